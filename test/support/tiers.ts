@@ -30,6 +30,10 @@ const PROOF_FILES = pathsOf([
   'pull/many-fields',
   'pull/moving-list',
   'source/garbled',
+  'world/first-half',
+  'world/planted-bugs',
+  'world/postgres',
+  'world/second-half',
 ]);
 
 export const isProof = (path: string): boolean =>

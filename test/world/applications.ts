@@ -22,7 +22,18 @@ export async function pushCreate(stage: Stage, number: number): Promise<void> {
     timeline.after(random.integer(0, 40 * MINUTE), () => {
       if (!stage.isCalm) enter(stage, kind, body);
     });
+  if (personality.ids === 'reused' && random.chance(0.5)) makeRoom(stage, kind.name);
   await store(stage, { kind: kind.name, operation: 'create', body, recordId: null }, number);
+}
+
+/** Another person deletes the newest record, whose id the next one gets. */
+function makeRoom({ service, timeline, isCalm }: Stage, kind: string): void {
+  const records = service.records.get(kind);
+  const last = records
+    ?.at(timeline.nowMs())
+    .toSorted((a, b) => Number(a.id) - Number(b.id))
+    .at(-1);
+  if (last !== undefined && !isCalm) records?.remove(last.id, timeline.nowMs());
 }
 
 /** An application changes some record that the mirror knows; another person may change the same fields. */

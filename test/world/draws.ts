@@ -1,8 +1,8 @@
-import type { Session } from '../../src/mirror/session/session.ts';
 import { playHistory } from './history.ts';
 import type { EntryRecord, Recording } from './history.ts';
 import { check } from './invariants.ts';
 import type { Finding, Invariant } from './finding.ts';
+import type { Mirror } from './mirrors.ts';
 import { mayBreak } from './limits.ts';
 import { peculiarities } from './traits.ts';
 
@@ -26,7 +26,7 @@ export type Tallies = Map<string, Tally>;
 export interface Series {
   readonly from: number;
   readonly count: number;
-  readonly blank: () => Promise<Session>;
+  readonly mirror: Mirror;
   /** What a person types after `npx vitest run` to see one history alone. */
   readonly command: string;
 }
@@ -36,13 +36,17 @@ export interface Series {
  *
  * @throws {Error} At the first that breaks an invariant which holds for its personality, with the command that plays it again.
  */
-export async function playSeries({ from, count, blank, command }: Series): Promise<Tallies> {
+export async function playSeries({ from, count, mirror, command }: Series): Promise<Tallies> {
   const tallies: Tallies = new Map();
   const seeds =
     REPLAYED === undefined ? Array.from({ length: count }, (_none, at) => from + at) : [Number(REPLAYED)];
   for (const seed of seeds) {
     const replay = `\n  replay: BMS_WORLD_SEED=${seed} npx vitest run ${command}`;
-    const options = { session: await blank(), ...(REPLAYED !== undefined && { trace: console.log }) };
+    const options = {
+      session: await mirror.blank(),
+      tables: mirror.tables,
+      ...(REPLAYED !== undefined && { trace: console.log }),
+    };
     const recording = await playHistory(seed, options).catch((error: unknown) => {
       throw new Error(`seed ${seed} ended in an error${replay}`, { cause: error });
     });

@@ -40,14 +40,28 @@ export function lost(recording: Recording): Found {
     });
 }
 
-function lostCreate(recording: Recording, { entry, intent }: EntryRecord): string | null {
-  const marker = markerOf({ name: intent.kind }, intent.body);
-  const own = recording.service.sends.filter(
+/** Creates that are said to be rejected while the service has made their record. */
+export function denied(recording: Recording): Found {
+  return recording.entries
+    .filter(({ entry, intent }) => entry.state === 'rejected' && intent.operation === 'create')
+    .filter(
+      ({ intent }) => committedSends(recording, markerOf({ name: intent.kind }, intent.body)).length > 0,
+    )
+    .map(({ entry }) => ({ invariant: 'denied', detail: `entry ${entry.id}: ${entry.verdict ?? ''}` }));
+}
+
+function committedSends({ service }: Recording, marker: string): readonly Send[] {
+  return service.sends.filter(
     (send) =>
       send.operation === 'create' &&
-      markerOf({ name: send.kind }, bodyOf(send)) === marker &&
-      send.committed !== null,
+      send.committed !== null &&
+      markerOf({ name: send.kind }, bodyOf(send)) === marker,
   );
+}
+
+function lostCreate(recording: Recording, { entry, intent }: EntryRecord): string | null {
+  const marker = markerOf({ name: intent.kind }, intent.body);
+  const own = committedSends(recording, marker);
   if (own.some((send) => send.committed?.id === entry.recordId)) return null;
   if (entry.recordId === null)
     return own.length > 0 ? null : `${entry.verdict ?? ''}, and no record was made`;

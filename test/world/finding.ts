@@ -10,13 +10,15 @@ export interface Finding {
 export type Invariant =
   | 'doubled'
   | 'lost'
+  | 'denied'
   | 'falsely certified'
   | 'falsely deleted'
   | 'overwritten'
   | 'open for ever'
   | 'broken chain'
   | 'unequal'
-  | 'invented';
+  | 'invented'
+  | 'leaked';
 
 export type Found = readonly Finding[];
 

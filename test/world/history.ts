@@ -8,14 +8,15 @@ import { dumpChanges, dumpMirror } from '../simulation/dump.ts';
 import type { ChangeRow, Dump } from '../simulation/dump.ts';
 import { askForSweep, pushCreate, pushUpdate } from './applications.ts';
 import { act } from './others.ts';
-import { employ } from './process.ts';
+import { employ, verify } from './process.ts';
+import { mayKeep, tablesWith } from './secrets.ts';
 import { setStage } from './stage.ts';
 import type { HistoryOptions, Intent, Pull, Stage } from './stage.ts';
 import type { Service } from './service.ts';
 import type { Personality } from './traits.ts';
 
 /** All that is left of a history: the truth, and what the mirror and the outbox made of it. */
-export interface Recording extends Pick<Stage, 'kinds' | 'readBefore'> {
+export interface Recording extends Pick<Stage, 'kinds' | 'readBefore' | 'secrets' | 'verified'> {
   readonly seed: number;
   readonly personality: Personality;
   readonly service: Service;
@@ -24,6 +25,8 @@ export interface Recording extends Pick<Stage, 'kinds' | 'readBefore'> {
   readonly changes: readonly ChangeRow[];
   readonly final: Dump;
   readonly endMs: number;
+  /** Where a secret was found. */
+  readonly leaks: readonly string[];
 }
 
 export interface EntryRecord {
@@ -86,7 +89,11 @@ async function play(stage: Stage): Promise<void> {
   stage.wakeUp.wake();
   await untilSettled(stage);
   await comeToRest(stage);
+  if (stage.seed % VERIFIED_EVERY === 0) await verify(stage);
 }
+
+/** To verify reads every list twice: not all histories end with it. */
+const VERIFIED_EVERY = 10;
 
 function jump({ timeline, random, say, wakeUp }: Stage): void {
   const ms = random.pick([-DAY, -HOUR, -10 * MINUTE, 10 * MINUTE, HOUR, DAY, 4 * DAY]);
@@ -136,7 +143,7 @@ const MOST_SWEEPS = 5;
 
 /** Sweeps until the mirror is as the service is; whatever was put off has been carried out by then. */
 async function comeToRest(stage: Stage): Promise<void> {
-  const { timeline, session, service, kinds } = stage;
+  const { timeline, session, service, kinds, secrets } = stage;
   await timeline.clock.sleep(15 * MINUTE);
   service.advance(timeline.nowMs());
   for (let sweep = 0; sweep < MOST_SWEEPS; sweep++) {
@@ -148,7 +155,9 @@ async function comeToRest(stage: Stage): Promise<void> {
       const rows = service.records.get(name)?.at(timeline.nowMs()) ?? [];
       return (
         live.length === rows.length &&
-        rows.every(({ id, text }) => live.some((row) => row.id === id && row.raw === text))
+        rows.every((row) =>
+          live.some(({ id, raw }) => row.id === id && raw === mayKeep(row, secrets.fields[name])),
+        )
       );
     });
     if (isEqual) return;
@@ -157,7 +166,19 @@ async function comeToRest(stage: Stage): Promise<void> {
 }
 
 async function record(stage: Stage): Promise<Recording> {
-  const { session, kinds, seed, personality, service, pulls, intents, readBefore, timeline } = stage;
+  const {
+    session,
+    kinds,
+    seed,
+    personality,
+    service,
+    pulls,
+    intents,
+    readBefore,
+    timeline,
+    secrets,
+    verified,
+  } = stage;
   const all = await readEntries(session, sql`select * from outbox order by id`);
   const entries: EntryRecord[] = [];
   for (const intent of intents) {
@@ -165,17 +186,14 @@ async function record(stage: Stage): Promise<Recording> {
     if (entry) entries.push({ entry, intent, attempts: await readAttempts(session, entry.id) });
   }
   const final = await dumpMirror(session, kinds);
-  const changes = await dumpChanges(session);
-  return {
-    seed,
-    personality,
-    service,
-    kinds,
-    entries,
-    pulls,
-    readBefore,
-    changes,
-    final,
-    endMs: timeline.nowMs(),
-  };
+  const told = { entries, pulls, changes: await dumpChanges(session), final, endMs: timeline.nowMs() };
+  const leaks = await leaksOf(stage);
+  return { seed, personality, service, kinds, secrets, readBefore, verified, leaks, ...told };
+}
+
+/** Where a secret was found that our settings keep out. */
+async function leaksOf({ session, secrets, tables, log }: Stage): Promise<readonly string[]> {
+  if (secrets.value === '') return [];
+  const isLogged = log.some((line) => line.includes(secrets.value));
+  return [...(await tablesWith(session, tables, secrets.value)), ...(isLogged ? ['log'] : [])];
 }

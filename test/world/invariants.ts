@@ -1,19 +1,32 @@
-import { doubled, lost, openForEver, overwritten } from './entry-truths.ts';
+import { denied, doubled, lost, openForEver, overwritten } from './entry-truths.ts';
 import type { Finding } from './finding.ts';
 import type { Recording } from './history.ts';
-import { brokenChains, falselyCertified, falselyDeleted, invented, unequal } from './mirror-truths.ts';
+import {
+  brokenChains,
+  differing,
+  falselyCertified,
+  falselyDeleted,
+  invented,
+  leaked,
+  unequal,
+  wrongUndo,
+} from './mirror-truths.ts';
 
 /** Everything in a recording that the truth contradicts; empty = all is well. */
 export function check(recording: Recording): readonly Finding[] {
   return [
     ...doubled(recording),
     ...lost(recording),
+    ...denied(recording),
     ...falselyCertified(recording),
     ...falselyDeleted(recording),
     ...overwritten(recording),
     ...openForEver(recording),
     ...brokenChains(recording),
+    ...wrongUndo(recording),
     ...unequal(recording),
     ...invented(recording),
+    ...differing(recording),
+    ...leaked(recording),
   ];
 }

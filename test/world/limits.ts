@@ -11,7 +11,7 @@ interface Limit {
 const LIMITS: readonly Limit[] = [
   {
     why: 'the service says in its own words that it did nothing, and did it',
-    invariants: ['doubled'],
+    invariants: ['doubled', 'denied'],
     holds: ({ refusal, refusedWhen }) => refusal === 'in its own JSON' && refusedWhen !== 'before the commit',
   },
 ];

@@ -1,5 +1,7 @@
 import { groupBy } from '../../src/lib/group-by.ts';
 import type { ChangeRow, MirrorRow } from '../simulation/dump.ts';
+import { undo } from '../simulation/checkers/undo.ts';
+import { mayKeep } from './secrets.ts';
 import { recordsOf } from './finding.ts';
 import type { Finding, Found } from './finding.ts';
 import type { Recording } from './history.ts';
@@ -112,6 +114,40 @@ function isBroken({ change, before }: ChangeRow, previous: ChangeRow | undefined
   return previous !== undefined && !fits(previous.after, before);
 }
 
+/** Instants at which undoing all events since does not give the records that the mirror showed. */
+export function wrongUndo(recording: Recording): Found {
+  const idsOf = (rows: readonly MirrorRow[]): string =>
+    rows
+      .map(({ id }) => id)
+      .sort()
+      .join();
+  return recording.kinds.flatMap(({ name }) => {
+    const final = new Map(liveRows(recording.final.kinds.get(name)?.rows).map((row) => [row.id, row.raw]));
+    const events = recording.changes.filter(({ kind }) => kind === name);
+    return recording.pulls
+      .filter(({ after }) => (after.kinds.get(name)?.baselineAt ?? null) !== null)
+      .flatMap(({ runId, after }): Finding[] => {
+        const undone = [
+          ...undo(
+            final,
+            events.filter(({ seq }) => seq > after.lastSeq),
+          ).keys(),
+        ]
+          .sort()
+          .join();
+        const then = idsOf(liveRows(after.kinds.get(name)?.rows));
+        return undone === then
+          ? []
+          : [
+              {
+                invariant: 'broken chain',
+                detail: `back to run ${runId} of ${name}: ${undone}; was ${then}`,
+              },
+            ];
+      });
+  });
+}
+
 /** Whether two contents agree where both show a field: what only one of them shows makes no event. */
 function fits(one: string | null | undefined, other: string | null): boolean {
   if (one === other) return true;
@@ -129,7 +165,10 @@ export function unequal(recording: Recording): Found {
     if (last !== 'certified') return [];
     const rows = recordsOf(recording, name).at(recording.endMs);
     const live = liveRows(recording.final.kinds.get(name)?.rows);
-    const missing = rows.filter(({ id, text }) => !live.some((row) => row.id === id && row.raw === text));
+    const missing = rows.filter(
+      (row) =>
+        !live.some(({ id, raw }) => row.id === id && raw === mayKeep(row, recording.secrets.fields[name])),
+    );
     const surplus = live.filter(({ id }) => !rows.some((row) => row.id === id));
     if (missing.length === 0 && surplus.length === 0) return [];
     return [
@@ -144,7 +183,11 @@ export function unequal(recording: Recording): Found {
 /** Rows, or contents of rows, that no record ever had. */
 export function invented(recording: Recording): Found {
   return recording.kinds.flatMap(({ name }) => {
-    const texts = new Set(recordsOf(recording, name).deeds.flatMap(({ after }) => after?.text ?? []));
+    const texts = new Set(
+      recordsOf(recording, name).deeds.flatMap(({ after }) =>
+        after ? mayKeep(after, recording.secrets.fields[name]) : [],
+      ),
+    );
     return [...(recording.final.kinds.get(name)?.rows.values() ?? [])]
       .filter(({ raw }) => !texts.has(raw))
       .map(({ id, raw }) => ({
@@ -156,3 +199,21 @@ export function invented(recording: Recording): Found {
 
 const shown = ({ seq, kind, id, change, runId }: ChangeRow): string =>
   `#${seq} ${kind} ${id} ${change} (run ${runId ?? '–'})`;
+
+/** Records that differ by the word of `verify`, though everything has come to rest. */
+export function differing({ verified, pulls }: Recording): Found {
+  return verified
+    .filter(
+      ({ kind, reason, differs }) =>
+        reason === null && differs > 0 && pulls.at(-1)?.states.get(kind) === 'certified',
+    )
+    .map(({ kind, detail, differences }) => ({
+      invariant: 'unequal',
+      detail: `verify ${kind}: ${detail ?? ''} ${JSON.stringify(differences)}`,
+    }));
+}
+
+/** Excluded values that are somewhere. */
+export function leaked({ leaks }: Recording): Found {
+  return leaks.map((detail) => ({ invariant: 'leaked', detail }));
+}

@@ -12,6 +12,7 @@ import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 export interface Mirror extends AsyncDisposable {
   /** The mirror, without a row. */
   readonly blank: () => Promise<Session>;
+  readonly tables: readonly string[];
 }
 
 /** @param folder On PostgreSQL, a URL instead. */
@@ -23,6 +24,7 @@ export async function openMirror(url: string | null): Promise<Mirror> {
   const meta = (await session.query(sql`select key from mirror_meta`)).map(({ key }) => String(key));
   const tables = await tablesOf(session);
   return {
+    tables,
     blank: async () => {
       await empty(session, { tables, meta });
       return session;

@@ -8,6 +8,7 @@ import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboxWork } from '../../src/outbound/send/outbox-work.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
+import { verifyKinds } from '../../src/runs/verify-kinds.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { Source } from '../../src/source/source.ts';
 import { dumpMirror } from '../simulation/dump.ts';
@@ -78,6 +79,17 @@ function drawLife(stage: Stage): number | null {
   if (stage.isCalm || stage.deathsLeft === 0) return null;
   stage.deathsLeft--;
   return stage.random.pick([3, 30, 120, 300, 600]) + stage.random.integer(0, 60);
+}
+
+/** Has the mirror compared with the service, by a process of its own. */
+export async function verify(stage: Stage): Promise<void> {
+  const { session, source, owner } = openProcess({ ...stage, deathsLeft: 0 }, 'verify');
+  const { logger, timeline, kinds, pullSettings } = stage;
+  const isDead = (other: string): boolean => stage.dead.has(other);
+  const parts = { session, source, clock: timeline.clock, logger, owner: { name: owner, isDead } };
+  const report = await verifyKinds(parts, kinds, pullSettings);
+  stage.verified = report.kinds;
+  await source.close();
 }
 
 async function live(process: Process): Promise<void> {

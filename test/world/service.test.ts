@@ -5,6 +5,7 @@ import { systemClock } from '../../src/lib/time/clock.ts';
 import { canary } from '../support/canary.ts';
 import { bodiesOf, kindOf } from './bodies.ts';
 import { serveWorld } from './http-front.ts';
+import { NO_SECRETS } from './secrets.ts';
 import { createService } from './service.ts';
 import type { Service } from './service.ts';
 import { DOCUMENTED, drawPersonality, peculiarities } from './traits.ts';
@@ -17,6 +18,7 @@ function serviceWith(personality: Partial<Personality>): Service {
   const random = randomFrom('test');
   return createService({
     ...{ seed: 1, personality: { ...DOCUMENTED, ...personality }, kinds: [clients], rows: 5 },
+    secrets: NO_SECRETS,
     seedRecord: (kind, number) => bodiesOf(kind).create(number, random),
   });
 }

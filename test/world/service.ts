@@ -6,6 +6,8 @@ import type { Answer, Outcome } from './answers.ts';
 import { read } from './reads.ts';
 import { createRecords } from './records.ts';
 import type { Content, Records } from './records.ts';
+import { secretsOf } from './secrets.ts';
+import type { Secrets } from './secrets.ts';
 import { defaults, storedFields } from './stored.ts';
 import type { Personality } from './traits.ts';
 import { write } from './writes.ts';
@@ -51,6 +53,8 @@ export interface ServiceOptions {
   readonly kinds: readonly ListedKind[];
   /** Records of each kind to begin with. */
   readonly rows: number;
+  /** What every record shows in some field. */
+  readonly secrets: Secrets;
   /** The body of a create that makes one of those. */
   readonly seedRecord: (kind: ListedKind, number: number) => Content;
 }
@@ -104,10 +108,10 @@ export function createService(options: ServiceOptions): Service {
 }
 
 function firstRecords(options: ServiceOptions, random: Random): ReadonlyMap<string, Records> {
-  const { personality, kinds, rows, seedRecord } = options;
+  const { personality, kinds, rows, secrets, seedRecord } = options;
   const all = new Map<string, Records>();
   for (const kind of kinds) {
-    const blank = { ...blankOf(kind), ...defaults(kind, personality) };
+    const blank = { ...blankOf(kind), ...defaults(kind, personality), ...secretsOf(kind, secrets) };
     const records = createRecords({ kind, blank, random, ids: personality.ids });
     for (let row = 0; row < rows; row++)
       records.create(storedFields(kind, seedRecord(kind, row), personality), -1, 'before');

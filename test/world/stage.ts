@@ -1,3 +1,4 @@
+import type { KindComparison } from '../../src/audit/verify-kind.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Logger } from '../../src/lib/log/logger.ts';
@@ -18,6 +19,8 @@ import { canary } from '../support/canary.ts';
 import { KEEP_ALL } from '../support/retention.ts';
 import { bodiesOf, drawKind } from './bodies.ts';
 import type { Content } from './records.ts';
+import { NO_SECRETS, SOME_SECRETS, withoutSecrets } from './secrets.ts';
+import type { Secrets } from './secrets.ts';
 import { createService } from './service.ts';
 import type { Service } from './service.ts';
 import { drawPersonality } from './traits.ts';
@@ -54,15 +57,22 @@ export interface Stage {
   readonly timeline: Timeline;
   readonly session: Session;
   readonly service: Service;
+  /** As our settings know them. */
   readonly kinds: readonly ListedKind[];
+  readonly secrets: Secrets;
+  readonly tables: readonly string[];
   readonly rules: OutboundRules;
   readonly pullSettings: Omit<PullRequest, 'kinds' | 'runId'>;
   readonly sourceSettings: SourceSettings;
   readonly logger: Logger;
+  /** What we have logged where there are secrets. */
+  readonly log: string[];
   readonly mark: SendMark;
   readonly wakeUp: WakeUp;
   readonly intents: Intent[];
   readonly pulls: Pull[];
+  /** What `verify` said in the end, where it was asked. */
+  verified: readonly KindComparison[];
   /** When each path was last read by us. */
   readonly readAt: Map<string, number>;
   /** When the record of an update had been read, by the number of its send. */
@@ -82,12 +92,16 @@ export interface Stage {
 export interface HistoryOptions {
   /** Of a mirror that is migrated, and empty. */
   readonly session: Session;
+  /** All tables of it. */
+  readonly tables: readonly string[];
   readonly trace?: (line: string) => void;
   /** Instead of the drawn one. */
   readonly personality?: Partial<Personality>;
 }
 
 const silent = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
+/** The share of the histories in which the settings keep a field out: to look for it everywhere takes a while. */
+const WITH_SECRETS = 0.05;
 const BASE_URL = 'http://service';
 const SOURCE: SourceSettings = {
   ...{ baseUrl: BASE_URL, token: canary('-world'), concurrency: 4, timeoutSeconds: 30 },
@@ -99,20 +113,38 @@ const PULL_SETTINGS: Stage['pullSettings'] = {
   ...{ repeatBelowPages: 20, digestScope: 'world', ignoreFields: {} },
 };
 
-export function setStage(seed: number, { session, trace, personality: fixed }: HistoryOptions): Stage {
+export function setStage(
+  seed: number,
+  { session, tables, trace, personality: fixed }: HistoryOptions,
+): Stage {
   const random = randomFrom('history', seed);
   const personality = { ...drawPersonality(seed), ...fixed };
-  const kinds = random.chance(0.1) ? [...new Set([drawKind(random), drawKind(random)])] : [drawKind(random)];
+  const secrets = randomFrom('secrets', seed).chance(WITH_SECRETS) ? SOME_SECRETS : NO_SECRETS;
+  const log: string[] = [];
+  const served = random.chance(0.1) ? [...new Set([drawKind(random), drawKind(random)])] : [drawKind(random)];
   const timeline = createTimeline({ random, together: random.pick([0, 0.1, 0.5]), togetherWithinMs: 2_000 });
   const rows = random.pick([0, 2, 5, 9, 14, 20, 30, 40]);
   const seedRecord = (kind: ListedKind, number: number): Content =>
     bodiesOf(kind).create(1_000 + number, random);
   return {
-    ...{ seed, personality, random, timeline, session, kinds },
-    service: createService({ seed, personality, kinds, rows, seedRecord }),
+    ...{ seed, personality, random, timeline, session, tables, secrets, log },
+    kinds: served.map((kind) => withoutSecrets(kind, secrets)),
+    service: createService({ seed, personality, kinds: served, rows, secrets, seedRecord }),
     rules: { settleSeconds: 300, patienceSeconds: 86_400, ignoreFields: {} },
-    ...{ pullSettings: PULL_SETTINGS, sourceSettings: SOURCE, logger: silent, mark: createMark() },
-    ...{ wakeUp: createWakeUp(timeline), intents: [], pulls: [], readAt: new Map(), readBefore: new Map() },
+    ...{
+      pullSettings: PULL_SETTINGS,
+      sourceSettings: SOURCE,
+      logger: secrets === NO_SECRETS ? silent : loggerInto(log),
+      mark: createMark(),
+    },
+    ...{
+      wakeUp: createWakeUp(timeline),
+      intents: [],
+      pulls: [],
+      verified: [],
+      readAt: new Map(),
+      readBefore: new Map(),
+    },
     ...{ dead: new Set(), remains: [], deathsLeft: personality.deaths === 'some' ? random.integer(1, 4) : 0 },
     ...{ isCalm: false, isOver: false },
     say: (line) => trace?.(`${timeline.nowMs()} ${line}`),
@@ -120,6 +152,10 @@ export function setStage(seed: number, { session, trace, personality: fixed }: H
       throw error;
     },
   };
+}
+
+function loggerInto(log: string[]): Logger {
+  return createLogger({ level: 'trace', secrets: [], destination: { write: (line) => void log.push(line) } });
 }
 
 function createMark(): SendMark {

@@ -107,6 +107,7 @@ export function drawPersonality(seed: number): Personality {
     const name = random.pick(TRAIT_NAMES);
     drawn[name] = drawValue(name, random);
     if (name === 'refusal') drawRefusal(drawn, random);
+    if (name === 'ids' && random.chance(0.4)) drawn['lost'] = 'after the commit'; // Else a reused id tells nothing.
   }
   return drawn as unknown as Personality;
 }

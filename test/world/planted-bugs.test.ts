@@ -1,0 +1,96 @@
+import { expect, test, vi } from 'vitest';
+import { playHistory } from './history.ts';
+import { check } from './invariants.ts';
+import { mayBreak } from './limits.ts';
+import { openMirror } from './mirrors.ts';
+import type { Mirror } from './mirrors.ts';
+import { PLANTED_BUGS } from './planted-bugs.ts';
+import type { Planted } from './planted-bugs.ts';
+
+const MOST_DRAWS = 1_000;
+
+/** The bug that is planted at this moment; a part is asked for its double each time it is called. */
+const planted = vi.hoisted(() => {
+  const now: { parts: Partial<Record<string, (real: unknown) => unknown>> } = { parts: {} };
+  const withDoubles = async (
+    load: () => Promise<Record<string, unknown>>,
+  ): Promise<Record<string, unknown>> => {
+    const real = await load();
+    const parts = Object.entries(real).map(([name, part]) => {
+      if (typeof part !== 'function' || /^[A-Z]/.test(name)) return [name, part];
+      const call = (...given: unknown[]): unknown => {
+        const double = now.parts[name];
+        return ((double ? double(part) : part) as (...all: unknown[]) => unknown)(...given);
+      };
+      return [name, call];
+    });
+    return Object.fromEntries(parts) as Record<string, unknown>;
+  };
+  return { now, withDoubles };
+});
+
+vi.mock('../../src/diff/judge-page.ts', planted.withDoubles);
+vi.mock('../../src/diff/match.ts', planted.withDoubles);
+vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
+vi.mock('../../src/diff/rule-out.ts', planted.withDoubles);
+vi.mock('../../src/diff/written.ts', planted.withDoubles);
+vi.mock('../../src/mirror/outbox/attempts-and-links.ts', planted.withDoubles);
+vi.mock('../../src/mirror/outbox/outbox-queue.ts', planted.withDoubles);
+vi.mock('../../src/mirror/outbox/outbox-store.ts', planted.withDoubles);
+vi.mock('../../src/mirror/records/change-store.ts', planted.withDoubles);
+vi.mock('../../src/mirror/records/record-store.ts', planted.withDoubles);
+vi.mock('../../src/outbound/attempt/grade.ts', planted.withDoubles);
+vi.mock('../../src/outbound/attempt/land-own.ts', planted.withDoubles);
+vi.mock('../../src/outbound/send/decide-settlement.ts', planted.withDoubles);
+vi.mock('../../src/outbound/send/newcomers.ts', planted.withDoubles);
+vi.mock('../../src/outbound/send/recover.ts', planted.withDoubles);
+vi.mock('../../src/outbound/stopwatch.ts', planted.withDoubles);
+vi.mock('../../src/pull/deletions/absence-evidence.ts', planted.withDoubles);
+vi.mock('../../src/source/http/write-answer.ts', planted.withDoubles);
+vi.mock('../../src/source/paging/page-checks.ts', planted.withDoubles);
+vi.mock('../../src/source/write.ts', planted.withDoubles);
+
+const only = process.env['BMS_PLANTED'];
+const bugs = PLANTED_BUGS.filter(({ name }) => only === undefined || name.includes(only)).map(
+  (bug) => [bug.name, bug] as const,
+);
+
+test.each(bugs)('caught: %s', { timeout: 900_000 }, async (name, { parts }) => {
+  await using mirror = await openMirror(null);
+  plant(parts);
+  const caught = await firstFinding(mirror).finally(() => {
+    plant({});
+  });
+  const { seed, what } = caught ?? { seed: 0, what: `not within ${MOST_DRAWS} draws` };
+  process.stdout.write(`| ${name} | ${seed} | ${what} |\n`);
+  expect(caught).not.toBeNull();
+  expect(await findingIn(mirror, seed), 'the same seed without the bug').toBeNull();
+});
+
+function plant(parts: Planted): void {
+  planted.now.parts = parts as typeof planted.now.parts;
+}
+
+interface Caught {
+  readonly seed: number;
+  readonly what: string;
+}
+
+/** Plays history after history until an invariant breaks, or the code under test itself objects. */
+async function firstFinding(mirror: Mirror): Promise<Caught | null> {
+  for (let seed = 1; seed <= MOST_DRAWS; seed++) {
+    const what = await findingIn(mirror, seed);
+    if (what !== null) return { seed, what };
+  }
+  return null;
+}
+
+async function findingIn(mirror: Mirror, seed: number): Promise<string | null> {
+  try {
+    const recording = await playHistory(seed, { session: await mirror.blank(), tables: mirror.tables });
+    const faults = check(recording).filter(({ invariant }) => !mayBreak(recording.personality, invariant));
+    return faults.length === 0 ? null : [...new Set(faults.map(({ invariant }) => invariant))].join(', ');
+  } catch (error) {
+    return String(error).slice(0, 80);
+  }
+}

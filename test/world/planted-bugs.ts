@@ -1,0 +1,328 @@
+import { sql } from 'drizzle-orm';
+import type { isRuledOut } from '../../src/diff/rule-out.ts';
+import type { isEqualTo, alteredFields } from '../../src/diff/match.ts';
+import type { planDeletions, isProvenGone } from '../../src/diff/plan-deletions.ts';
+import type { judge, judgeFirstListing, isOvertaken } from '../../src/diff/judge-page.ts';
+import type { merge, readBack } from '../../src/diff/written.ts';
+import { instantText } from '../../src/lib/time/clock.ts';
+import type { openAttempt, closeAttempt } from '../../src/mirror/outbox/attempts-and-links.ts';
+import type { claimEntry, dueEntries, readSending } from '../../src/mirror/outbox/outbox-queue.ts';
+import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
+import type { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
+import type { appendChanges } from '../../src/mirror/records/change-store.ts';
+import type { newcomersSince, rewrittenSince, wasLiveAt } from '../../src/mirror/records/record-store.ts';
+import type { grade } from '../../src/outbound/attempt/grade.ts';
+import type { landOwn } from '../../src/outbound/attempt/land-own.ts';
+import type { decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
+import type { equalOnes, possibleOnes, readNewcomers } from '../../src/outbound/send/newcomers.ts';
+import type { recoverEntries } from '../../src/outbound/send/recover.ts';
+import type { elapsedBy, startStopwatch } from '../../src/outbound/stopwatch.ts';
+import type { askForAbsent, bySweeps } from '../../src/pull/deletions/absence-evidence.ts';
+import type { provenEnd, endIsAgreed, pageAgain } from '../../src/source/paging/page-checks.ts';
+import type { writtenRecord } from '../../src/source/http/write-answer.ts';
+import type { createWrite } from '../../src/source/write.ts';
+
+/** Functions of the code under test in whose place a test can put a double, made of the real one. */
+interface Plantable {
+  alteredFields: typeof alteredFields;
+  appendChanges: typeof appendChanges;
+  askForAbsent: typeof askForAbsent;
+  bySweeps: typeof bySweeps;
+  changeEntry: typeof changeEntry;
+  claimEntry: typeof claimEntry;
+  closeAttempt: typeof closeAttempt;
+  createWrite: typeof createWrite;
+  decideSettlement: typeof decideSettlement;
+  dueEntries: typeof dueEntries;
+  elapsedBy: typeof elapsedBy;
+  endIsAgreed: typeof endIsAgreed;
+  equalOnes: typeof equalOnes;
+  grade: typeof grade;
+  isEqualTo: typeof isEqualTo;
+  isOvertaken: typeof isOvertaken;
+  isProvenGone: typeof isProvenGone;
+  isRuledOut: typeof isRuledOut;
+  judge: typeof judge;
+  judgeFirstListing: typeof judgeFirstListing;
+  landOwn: typeof landOwn;
+  merge: typeof merge;
+  newcomersSince: typeof newcomersSince;
+  openAttempt: typeof openAttempt;
+  pageAgain: typeof pageAgain;
+  planDeletions: typeof planDeletions;
+  possibleOnes: typeof possibleOnes;
+  provenEnd: typeof provenEnd;
+  readBack: typeof readBack;
+  readNewcomers: typeof readNewcomers;
+  readSending: typeof readSending;
+  recoverEntries: typeof recoverEntries;
+  rewrittenSince: typeof rewrittenSince;
+  startStopwatch: typeof startStopwatch;
+  wasLiveAt: typeof wasLiveAt;
+  writtenRecord: typeof writtenRecord;
+}
+
+export type Planted = { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
+
+export interface PlantedBug {
+  readonly name: string;
+  readonly parts: Planted;
+}
+
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'a lost answer counts as not sent',
+    parts: { grade: (real) => (answer) => (answer.is === 'lost' ? { is: 'unsent' } : real(answer)) },
+  },
+  {
+    name: 'a status of 500 and more counts as not done',
+    parts: {
+      grade: (real) => (answer) =>
+        answer.is === 'answered' && answer.status >= 500 ? { is: 'busy', waitMs: 1_000 } : real(answer),
+    },
+  },
+  {
+    name: 'an answer with Retry-After counts as not done',
+    parts: {
+      grade: (real) => (answer) =>
+        answer.is === 'answered' && answer.status >= 400 && answer.retryAfterMs !== null
+          ? { is: 'busy', waitMs: answer.retryAfterMs }
+          : real(answer),
+    },
+  },
+  {
+    name: 'a refusal of an intermediary counts as the service’s own',
+    parts: {
+      grade: (real) => (answer) => {
+        if (answer.is !== 'answered' || answer.status < 400 || answer.status >= 500) return real(answer);
+        return answer.status === 429 ? { is: 'busy', waitMs: null } : { is: 'rejected' };
+      },
+    },
+  },
+  {
+    name: 'a redirection counts as a refusal',
+    parts: {
+      grade: (real) => (answer) =>
+        answer.is === 'answered' && answer.status === 303 ? { is: 'rejected' } : real(answer),
+    },
+  },
+  {
+    name: 'an answer without a record counts as a refusal',
+    parts: {
+      grade: (real) => (answer) => {
+        const graded = real(answer);
+        return graded.is === 'accepted' && graded.record === null ? { is: 'rejected' } : graded;
+      },
+    },
+  },
+  {
+    name: 'a create that was accepted without a record is sent again',
+    parts: {
+      grade: (real) => (answer) => {
+        const graded = real(answer);
+        return graded.is === 'accepted' && graded.record === null ? { is: 'busy', waitMs: 1_000 } : graded;
+      },
+    },
+  },
+  {
+    name: 'a record in another form than sent is not taken for the created one, and the create is sent again',
+    parts: {
+      alteredFields: (real) => (kind, payload, record) => real(kind, payload, record),
+      decideSettlement: (real) => (facts) => real({ ...facts, left: [] }),
+      writtenRecord: () => () => null,
+    },
+  },
+  {
+    name: 'candidates in another spelling are ruled out',
+    parts: { isRuledOut: () => () => true },
+  },
+  {
+    name: 'nothing that may be ours speaks against a second send',
+    parts: { possibleOnes: () => () => Promise.resolve([]) },
+  },
+  {
+    name: 'a record that took the id of a deleted one is no newcomer',
+    parts: {
+      readNewcomers: (real) => async (tx, searched) => {
+        const rows = await tx.query(
+          sql`select record_id from changes where kind = ${searched.kind.name} and change in ('restored', 'deleted')`,
+        );
+        const old = new Set(rows.map((row) => String(row['record_id'])));
+        return (await real(tx, searched)).filter(({ id, wasLive }) => !wasLive && !old.has(id));
+      },
+    },
+  },
+  {
+    name: 'patience is measured by the wall clock',
+    parts: {
+      startStopwatch: () => (clock) => ({ ranMs: () => Infinity, now: () => clock.now() }),
+    },
+  },
+  {
+    name: 'time passes ten times as fast',
+    parts: {
+      elapsedBy: (real) => (watch, elapsed) => {
+        const { elapsedMs, elapsedAt } = real(watch, elapsed);
+        return { elapsedMs: elapsedMs * 10 + 1_000, elapsedAt };
+      },
+    },
+  },
+  {
+    name: 'sent again as soon as a look finds nothing',
+    parts: {
+      decideSettlement: (real) => (facts) => {
+        const decision = real(facts);
+        const isRested = facts.elapsedMs >= facts.rules.settleSeconds * 1_000;
+        return decision.is === 'wait' && isRested && facts.equal.length === 0 ? { is: 'resend' } : decision;
+      },
+    },
+  },
+  {
+    name: 'sent again after one certified look, without patience',
+    parts: { decideSettlement: (real) => (facts) => real({ ...facts, isAskedFor: true }) },
+  },
+  {
+    name: 'the first candidate is adopted',
+    parts: {
+      decideSettlement: (real) => (facts) => {
+        const decision = real(facts);
+        const [id] = facts.left;
+        return decision.is === 'park' && id !== undefined ? { is: 'adopt', id } : decision;
+      },
+    },
+  },
+  {
+    name: 'every newcomer is equal to what was sent',
+    parts: { equalOnes: () => (_kind, _entry, newcomers) => newcomers.map(({ id }) => id) },
+  },
+  {
+    name: 'the client sends again what was lost',
+    parts: {
+      createWrite: (real) => (settings, parts, requester) => {
+        const write = real(settings, parts, requester);
+        return async (request, options) => {
+          const answer = await write(request, options);
+          return answer.is === 'lost' ? write(request, options) : answer;
+        };
+      },
+    },
+  },
+  {
+    name: 'the client sends again what was answered with 503',
+    parts: {
+      createWrite: (real) => (settings, parts, requester) => {
+        const write = real(settings, parts, requester);
+        return async (request, options) => {
+          const answer = await write(request, options);
+          return answer.is === 'answered' && answer.status === 503 ? write(request, options) : answer;
+        };
+      },
+    },
+  },
+  {
+    name: 'a claim without compare-and-set',
+    parts: {
+      claimEntry:
+        () =>
+        async (tx, { id, owner, now }) => {
+          const claim = sql`
+          update outbox set owner = ${owner}, epoch = epoch + 1, updated_at = ${instantText(now)}
+          where id = ${id} and state in ('ready', 'sending', 'unsettled', 'done') returning *`;
+          const [entry] = await readEntries(tx, claim);
+          if (entry === undefined) return null;
+          return { ...entry, state: entry.state === 'sending' ? 'ready' : entry.state };
+        },
+    },
+  },
+  {
+    name: 'what a dead process had in hand stays there',
+    parts: { recoverEntries: () => () => Promise.resolve() },
+  },
+  {
+    name: 'what a dead process was sending is sent again',
+    parts: {
+      recoverEntries:
+        () =>
+        async ({ session }, isGone) => {
+          const owned = await readEntries(session, sql`select * from outbox where owner is not null`);
+          for (const entry of owned.filter((one) => isGone(one, one.owner ?? '')))
+            await session.atomically(async (tx) => {
+              await tx.query(sql`
+              update outbox set owner = null, epoch = epoch + 1,
+                state = case when state = 'sending' then 'ready' else state end where id = ${entry.id}`);
+              await tx.query(sql`
+              update outbox_attempts set closed_at = opened_at, grade = 'unsent'
+              where outbox_id = ${entry.id} and closed_at is null`);
+            });
+        },
+    },
+  },
+  {
+    name: 'entries whose outcome is unknown are never looked at again',
+    parts: {
+      dueEntries: (real) => async (db, now, limit) => {
+        const open = await readEntries(db, sql`select * from outbox where state = 'unsettled'`);
+        const ids = new Set(open.map(({ id }) => id));
+        return (await real(db, now, limit)).filter(({ id }) => !ids.has(id));
+      },
+    },
+  },
+  {
+    name: 'an update overwrites what its author has not seen',
+    parts: { merge: (real) => (input) => real({ ...input, base: null }) },
+  },
+  {
+    name: 'an update is believed without reading back',
+    parts: { readBack: () => () => ({ missed: [], others: [] }) },
+  },
+  {
+    name: 'the full last page of a list without a length is trusted to be the last',
+    parts: {
+      provenEnd: (real) => (shown, stride) =>
+        real(shown, stride) ?? { rows: (shown.page - 1) * stride + shown.rows },
+    },
+  },
+  {
+    name: 'a page that is shown again is a new one',
+    parts: { pageAgain: () => () => null },
+  },
+  {
+    name: 'a record that a list lacks is gone without asking',
+    parts: {
+      askForAbsent:
+        () =>
+        (_parts, { ids }) =>
+          Promise.resolve({ gone: [...ids], there: [], isSound: true }),
+    },
+  },
+  {
+    name: 'what one list lacks is deleted at once',
+    parts: {
+      planDeletions: (real) => (facts, rules) => ({
+        ...real(facts, rules),
+        tombstones: facts.absent.map(({ id }) => id),
+      }),
+    },
+  },
+  {
+    name: 'every third change of a record is not seen',
+    parts: {
+      judge: (real) => (kind, stored, received) => {
+        const change = real(kind, stored, received);
+        return stored !== undefined && received.raw.length % 3 === 0 ? { is: 'unchanged' } : change;
+      },
+    },
+  },
+  {
+    name: 'an older answer overwrites a newer one',
+    parts: { isOvertaken: () => () => false },
+  },
+  {
+    name: 'a sweep lands rows that are being sent',
+    parts: { readSending: () => () => Promise.resolve(new Set()) },
+  },
+  {
+    name: 'events are lost',
+    parts: { appendChanges: () => () => Promise.resolve() },
+  },
+];
