@@ -6,7 +6,8 @@ import { insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import { requestPull } from '../../src/mirror/runs/run-requests.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
 import { bodiesOf } from './bodies.ts';
-import { enter } from './others.ts';
+import { enter, isOurs } from './others.ts';
+import type { Content } from './records.ts';
 import type { Intent, Stage } from './stage.ts';
 
 const MINUTE = 60_000;
@@ -20,10 +21,18 @@ export async function pushCreate(stage: Stage, number: number): Promise<void> {
   const body = bodiesOf(kind).create(number, random);
   if (personality.equals === 'some' && random.chance(0.6))
     timeline.after(random.integer(0, 40 * MINUTE), () => {
-      if (!stage.isCalm) enter(stage, kind, body);
+      if (!stage.isCalm) enter(stage, kind, random.chance(0.5) ? body : lookAlike(body));
     });
   if (personality.ids === 'reused' && random.chance(0.5)) makeRoom(stage, kind.name);
   await store(stage, { kind: kind.name, operation: 'create', body, recordId: null }, number);
+}
+
+/** A record that another person makes, and that could be what the service made of ours. */
+function lookAlike(body: Content): Content {
+  const [name = '', value] = Object.entries(body).find(([, one]) => typeof one === 'string') ?? [];
+  return /^\d{4}-/.test(String(value))
+    ? { ...body, end_time: '23:59' }
+    : { ...body, [name]: `${String(value)}-bis` };
 }
 
 /** Another person deletes the newest record, whose id the next one gets. */
@@ -33,7 +42,8 @@ function makeRoom({ service, timeline, isCalm }: Stage, kind: string): void {
     ?.at(timeline.nowMs())
     .toSorted((a, b) => Number(a.id) - Number(b.id))
     .at(-1);
-  if (last !== undefined && !isCalm) records?.remove(last.id, timeline.nowMs());
+  if (records === undefined || last === undefined || isCalm || isOurs(records, last.id)) return;
+  records.remove(last.id, timeline.nowMs());
 }
 
 /** An application changes some record that the mirror knows; another person may change the same fields. */

@@ -2,6 +2,7 @@ import { kindOf, markerOf } from './bodies.ts';
 import { recordsOf } from './finding.ts';
 import type { Found } from './finding.ts';
 import { isAtRest } from './history.ts';
+import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { EntryRecord, Recording } from './history.ts';
 import { MOST_LAG_MS } from './mirror-truths.ts';
 import type { Content, Deed, Records, Row } from './records.ts';
@@ -157,11 +158,13 @@ function isOthersValue(
 /** Entries that neither end nor wait for a person nor say what they wait for. */
 export function openForEver({ entries, pulls, kinds }: Recording): Found {
   const all = entries.map(({ entry }) => entry);
-  const isReadable = kinds.every(({ name }) => ['certified'].includes(pulls.at(-1)?.states.get(name) ?? ''));
+  const isReadable = kinds.every(({ name }) => pulls.at(-1)?.states.get(name) === 'certified');
+  const isSilent = ({ state, verdict }: Entry): boolean => verdict === null || state === 'sending';
   return entries
     .filter(
-      ({ entry }) =>
-        !isAtRest(entry, all) && (entry.verdict === null || isReadable || entry.state === 'sending'),
+      ({ entry, attempts }) =>
+        (!isAtRest(entry, all) && (isReadable || isSilent(entry))) ||
+        attempts.some(({ closedAt }) => closedAt === null),
     )
     .map(({ entry }) => ({
       invariant: 'open for ever',

@@ -87,7 +87,8 @@ export function enter({ service, personality, timeline, say }: Stage, kind: List
   say(`~ entered ${kind.name} ${id ?? ''} ${JSON.stringify(body)}`);
 }
 
-function isOurs({ deeds }: Records, id: string): boolean {
+/** Whether a send of ours has made a record: to delete one of those would make any second send look like a double. */
+export function isOurs({ deeds }: Records, id: string): boolean {
   const made = deeds.findLast((deed) => deed.id === id && deed.is === 'created');
   return typeof made?.doer === 'object';
 }

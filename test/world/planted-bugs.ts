@@ -1,4 +1,7 @@
 import { sql } from 'drizzle-orm';
+import type { bodyWithoutExcluded, knownPart, withoutExcluded } from '../../src/catalog/exclude.ts';
+import type { certify } from '../../src/diff/certify.ts';
+import type { withoutExcludedFields } from '../../src/source/paging/list-page.ts';
 import type { isRuledOut } from '../../src/diff/rule-out.ts';
 import type { isEqualTo, alteredFields } from '../../src/diff/match.ts';
 import type { planDeletions, isProvenGone } from '../../src/diff/plan-deletions.ts';
@@ -13,7 +16,7 @@ import type { appendChanges } from '../../src/mirror/records/change-store.ts';
 import type { newcomersSince, rewrittenSince, wasLiveAt } from '../../src/mirror/records/record-store.ts';
 import type { grade } from '../../src/outbound/attempt/grade.ts';
 import type { landOwn } from '../../src/outbound/attempt/land-own.ts';
-import type { decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
+import type { askedOnceMore, decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
 import type { equalOnes, possibleOnes, readNewcomers } from '../../src/outbound/send/newcomers.ts';
 import type { recoverEntries } from '../../src/outbound/send/recover.ts';
 import type { elapsedBy, startStopwatch } from '../../src/outbound/stopwatch.ts';
@@ -24,6 +27,12 @@ import type { createWrite } from '../../src/source/write.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */
 interface Plantable {
+  askedOnceMore: typeof askedOnceMore;
+  bodyWithoutExcluded: typeof bodyWithoutExcluded;
+  certify: typeof certify;
+  knownPart: typeof knownPart;
+  withoutExcluded: typeof withoutExcluded;
+  withoutExcludedFields: typeof withoutExcludedFields;
   alteredFields: typeof alteredFields;
   appendChanges: typeof appendChanges;
   askForAbsent: typeof askForAbsent;
@@ -179,7 +188,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'sent again after one certified look, without patience',
-    parts: { decideSettlement: (real) => (facts) => real({ ...facts, isAskedFor: true }) },
+    parts: {
+      decideSettlement: (real) => (facts) => real({ ...facts, isAskedFor: true }),
+      askedOnceMore: (real) => (facts, run) => real({ ...facts, isAskedFor: true }, run),
+    },
   },
   {
     name: 'the first candidate is adopted',
@@ -324,5 +336,70 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'events are lost',
     parts: { appendChanges: () => () => Promise.resolve() },
+  },
+  {
+    name: 'events come twice',
+    parts: {
+      appendChanges: (real) => async (tx, changes) => {
+        await real(tx, changes);
+        await real(tx, changes);
+      },
+    },
+  },
+  {
+    name: 'events do not say what was before',
+    parts: {
+      appendChanges: (real) => (tx, changes) =>
+        real(tx, { ...changes, events: changes.events.map((event) => ({ ...event, before: null })) }),
+    },
+  },
+  {
+    name: 'a record that is back stays deleted',
+    parts: {
+      judge: (real) => (kind, stored, received) =>
+        stored?.isDeleted === true ? { is: 'unchanged' } : real(kind, stored, received),
+    },
+  },
+  {
+    name: 'a send is not journalled',
+    parts: { openAttempt: () => () => Promise.resolve() },
+  },
+  {
+    name: 'a journalled send stays open',
+    parts: { closeAttempt: () => () => Promise.resolve() },
+  },
+  {
+    name: 'whoever lost its claim writes all the same',
+    parts: {
+      changeEntry: (real) => async (tx, change) => {
+        const [row] = await tx.query(sql`select epoch from outbox where id = ${change.id}`);
+        return real(tx, { ...change, epoch: Number(row?.['epoch']) });
+      },
+    },
+  },
+  {
+    name: 'rows that these sweeps landed count as known before',
+    parts: {
+      certify: (real) => (responses) => {
+        const shown = responses.flatMap(({ ids }) => (JSON.parse(ids) as unknown[]).map(String));
+        return real(responses, [...new Set(shown)]);
+      },
+    },
+  },
+  {
+    name: 'what the settings keep out is taken from lists no more',
+    parts: { withoutExcludedFields: () => (_kind, page) => page },
+  },
+  {
+    name: 'what the settings keep out stays in a record that is retrieved',
+    parts: { withoutExcluded: () => (_kind, record) => record },
+  },
+  {
+    name: 'what the settings keep out stays in the answer to a write',
+    parts: { bodyWithoutExcluded: () => (_kind, body) => body },
+  },
+  {
+    name: 'the beginning of an answer is kept as it came',
+    parts: { knownPart: () => (_kind, answer) => answer, bodyWithoutExcluded: () => (_kind, body) => body },
   },
 ];

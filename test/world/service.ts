@@ -122,9 +122,9 @@ function firstRecords(options: ServiceOptions, random: Random): ReadonlyMap<stri
 
 const SYSTEM = 41;
 
-/** A record without input. */
+/** A record without input, in the documented fields: others would become columns, which one mirror keeps for all histories. */
 export function blankOf(kind: ListedKind): Content {
-  return JSON.parse(JSON.stringify(blankRecord(kind, SYSTEM))) as Content;
+  return JSON.parse(JSON.stringify(blankRecord({ ...kind, hints: [] }, SYSTEM))) as Content;
 }
 
 export function recordsOf({ records }: Pick<Inside, 'records'>, name: string): Records {
