@@ -4,7 +4,7 @@ import type { Found } from './finding.ts';
 import { isAtRest } from './history.ts';
 import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { EntryRecord, Recording } from './history.ts';
-import { MOST_LAG_MS } from './mirror-truths.ts';
+import { MOST_KEPT_MS, MOST_LAG_MS } from './mirror-truths.ts';
 import type { Content, Deed, Records, Row } from './records.ts';
 import type { Send } from './service.ts';
 import { storedFields } from './stored.ts';
@@ -127,7 +127,9 @@ function isSentFor({ personality }: Recording, send: Send, wanted: Content): boo
   return sent.every(([name, value]) => wanted[name] === value);
 }
 
-const lagOf = ({ personality }: Recording): number => (personality.replica === 'none' ? 0 : MOST_LAG_MS);
+/** How much older than its answer what we have read may be. */
+const lagOf = ({ personality }: Recording): number =>
+  (personality.replica === 'none' ? 0 : MOST_LAG_MS) + (personality.cache === 'none' ? 0 : MOST_KEPT_MS);
 
 interface Replaced {
   readonly name: string;

@@ -9,6 +9,7 @@ import type { Content } from './records.ts';
 import type { Pull } from './stage.ts';
 
 export const MOST_LAG_MS = 60_000;
+export const MOST_KEPT_MS = 120_000;
 
 /** Instants from which a list may have been shown in a pull. */
 const spanOf = (
@@ -18,7 +19,7 @@ const spanOf = (
   fromMs:
     pull.fromMs -
     (personality.replica === 'none' ? 0 : MOST_LAG_MS) -
-    (personality.cache === 'none' ? 0 : 120_000),
+    (personality.cache === 'none' ? 0 : MOST_KEPT_MS),
   toMs: pull.toMs,
 });
 
