@@ -3,7 +3,7 @@
  * prove is the same (`npm run proofs`); `acceptance`, which needs real time, and `clients`, which needs the reporting clients:
  * both run apart from continuous integration.
  */
-export type Tier = 'tests' | 'proofs' | 'acceptance' | 'clients';
+export type Tier = 'tests' | 'proofs' | 'world' | 'acceptance' | 'clients';
 
 const PROOF_FOLDERS = ['simulation', 'outbound-simulation', 'enumeration', 'malformed', 'soak'].map(
   (name) => `test/${name}`,
@@ -30,6 +30,10 @@ const PROOF_FILES = pathsOf([
   'pull/many-fields',
   'pull/moving-list',
   'source/garbled',
+]);
+
+/** Ten thousand histories, which take as long as all other proofs together: `npm run proofs:world`. */
+const WORLD_FILES = pathsOf([
   'world/first-half',
   'world/planted-bugs',
   'world/postgres',
@@ -38,9 +42,10 @@ const PROOF_FILES = pathsOf([
 
 export const isProof = (path: string): boolean =>
   PROOF_FILES.includes(path) ||
+  WORLD_FILES.includes(path) ||
   (path.endsWith('.test.ts') && PROOF_FOLDERS.some((folder) => path.startsWith(`${folder}/`)));
 
-/** What shows something only by the clock or by a million rows: no part of `npm test`. */
+/** What shows something only by the clock, by a million rows: no part of `npm test`. */
 const CLOCK_FILES = pathsOf([
   'end-to-end/export-memory',
   'end-to-end/freshness-budget',
@@ -101,10 +106,12 @@ interface Files {
 export function filesOf(tier: Tier | null): { readonly shared: Files; readonly alone: Files } {
   const proofs = [...PROOF_FOLDERS.map((folder) => `${folder}/**/*.test.ts`), ...PROOF_FILES];
   const browser = 'test/browser/**'; // By `vitest.browser.config.ts`.
-  const shared = { include: ['test/**/*.test.ts'], exclude: [...proofs, ...ALONE, browser] };
+  const shared = { include: ['test/**/*.test.ts'], exclude: [...proofs, ...WORLD_FILES, ...ALONE, browser] };
   switch (tier) {
     case 'proofs':
       return { shared: NONE, alone: { include: proofs, exclude: [] } };
+    case 'world':
+      return { shared: NONE, alone: { include: WORLD_FILES, exclude: [] } };
     case 'acceptance':
       return {
         shared: { include: LONG_FILES.filter((path) => !ALONE.includes(path)), exclude: [] },
@@ -118,7 +125,7 @@ export function filesOf(tier: Tier | null): { readonly shared: Files; readonly a
         alone: { include: [...ALONE], exclude: [] },
       };
     case null:
-      return { shared, alone: { include: [...ALONE, ...proofs], exclude: [] } };
+      return { shared, alone: { include: [...ALONE, ...proofs, ...WORLD_FILES], exclude: [] } };
   }
 }
 
@@ -137,7 +144,7 @@ export function sized({ quick, acceptance, deep }: Sizes): number {
   return tierOf(process.env) === 'acceptance' ? acceptance : quick;
 }
 
-const TIERS: readonly Tier[] = ['tests', 'proofs', 'acceptance', 'clients'];
+const TIERS: readonly Tier[] = ['tests', 'proofs', 'world', 'acceptance', 'clients'];
 
 /** The tier that `BMS_TEST_TIER` names; none where it is not set. */
 export function tierOf(env: Readonly<Record<string, string | undefined>>): Tier | null {
