@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { blankMirror } from '../simulation/blank-mirror.ts';
 import { check } from './checkers/check.ts';
-import type { Planted } from './plantable.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { runSchedule } from './run-schedule.ts';
@@ -9,25 +8,7 @@ import { scheduleOf } from './schedule.ts';
 
 const MOST_SEEDS = 2_000;
 
-/** The bug that is planted at this moment; a part is asked for its double each time it is called. */
-const planted = vi.hoisted(() => {
-  const now: { parts: Partial<Record<string, (real: unknown) => unknown>> } = { parts: {} };
-  const withDoubles = async (
-    load: () => Promise<Record<string, unknown>>,
-  ): Promise<Record<string, unknown>> => {
-    const real = await load();
-    const parts = Object.entries(real).map(([name, part]) => {
-      if (typeof part !== 'function' || /^[A-Z]/.test(name)) return [name, part];
-      const call = (...given: unknown[]): unknown => {
-        const double = now.parts[name];
-        return ((double ? double(part) : part) as (...all: unknown[]) => unknown)(...given);
-      };
-      return [name, call];
-    });
-    return Object.fromEntries(parts) as Record<string, unknown>;
-  };
-  return { now, withDoubles };
-});
+const planted = await vi.hoisted(async () => (await import('../support/planting.ts')).createPlanting());
 
 vi.mock('../../src/diff/rule-out.ts', planted.withDoubles);
 vi.mock('../../src/diff/written.ts', planted.withDoubles);
@@ -48,19 +29,15 @@ const blank = blankMirror();
 const bugs = PLANTED_BUGS.map((bug) => [bug.id, bug.name, bug] as const);
 
 test.each(bugs)('%s caught: %s', { timeout: 600_000 }, async (_id, _name, bug) => {
-  plant(bug.parts);
+  planted.plant(bug.parts);
   const caught = await firstFinding(bug).finally(() => {
-    plant({});
+    planted.plant({});
   });
   const { seed, what } = caught ?? { seed: 0, what: `not within ${MOST_SEEDS} seeds` };
   process.stdout.write(`${bug.id.padEnd(6)} ${bug.name.padEnd(70)} seed ${seed}: ${what}\n`);
   expect(caught).not.toBeNull();
   expect(await findingIn(bug, seed), 'the same seed without the bug').toBeNull();
 });
-
-function plant(parts: Planted): void {
-  planted.now.parts = parts as typeof planted.now.parts;
-}
 
 interface Caught {
   readonly seed: number;

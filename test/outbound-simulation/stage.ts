@@ -2,6 +2,7 @@ import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { SendMark } from '../../src/outbound/freeze.ts';
+import { createMark } from '../support/send-mark.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
@@ -140,17 +141,6 @@ function openService(
     world.create(storedFields(kind, SHAPES[name].create(`0${row}`, random), normalizer), 'before');
   const served = { world, paging: { size: pageSize, hasMeta }, lie: {}, retrieve: undefined };
   return { name, world, served, shape, normalizer };
-}
-
-function createMark(): SendMark {
-  let marked = 0;
-  return {
-    read: () => Promise.resolve(marked),
-    write: (sends) => {
-      marked = Math.max(marked, sends);
-      return Promise.resolve();
-    },
-  };
 }
 
 function planDeaths(

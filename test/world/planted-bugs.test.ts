@@ -5,29 +5,10 @@ import { mayBreak } from './limits.ts';
 import { openMirror } from './mirrors.ts';
 import type { Mirror } from './mirrors.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
-import type { Planted } from './planted-bugs.ts';
 
 const MOST_DRAWS = 1_000;
 
-/** The bug that is planted at this moment; a part is asked for its double each time it is called. */
-const planted = vi.hoisted(() => {
-  const now: { parts: Partial<Record<string, (real: unknown) => unknown>> } = { parts: {} };
-  const withDoubles = async (
-    load: () => Promise<Record<string, unknown>>,
-  ): Promise<Record<string, unknown>> => {
-    const real = await load();
-    const parts = Object.entries(real).map(([name, part]) => {
-      if (typeof part !== 'function' || /^[A-Z]/.test(name)) return [name, part];
-      const call = (...given: unknown[]): unknown => {
-        const double = now.parts[name];
-        return ((double ? double(part) : part) as (...all: unknown[]) => unknown)(...given);
-      };
-      return [name, call];
-    });
-    return Object.fromEntries(parts) as Record<string, unknown>;
-  };
-  return { now, withDoubles };
-});
+const planted = await vi.hoisted(async () => (await import('../support/planting.ts')).createPlanting());
 
 vi.mock('../../src/catalog/exclude.ts', planted.withDoubles);
 vi.mock('../../src/diff/certify.ts', planted.withDoubles);
@@ -57,19 +38,15 @@ const bugs = PLANTED_BUGS.map((bug) => [bug.name, bug] as const);
 
 test.each(bugs)('caught: %s', { timeout: 900_000 }, async (name, { parts }) => {
   await using mirror = await openMirror(null);
-  plant(parts);
+  planted.plant(parts);
   const caught = await firstFinding(mirror).finally(() => {
-    plant({});
+    planted.plant({});
   });
   const { seed, what } = caught ?? { seed: 0, what: `not within ${MOST_DRAWS} draws` };
   process.stdout.write(`| ${name} | ${seed} | ${what} |\n`);
   expect(caught).not.toBeNull();
   expect(await findingIn(mirror, seed), 'the same seed without the bug').toBeNull();
 });
-
-function plant(parts: Planted): void {
-  planted.now.parts = parts as typeof planted.now.parts;
-}
 
 interface Caught {
   readonly seed: number;

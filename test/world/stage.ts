@@ -4,6 +4,7 @@ import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Logger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { SendMark } from '../../src/outbound/freeze.ts';
+import { createMark } from '../support/send-mark.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';
 import { TOGETHER } from '../../src/pull/land/land-pages.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
@@ -160,15 +161,4 @@ export function setStage(
 
 function loggerInto(log: string[]): Logger {
   return createLogger({ level: 'trace', secrets: [], destination: { write: (line) => void log.push(line) } });
-}
-
-function createMark(): SendMark {
-  let marked = 0;
-  return {
-    read: () => Promise.resolve(marked),
-    write: (sends) => {
-      marked = Math.max(marked, sends);
-      return Promise.resolve();
-    },
-  };
 }
