@@ -162,28 +162,17 @@ interface ColumnValue {
   readonly value: SqlValue;
 }
 
-const VALUES_A_QUERY = 100;
-
-/** Live records that have all values of one of these rows; each is returned once. */
+/** Live records that have all these values. */
 export async function liveRecordsWith(
   db: Queryable,
   kind: string,
-  rows: readonly (readonly ColumnValue[])[],
+  values: readonly ColumnValue[],
 ): Promise<LiveRecord[]> {
-  const found = new Map<string, LiveRecord>();
-  for (let from = 0; from < rows.length; from += VALUES_A_QUERY) {
-    const tests = rows.slice(from, from + VALUES_A_QUERY).map((row) =>
-      sql.join(
-        row.map(({ column, value }) => sql`${sql.identifier(column)} = ${value}`),
-        sql` and `,
-      ),
-    );
-    const live = sql`
-      select cast(id as text) as id, _raw as raw from ${sql.identifier(kind)}
-      where _deleted_at is null and (${sql.join(tests, sql` or `)})`;
-    for (const record of await readRows(db, LIVE_RECORD, live)) found.set(record.id, record);
-  }
-  return [...found.values()];
+  const tests = values.map(({ column, value }) => sql`${sql.identifier(column)} = ${value}`);
+  const live = sql`
+    select cast(id as text) as id, _raw as raw from ${sql.identifier(kind)}
+    where _deleted_at is null and ${sql.join(tests, sql` and `)}`;
+  return readRows(db, LIVE_RECORD, live);
 }
 
 /** Whether more than so many live records have a text in a column, in whatever case. */

@@ -38,8 +38,9 @@ export async function recordsWithKey(
     return value === null ? [] : [{ column: name, value }];
   });
   const found: LiveRecord[] = [];
-  const candidates = values.length > 0 ? [await liveRecordsWith(db, kind.name, [values])] : null;
-  for await (const record of candidates?.flat() ?? liveRecords(db, kind.name))
+  const candidates =
+    values.length > 0 ? await liveRecordsWith(db, kind.name, values) : liveRecords(db, kind.name);
+  for await (const record of candidates)
     if (hasKeyOf(mirrored, wanted, parseObject(record.raw))) found.push(record);
   return found;
 }
