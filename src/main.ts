@@ -5,11 +5,11 @@ import { isatty } from 'node:tty';
 /** The only file that reads the environment, listens for signals, and sets the exit code. */
 
 // Before anything else loads: under an older Node the driver of SQLite ends the process without a word.
-const NEEDED_NODE = '22.19';
+const NEEDED = { major: 22, minor: 19 };
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < 22 || (major === 22 && minor < 19)) {
+if (major < NEEDED.major || (major === NEEDED.major && minor < NEEDED.minor)) {
   process.stderr.write(
-    `Error: bms-sync needs Node ${NEEDED_NODE} or later, and this is ${process.version}; in a checkout, npx bms-sync has its own.\n`,
+    `Error: bms-sync needs Node ${NEEDED.major}.${NEEDED.minor} or later, and this is ${process.version}; in a checkout, npx bms-sync has its own.\n`,
   );
   process.exit(1);
 }

@@ -47,7 +47,13 @@ export const NOT_SHOWN = '(not shown: privacy.exclude)';
 
 /** Names by which services wrap records and say what went wrong. */
 const ENVELOPE: ReadonlySet<string> = new Set([
-  ...['data', 'result', 'results', 'success', 'message', 'error', 'errors'],
+  'data',
+  'result',
+  'results',
+  'success',
+  'message',
+  'error',
+  'errors',
 ]);
 
 /**

@@ -18,8 +18,11 @@ export function checkSecretFiles({ files, secrets }: SecretFiles): readonly Chec
   const open = files.filter((file) => isNeedlesslyOpen(file) && holds(file));
   if (open.length === 0) return [passed('secrets', 'no file with a secret is open to every user')];
   return open.map((file) => ({
-    ...{ name: 'secrets', ok: false, code: 'secrets.readable', hint: `chmod 600 ${file}` },
+    name: 'secrets',
+    ok: false,
+    code: 'secrets.readable',
     detail: `${file} holds a secret, and every user of this machine may read it`,
+    hint: `chmod 600 ${file}`,
   }));
 }
 
