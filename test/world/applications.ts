@@ -37,6 +37,7 @@ function lookAlike(body: Content): Content {
 
 /** Another person deletes the newest record, whose id the next one gets. */
 function makeRoom({ service, timeline, isCalm }: Stage, kind: string): void {
+  service.advance(timeline.nowMs());
   const records = service.records.get(kind);
   const last = records
     ?.at(timeline.nowMs())
@@ -58,6 +59,7 @@ export async function pushUpdate(stage: Stage, number: number): Promise<void> {
   if (random.chance(0.3))
     timeline.after(random.integer(0, 2 * MINUTE), () => {
       const other = bodiesOf(kind).edit(number + 7, random);
+      service.advance(timeline.nowMs());
       if (!stage.isCalm)
         service.records.get(kind.name)?.edit(recordId, other, { atMs: timeline.nowMs(), doer: 'other' });
     });

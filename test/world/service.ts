@@ -41,7 +41,7 @@ export interface Service {
   readonly sends: readonly Send[];
   /** Answers a request that is read at an instant; instants never go back. */
   answer(request: Request, atMs: number): Outcome;
-  /** Carries out what was put off until then. */
+  /** Carries out what was put off until then: before anything else is done to its records. */
   advance(atMs: number): void;
   /** From now on no answer is lost, refused, spoilt or put off. */
   calm(): void;

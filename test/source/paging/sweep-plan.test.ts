@@ -264,6 +264,16 @@ describe('what a service may do to its pages', () => {
     expect(reasonOf(() => carryOut(service))).toBe('page_ignored');
   });
 
+  test.each([null, 1])(
+    'A06: ignores the page, and page 1 is full by its own word: no end (current_page %s)',
+    (page) => {
+      const full = withMeta(unpaged(ids(10)), () => ({ perPage: 10, currentPage: page }));
+      expect(carryOut(full)).toMatchObject({ asked: [1, 2], ends: [] });
+      const larger = withMeta(unpaged(ids(10)), () => ({ perPage: 11, currentPage: page }));
+      expect(carryOut(larger)).toMatchObject({ asked: [1, 2], ends: [{ page: 2, end: { rows: 10 } }] });
+    },
+  );
+
   test('A06: ignores the page and says otherwise, or nothing', () => {
     const lying = unpaged(ids(10));
     expect(carryOut(lying)).toMatchObject({ asked: [1, 2], ends: [{ page: 2, end: { rows: 10 } }] });
