@@ -1,6 +1,5 @@
 import { groupBy } from '../../src/lib/group-by.ts';
-import type { ChangeRow, MirrorRow } from '../simulation/dump.ts';
-import { undo } from '../simulation/checkers/undo.ts';
+import type { ChangeRow, MirrorRow } from './dump.ts';
 import { mayKeep } from './secrets.ts';
 import { recordsOf } from './finding.ts';
 import type { Finding, Found } from './finding.ts';
@@ -148,8 +147,17 @@ export function wrongUndo(recording: Recording): Found {
   });
 }
 
+function undo(present: ReadonlyMap<string, string>, changes: readonly ChangeRow[]): Map<string, string> {
+  const contents = new Map(present);
+  for (const { change, id, before } of changes.toReversed()) {
+    if (change === 'created' || change === 'restored') contents.delete(id);
+    else if (before !== null) contents.set(id, before);
+  }
+  return contents;
+}
+
 /** Whether two contents agree where both show a field: what only one of them shows makes no event. */
-function fits(one: string | null | undefined, other: string | null): boolean {
+export function fits(one: string | null | undefined, other: string | null): boolean {
   if (one === other) return true;
   if (typeof one !== 'string' || other === null) return false;
   const second = JSON.parse(other) as Content;
@@ -197,7 +205,7 @@ export function invented(recording: Recording): Found {
   });
 }
 
-const shown = ({ seq, kind, id, change, runId }: ChangeRow): string =>
+export const shown = ({ seq, kind, id, change, runId }: ChangeRow): string =>
   `#${seq} ${kind} ${id} ${change} (run ${runId ?? '–'})`;
 
 /** Records that differ by the word of `verify`, though everything has come to rest. */

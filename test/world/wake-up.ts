@@ -1,4 +1,4 @@
-import type { Timeline } from '../simulation/timeline.ts';
+import type { Timeline } from './timeline.ts';
 
 /** Wakes those who rest, before their time. */
 export interface WakeUp {

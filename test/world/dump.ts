@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm';
+import { columnType } from '../../src/catalog/kind.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Queryable, Row } from '../../src/mirror/session/session.ts';
-import { watchedColumns } from './records.ts';
 
 /** A row of the mirror, as a reader finds it. */
 export interface MirrorRow {
   readonly id: string;
   readonly raw: string;
   readonly deletedAt: string | null;
-  /** The columns whose truth the ledger knows, as text. */
+  /** Its texts and decimals, as text. */
   readonly columns: ReadonlyMap<string, string | null>;
 }
 
@@ -38,8 +38,6 @@ export interface KindDump {
   /** Null until records that are new to the mirror are new to the service too. */
   readonly baselineAt: string | null;
   readonly certifiedAt: string | null;
-  /** Records whose deletion waits for a person. */
-  readonly held: ReadonlySet<string>;
 }
 
 export async function dumpMirror(db: Queryable, kinds: readonly ListedKind[]): Promise<Dump> {
@@ -53,13 +51,10 @@ async function dumpKind(db: Queryable, kind: ListedKind): Promise<KindDump> {
   const { name } = kind;
   const rows = await db.query(sql`select *, cast(id as text) as id from ${sql.identifier(name)}`);
   const [state] = await db.query(sql`select baseline_at, certified_at from kind_state where kind = ${name}`);
-  const held = await db.query(sql`
-    select record_id from deletions where kind = ${name} and state in ('held', 'approved')`);
   return {
     rows: new Map(rows.map((row) => [String(row['id']), mirrorRow(kind, row)])),
     baselineAt: textOf(state?.['baseline_at']),
     certifiedAt: textOf(state?.['certified_at']),
-    held: new Set(held.map((row) => String(row['record_id']))),
   };
 }
 
@@ -88,6 +83,9 @@ function mirrorRow(kind: ListedKind, row: Row): MirrorRow {
     columns: new Map(watchedColumns(kind).map((column) => [column, textOf(row[column])])),
   };
 }
+
+const watchedColumns = ({ fields }: ListedKind): string[] =>
+  fields.filter((field) => ['text', 'decimal'].includes(columnType(field))).map(({ name }) => name);
 
 function textOf(value: Row[string] | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
