@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { startDailyCheck } from '../checks/database-file.ts';
-import { checkRedis, isRedis } from '../checks/queue.ts';
+import { checkQueue } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
 import { createSender } from '../feed/webhooks/sender.ts';
 import type { Sender } from '../feed/webhooks/sender.ts';
@@ -177,8 +177,7 @@ async function enlist(
 
 /** Logs at start-up the queue settings that cost work or time later. */
 async function warnOfQueue({ queue }: Config, logger: Logger): Promise<void> {
-  if (queue.url === null || !isRedis(queue.url)) return;
-  for (const { ok, code, detail, hint } of await checkRedis(queue.url))
+  for (const { ok, code, detail, hint } of await checkQueue(queue.url))
     if (!ok) logger.warn({ code, hint }, detail);
 }
 

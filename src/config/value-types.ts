@@ -59,7 +59,7 @@ export const serviceUrl = z
   .overwrite((url) => url.replace(/\/+$/, ''));
 
 export const databaseUrl = urlLike(/^(file:|postgres(ql)?:\/\/)./, 'file:PATH or a postgres:// URL');
-export const queueUrl = urlLike(/^(rediss?|postgres(ql)?):\/\/./, 'a redis://, rediss:// or postgres:// URL');
+export const queueUrl = urlLike(/^rediss?:\/\/./, 'a redis:// or rediss:// URL');
 
 function whole(expected: string, from: number, to = Number.MAX_SAFE_INTEGER) {
   return z.int(expected).min(from, expected).max(to, expected);

@@ -151,6 +151,7 @@ describe('faults', () => {
     ['DATABASE_URL', 'mysql://localhost/db'],
     ['DATABASE_URL', 'file:'],
     ['QUEUE_URL', 'amqp://localhost'],
+    ['QUEUE_URL', 'postgres://localhost/queue'],
     ['ADMIN_TOKEN', 'too-short'],
     ['PORT', '-1'],
     ['LOG_LEVEL', 'loud'],
