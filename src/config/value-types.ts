@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { parseUrl } from '../lib/net/target-url.ts';
 
 /** The kinds of value that settings have. Each one's error text states the expected form, and nothing else. */
 
@@ -79,7 +78,7 @@ function textLike(pattern: RegExp, expected: string) {
 
 /** A text that no URL parser reads is refused, because its password could not be masked. */
 function urlLike(pattern: RegExp, expected: string) {
-  return textLike(pattern, expected).refine((url) => parseUrl(url) !== null, expected);
+  return textLike(pattern, expected).refine((url) => URL.parse(url) !== null, expected);
 }
 
 function isTimezone(name: string): boolean {
