@@ -36,7 +36,7 @@ const ROUTES = [
 /** Stands for the parts that a server may lack. */
 const ABSENT: Pick<RouteContext, 'wakeEngine' | 'webhooks'> = {
   wakeEngine: () => undefined,
-  webhooks: { allowHosts: [], secretsOf: () => null },
+  webhooks: { allowHosts: [] },
 };
 
 /**

@@ -151,7 +151,7 @@ export function localSettings({ lockTimeoutMs }: Target): string {
  * Settings that make the server end a connection whose process hangs inside a transaction or whose host is gone, so that its
  * locks are free within 15 s.
  */
-export const LIVENESS_SETTINGS: Readonly<Record<string, string>> = {
+const LIVENESS_SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: '8s',
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',
@@ -160,7 +160,7 @@ export const LIVENESS_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** The driver's options with which this process notices a server that is gone. */
-export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 } as const;
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 } as const;
 
 /** A connection that is opened when it is first needed, and again after it was lost. */
 export interface LazyConnection {

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
-import { parseUrl } from '../../lib/net/target-url.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { SECURITY_HEADERS } from '../answer/security-headers.ts';
 import { sendProblem } from '../answer/send.ts';
@@ -110,10 +109,10 @@ const FOREIGN: Problem = {
 
 /** Whether an `Origin` is that of the page that this host serves. */
 function isOwn(origin: string, host: string): boolean {
-  const url = parseUrl(origin);
+  const url = URL.parse(origin);
   if (url === null || !/^https?:$/.test(url.protocol)) return false;
   const asked = `${url.protocol}//${host}`;
-  return parseUrl(asked)?.host === url.host;
+  return URL.parse(asked)?.host === url.host;
 }
 
 interface Origins {

@@ -24,7 +24,7 @@ const standing = z.object({ name: z.string(), state: z.enum(['active', 'disabled
 const DECISIONS = {
   remove: {
     summary: 'Send a receiver nothing more, and forget its deliveries',
-    ...{ refusals: [409], answer: z.object({ name: z.string(), removed: z.boolean() }) },
+    ...{ refusals: [], answer: z.object({ name: z.string(), removed: z.boolean() }) },
     carryOut: async ({ session }: RouteContext, name: string) => {
       await dropEndpoint(session, name);
       return { name, removed: true };
@@ -32,9 +32,8 @@ const DECISIONS = {
   },
   rotate: {
     summary: 'Give a receiver a new secret; the present one stays valid for a day',
-    ...{ refusals: [409], answer: revealed },
-    carryOut: ({ session, clock, webhooks }: RouteContext, name: string) =>
-      rotateSecret(session, { name, secretsOf: webhooks.secretsOf, now: clock.now() }),
+    ...{ refusals: [], answer: revealed },
+    carryOut: ({ session, clock }: RouteContext, name: string) => rotateSecret(session, name, clock.now()),
   },
   enable: {
     summary: 'Go on with the deliveries of a receiver where they stopped',
@@ -55,7 +54,7 @@ const DECISIONS = {
     summary: 'Send a receiver one test event now',
     ...{ refusals: [], answer: tested },
     carryOut: ({ session, clock, closing: signal, webhooks }: RouteContext, name: string) =>
-      testEndpoint({ session, clock, signal, ...webhooks }, name),
+      testEndpoint({ session, clock, signal, allowHosts: webhooks.allowHosts }, name),
   },
 } as const;
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { notedProgress, progressLine } from '../../../src/cli/parts/progress-line.ts';
 import type { KindProgress } from '../../../src/cli/parts/progress-line.ts';
@@ -34,23 +33,6 @@ describe('the line of a kind', () => {
   test('of a kind that ended keeps its time', () => {
     const ended = reading({ pages: 60, rows: 6_000, endedMs: 131_000 });
     expect(progressLine(ended, 999_000, 10)).toBe('clients (2 of 10)  6,000 rows  page 60 of 60  2 min 10 s');
-  });
-
-  test('leaves out what is not known', () => {
-    const told = { kind: 'clients', pages: 12, lastPage: null };
-    const pagesOnly = { ...told, place: 1, startedMs: 1_000, latestMs: 5_000, endedMs: null };
-    expect(progressLine(pagesOnly, 5_000, null)).toBe('clients  page 12');
-  });
-
-  test('is one line of finite numbers for any counts and instants', () => {
-    const count = fc.nat({ max: 10_000_000 });
-    const facts = fc.record({ pages: count, lastPage: fc.option(count), rows: count, latestMs: count });
-    fc.assert(
-      fc.property(facts, count, fc.option(fc.nat({ max: 20 })), (more, passed, of) => {
-        const line = progressLine(reading({ ...more, startedMs: 0 }), more.latestMs + passed, of);
-        expect(line).not.toMatch(/NaN|Infinity|\n|undefined|-\d/);
-      }),
-    );
   });
 });
 

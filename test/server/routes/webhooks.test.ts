@@ -8,7 +8,7 @@ import { jsonOf, serveMirror } from '../stage.ts';
 import type { Stage } from '../stage.ts';
 
 const URL_OUTSIDE = 'https://192.0.43.8/in';
-const webhooks = { allowHosts: ['127.0.0.1'], secretsOf: () => null };
+const webhooks = { allowHosts: ['127.0.0.1'] };
 const SECRET = /^whsec_[\w+/]{43}=$/;
 
 /** The document of an answer, which must be what the description of its route says. */
