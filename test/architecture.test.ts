@@ -12,7 +12,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   mirror: ['lib', 'catalog', 'diff'],
   pull: ['lib', 'catalog', 'source', 'diff', 'mirror'],
   feed: ['lib', 'catalog', 'mirror'],
-  audit: ['lib', 'catalog', 'source', 'mirror'],
+  audit: ['lib', 'catalog', 'source', 'diff', 'mirror'],
   report: ['lib', 'catalog', 'mirror'],
   outbound: ['lib', 'catalog', 'source', 'diff', 'mirror'],
   jobs: ['lib', 'mirror'],

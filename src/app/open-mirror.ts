@@ -16,7 +16,6 @@ import { migrate } from '../mirror/shape/migrate.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { RefillOptions } from '../mirror/shape/redecode.ts';
 import { readExclusions, removeExcluded } from '../mirror/shape/remove-excluded.ts';
-import type { RenewedSnapshot } from '../report/snapshot-file.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
 export async function openMirror(config: Config): Promise<Session> {
@@ -40,12 +39,10 @@ export interface Migration {
   readonly excluded?: RemovedFields;
 }
 
-/** Which files are free of excluded fields that the mirror held before. */
+/** What is free of excluded fields that the mirror held before. */
 interface RemovedFields {
   /** Whether the free space and the log of a SQLite file are; null in PostgreSQL. */
   readonly scrubbed: boolean | null;
-  /** The snapshot that `bi.snapshotPath` names: it was removed, and written again if possible; null = there was none. */
-  readonly snapshot: RenewedSnapshot | null;
 }
 
 type OnRefilled = NonNullable<RefillOptions['onProgress']>;
@@ -66,38 +63,11 @@ async function bringUpToDate(
   await refuseUnknownFields(session, config);
   refuseMissingExclusions(config, await readExclusions(session));
   const migrated = await migrate(session, kinds, { readerRole: config.bi.readerRole });
-  const renew = await removeFields(session, config, onProgress);
+  const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated)
     for (const kind of kinds)
       await redecode(session, await asMirrored(session, kind), { now: systemClock.now(), onProgress });
-  return renew === null ? { migrated } : { migrated, excluded: await renew() };
-}
-
-/**
- * Removes excluded fields from the mirror and, with its file, from the snapshot.
- *
- * @returns A function that writes the snapshot again once the columns are refilled; null if there was nothing to remove.
- */
-async function removeFields(
-  session: Session,
-  config: Config,
-  onProgress?: OnRefilled,
-): Promise<(() => Promise<RemovedFields>) | null> {
-  const files = config.bi.snapshotPath === null ? null : await import('../report/snapshot-file.ts');
-  const file = files?.presentSnapshot(config) ?? null;
-  const onRemoved = (): void => files?.removeSnapshot(config);
-  const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, allKinds(config), {
-    onProgress,
-    onRemoved,
-  });
-  if (!hasRemoved && scrubbed === null) return null;
-  if (!hasRemoved || files === null || file === null)
-    return () => Promise.resolve({ scrubbed, snapshot: null });
-  // If it cannot be written now, `serve` writes it after the next sweep.
-  return async () => ({
-    scrubbed,
-    snapshot: await files.renewSnapshot(session, { ...config, kinds: allKinds(config) }, file),
-  });
+  return hasRemoved || scrubbed !== null ? { migrated, excluded: { scrubbed } } : { migrated };
 }
 
 /**

@@ -11,7 +11,7 @@ import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
 import { createOwner } from '../pull/run/parts.ts';
 import type { PullParts } from '../pull/run/parts.ts';
-import { delegatePull } from '../runs/delegate-pull.ts';
+import { handOverPull } from '../runs/hand-over.ts';
 import type { PullSettings } from '../runs/verify-kinds.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
@@ -50,8 +50,7 @@ export async function pull(
   await using session = await openMirror(config);
   const parts = { session, source, clock: systemClock, owner: createOwner(), ...command };
   const request = { kinds: wanted, acceptNewSource, ...pullSettings(config) };
-  const handed = await delegatePull(parts, request);
-  const report = 'report' in handed ? handed.report : await pullKinds(parts, { ...request, ...handed });
+  const report = (await handOverPull(parts, request)) ?? (await pullKinds(parts, request));
   return await withStanding(session, report);
 }
 

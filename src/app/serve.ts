@@ -20,7 +20,6 @@ import { watchAppends, watchWrites } from '../mirror/session/write-watch.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
 import { openSendMark } from '../outbound/send-mark.ts';
 import { createOwner } from '../pull/run/parts.ts';
-import { startSnapshots } from '../report/keep-snapshot.ts';
 import { watchDatabase, watchService } from '../runs/outages.ts';
 import type { Source } from '../source/source.ts';
 import { pullsToCome, startFreshness, startSchedules } from './keep-pulling.ts';
@@ -39,8 +38,6 @@ export type Role = (typeof ROLES)[number];
 interface ServeCommand {
   readonly logger: Logger;
   readonly roles: readonly Role[];
-  /** The arguments with which Node runs a command with the same settings; null writes no snapshots. */
-  readonly program: ((command: readonly string[]) => readonly string[]) | null;
   /** Ends the service once it fires: running work is finished, no more is claimed. */
   readonly signal: AbortSignal;
   /** Called once the HTTP API listens. */
@@ -111,7 +108,7 @@ async function work(config: Config, parts: WorkParts, command: ServeCommand): Pr
   const http = roles.includes('http') ? await loadHttp() : null;
   const further = { onListening, wakeEngine: engine.wake, queueMetrics: notifier.metrics };
   const closeHttp = await http?.serveHttp(config, { ...parts, ...further });
-  const stopPulling = roles.includes('pulls') ? startPulling(config, parts, command) : [];
+  const stopPulling = roles.includes('pulls') ? startPulling(config, parts) : [];
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
   tellStart(config, parts, roles);
   try {
@@ -135,17 +132,9 @@ function queuesOf(
   ];
 }
 
-/** Starts all that pulls by itself, and the snapshots after it; returns the functions that stop it. */
-function startPulling(
-  config: Config,
-  parts: WorkParts,
-  { program }: ServeCommand,
-): readonly (() => Promise<void>)[] {
-  return [
-    startSchedules(config, parts),
-    startFreshness(config, { ...parts, source: parts.untold }),
-    ...(program === null ? [] : [startSnapshots(config, { ...parts, program })]),
-  ];
+/** Starts all that pulls by itself; returns the functions that stop it. */
+function startPulling(config: Config, parts: WorkParts): readonly (() => Promise<void>)[] {
+  return [startSchedules(config, parts), startFreshness(config, { ...parts, source: parts.untold })];
 }
 
 /** Loads Fastify. Apart, because tsc leaves a dynamic import beside `await using` as it is. */

@@ -1,135 +1,82 @@
-import { columnType, sentField } from '../catalog/kind.ts';
-import type { Field, Kind } from '../catalog/kind.ts';
+import type { Kind } from '../catalog/kind.ts';
+import { ownValue, recordDecoder } from '../diff/decode-record.ts';
+import { changedFields } from '../diff/judge-page.ts';
+import type { Incoming } from '../diff/judge-page.ts';
 import { compactJson, isObject, tryParse } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
-import { isStorable } from '../lib/text/text.ts';
-import type { Row, SqlValue } from '../mirror/session/session.ts';
-import { exactNumber, isSameJson, ownMember, readColumn, readValue } from './read-value.ts';
+import type { JsonObject } from '../lib/json/json.ts';
+import type { AlteredElements } from '../mirror/records/nested-repairs.ts';
+import { valueText } from '../mirror/records/nested-repairs.ts';
+import type { Row } from '../mirror/session/session.ts';
+import { filledColumns, writtenRow } from '../mirror/tables/kind-table.ts';
+import type { Dialect } from '../mirror/tables/kind-table.ts';
 
 /** A place where the mirror differs from the service; values in full, `null` = none. */
 export interface Difference {
-  /** A column, `_raw` or `_deleted_at` included. */
+  /** A column, `_raw` and `_deleted_at` included, or a nested table. */
   readonly field: string;
   readonly service: string | null;
   readonly mirror: string | null;
 }
 
+interface Comparison {
+  readonly differences: readonly Difference[];
+  /** The content of which the row's columns and elements must be the decoding. */
+  readonly content: JsonObject;
+}
+
 /**
- * Compares a record with the row that the mirror has of it, field by field, and with the record's text in `_raw`.
+ * Makes the comparison of a kind's records with their rows: `_raw` with the record, the columns with its decoding.
  *
- * @param kind As mirrored: discovered fields have columns too. @param row Its columns by name, `_raw` among them.
+ * @param kind As mirrored: discovered fields have columns too.
  */
-export function compareRecord(kind: Kind, record: JsonObject, row: Row): readonly Difference[] {
-  const fields = kind.fields.filter(({ name }) => name !== 'id'); // The row was found by its id, so the id agrees.
-  return [...compareColumns(fields, record, row), ...compareRaw(kind, record, String(row['_raw']))];
-}
-
-/** Compares the columns of these fields with the object that they were filled from. */
-export function compareColumns(fields: readonly Field[], record: JsonObject, row: Row): Difference[] {
-  return fields.flatMap((field) =>
-    field.textOf === undefined
-      ? compareColumn(field, record, row[field.name] ?? null)
-      : compareLostText(fields, field, { record, row }),
-  );
-}
-
-function compareColumn(field: Field, record: JsonObject, column: SqlValue): Difference[] {
-  const value = ownMember(record, field.name) ?? null;
-  if (holds(field, value, column)) return [];
-  return [{ field: field.name, service: textOf(value), mirror: column === null ? null : String(column) }];
-}
-
-interface Compared {
-  readonly record: JsonObject;
-  readonly row: Row;
-}
-
-/** A text column holds only the values that did not fit their field's column. */
-function compareLostText(
-  fields: readonly Field[],
-  { name, textOf: of = '' }: Field,
-  { record, row }: Compared,
-): Difference[] {
-  const field = fields.find((candidate) => candidate.name === of);
-  const value = ownMember(record, of) ?? null;
-  const isLost = field !== undefined && isLostTo(field, value, row[of] ?? null);
-  const expected = isLost ? keptText(value) : null;
-  const column = row[name] ?? null;
-  if (expected === column) return [];
-  return [{ field: name, service: expected, mirror: column === null ? null : String(column) }];
-}
-
-/** An empty text is not kept, nor is one that no database can hold. */
-function keptText(value: Json): string | null {
-  const text = value === '' ? null : textOf(value);
-  return text !== null && isStorable(text) ? text : null;
-}
-
-/** Whether a column cannot hold a value: it fits no rule, or is a decimal with too many digits. */
-function isLostTo(field: Field, value: Json, column: SqlValue): boolean {
-  const { fits, text } = readColumn(field, value);
-  return (
-    !fits || (text !== null && column === null && columnType(field) === 'decimal' && isBeyondReason(text))
-  );
-}
-
-/** Whether a column holds the meaning of a value; a value that fits no rule must have left it null. */
-function holds(field: Field, value: Json, column: SqlValue): boolean {
-  const type = columnType(field);
-  const { text } = readColumn(field, value);
-  if (text === null) return column === null;
-  if (column === null) return type === 'decimal' && isBeyondReason(text);
-  if (type === 'decimal') return exactNumber(String(column)) === text;
-  return type === 'json' ? holdsJson(value, String(column)) : String(column) === text;
-}
-
-const LONGEST_DECIMAL = 300;
-
-/** A number whose digits would fill a page: its column may be null. */
-function isBeyondReason(exact: string): boolean {
-  const [digits = '', power = ''] = exact.split('e');
-  return digits.length > LONGEST_DECIMAL || Math.abs(Number(power)) > LONGEST_DECIMAL;
-}
-
-/** Whether a column has the JSON text of a value. */
-export function holdsJson(value: Json, column: string): boolean {
-  const held = tryParse(column);
-  return held !== undefined && isSameJson(value, held);
+export function recordComparer(kind: Kind, dialect: Dialect): (record: Incoming, row: Row) => Comparison {
+  const decode = recordDecoder(kind);
+  const columns = filledColumns(kind, dialect);
+  return (incoming, row) => {
+    const { differences, content } = compareRaw(kind, incoming, String(row['_raw']));
+    const expected = writtenRow(kind, dialect, { values: decode(content).values, own: [] });
+    const altered = columns.flatMap((field, at) => {
+      const service = valueText(expected[at]);
+      const mirror = valueText(row[field]);
+      return service === mirror ? [] : [{ field, service, mirror }];
+    });
+    return { differences: [...altered, ...differences], content };
+  };
 }
 
 /**
- * `_raw` is the record as sent, save for other spellings of the same value, which the mirror does not treat as a
- * change.
+ * Other spellings of the same value are no difference, but columns are filled from the spelling that `_raw` has: the content
+ * is the record with those.
  */
-function compareRaw(kind: Kind, record: JsonObject, raw: string): Difference[] {
-  const held = tryParse(raw);
-  if (held === undefined || !isObject(held)) {
-    return [{ field: '_raw', service: compactJson(record), mirror: raw }];
-  }
-  const names = [...new Set([...Object.keys(record), ...Object.keys(held)])];
-  const unequal = names.filter((name) => {
-    const field = sentField(kind, name);
-    return !isSameMember(field, ownMember(record, name), ownMember(held, name));
-  });
-  if (unequal.length === 0) return [];
-  return [{ field: '_raw', service: only(record, unequal), mirror: only(held, unequal) }];
-}
-
-function isSameMember(field: Field | undefined, a: Json | undefined, b: Json | undefined): boolean {
-  if (a === undefined || b === undefined) return (a ?? null) === (b ?? null); // Absent and null are one.
-  if (isSameJson(a, b)) return true;
-  if (field === undefined || field.type === 'json') return false;
-  const [one, other] = [readValue(field.type, a), readValue(field.type, b)];
-  return one.fits && other.fits && one.text === other.text;
+function compareRaw(kind: Kind, { record, raw }: Incoming, stored: string): Comparison {
+  if (stored === raw) return { differences: [], content: record };
+  const held = tryParse(stored);
+  if (!isObject(held))
+    return { differences: [{ field: '_raw', service: raw, mirror: stored }], content: record };
+  const changed = changedFields(kind, held, record);
+  if (changed.length === 0) return { differences: [], content: held };
+  const difference = { field: '_raw', service: only(record, changed), mirror: only(held, changed) };
+  return { differences: [difference], content: { ...held, ...members(record, changed) } };
 }
 
 /** The record with these members only, so that equal members do not hide the others. */
 function only(record: JsonObject, names: readonly string[]): string {
-  const members = names.filter((name) => Object.hasOwn(record, name));
-  return `{${members.map((name) => `${JSON.stringify(name)}:${compactJson(record[name] ?? null)}`).join(',')}}`;
+  return compactJson(
+    members(
+      record,
+      names.filter((name) => Object.hasOwn(record, name)),
+    ),
+  );
 }
 
-function textOf(value: Json): string | null {
-  if (value === null) return null;
-  return typeof value === 'string' ? value : compactJson(value);
+const members = (record: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.map((name) => [name, ownValue(record, name) ?? null]));
+
+/** The differences of nested tables, each as a whole: `shown` finds the place. */
+export function nestedDifferences(altered: readonly AlteredElements[]): readonly Difference[] {
+  return altered.map(({ table, expected, held }) => ({
+    field: table.name,
+    service: JSON.stringify(expected),
+    mirror: JSON.stringify(held),
+  }));
 }

@@ -1,7 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
-import type { Queryable, Row } from '../mirror/session/session.ts';
+import { idsIn } from '../mirror/records/nested-rows.ts';
+import type { Queryable, Row, Session } from '../mirror/session/session.ts';
+import { filledColumns } from '../mirror/tables/kind-table.ts';
 import type { NestedTable } from '../mirror/tables/kind-table.ts';
 import { createIdList } from './findings.ts';
 import type { IdList } from './findings.ts';
@@ -15,55 +17,24 @@ const SMALLEST_ID = String(-(2n ** 63n));
 
 /** Reads the rows with these ids, deleted ones too, in several queries with a turn of the event loop after each. */
 export async function readRows(
-  db: Queryable,
+  db: Session,
   kind: Kind,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Row>> {
-  const names = [
-    ...kind.fields.map(({ name }) => name).filter((name) => name !== 'id'),
-    '_raw',
-    '_deleted_at',
-  ];
+  const names = filledColumns(kind, db.dialect).filter((name) => name !== 'id');
   const columns = sql.join(
-    names.map((name) => sql.identifier(name)),
+    [...names, '_raw', '_deleted_at'].map((name) => sql.identifier(name)),
     sql`, `,
   );
   const rows = new Map<string, Row>();
   for (let from = 0; from < ids.length; from += ROWS_A_QUERY) {
     const found = await db.query(sql`
       select cast(id as text) as id, ${columns} from ${sql.identifier(kind.name)} as k
-      where k.id in (${evenly(ids.slice(from, from + ROWS_A_QUERY))})`);
+      where k.id in ${idsIn(db, ids.slice(from, from + ROWS_A_QUERY))}`);
     for (const row of found) rows.set(String(row['id']), row);
     await yieldToEventLoop();
   }
   return rows;
-}
-
-/** Reads the elements of these records from a nested table, by record. */
-export async function readElements(
-  db: Queryable,
-  { name, own, items }: NestedTable,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, readonly Row[]>> {
-  const names = [...own, ...items].map((field) => field.name).filter((column) => column !== 'parent_id');
-  const columns = sql.join(
-    names.map((column) => sql.identifier(column)),
-    sql`, `,
-  );
-  const elements = new Map<string, Row[]>();
-  for (let from = 0; from < ids.length; from += ROWS_A_QUERY) {
-    const found = await db.query(sql`
-      select cast(parent_id as text) as parent_id, ${columns} from ${sql.identifier(name)} as n
-      where n.parent_id in (${evenly(ids.slice(from, from + ROWS_A_QUERY))}) order by position`);
-    for (const row of found) {
-      const parent = String(row['parent_id']);
-      const own = elements.get(parent);
-      if (own === undefined) elements.set(parent, [row]);
-      else own.push(row);
-    }
-    await yieldToEventLoop();
-  }
-  return elements;
 }
 
 /** The ids under which a nested table has elements although no row has them. */
@@ -76,14 +47,6 @@ export async function readStrayParents(
     select distinct cast(parent_id as text) as id from ${sql.identifier(name)} as n
     where not exists (select 1 from ${sql.identifier(kind)} as k where k.id = n.parent_id)`);
   return rows.map((row) => String(row['id']));
-}
-
-/** Pads the parameters to a fixed number by repeating the last id, so that only one statement is compiled and kept. */
-function evenly(ids: readonly string[]) {
-  return sql.join(
-    Array.from({ length: ROWS_A_QUERY }, (_, at) => sql`${ids[at] ?? ids.at(-1)}`),
-    sql`, `,
-  );
 }
 
 /** The ids of all live rows. */

@@ -1,19 +1,21 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ListedKind } from '../catalog/kind.ts';
+import { sortPage } from '../diff/judge-page.ts';
+import type { Incoming, Quarantined } from '../diff/judge-page.ts';
+import type { JsonObject } from '../lib/json/json.ts';
 import { asMirrored } from '../mirror/kinds/field-store.ts';
 import { readSuppressed } from '../mirror/records/erasure-store.ts';
+import { findAlteredElements } from '../mirror/records/nested-repairs.ts';
+import type { ParentRecord } from '../mirror/records/nested-rows.ts';
 import type { Row, Session } from '../mirror/session/session.ts';
 import { nestedTables } from '../mirror/tables/kind-table.ts';
-import type { NestedTable } from '../mirror/tables/kind-table.ts';
 import { SourceError } from '../source/http/errors.ts';
 import type { ListResponse } from '../source/paging/list-responses.ts';
 import type { Source } from '../source/source.ts';
-import { compareElements } from './compare-elements.ts';
-import { compareRecord } from './compare-record.ts';
+import { nestedDifferences, recordComparer } from './compare-record.ts';
 import { createIdList, hashOf } from './findings.ts';
 import type { AuditFinding, IdList } from './findings.ts';
-import { readElements, readLiveIds, readRows, readSetAside, readStrayParents } from './mirror-rows.ts';
-import { sortRecords } from './read-value.ts';
-import type { KnownRecord } from './read-value.ts';
+import { readLiveIds, readRows, readSetAside, readStrayParents } from './mirror-rows.ts';
 
 export interface AuditParts {
   readonly session: Session;
@@ -54,9 +56,11 @@ export async function readKind(
   onFinding: OnFinding,
 ): Promise<KindReading> {
   const { session } = parts;
+  const mirrored = await asMirrored(session, kind);
   const reading: OpenReading = {
     session,
-    kind: await asMirrored(session, kind),
+    kind: mirrored,
+    compare: recordComparer(mirrored, session.dialect),
     setAside: await readSetAside(session, kind.name),
     suppressed: await readSuppressed(session, kind.name),
     shown: createIdList(),
@@ -73,6 +77,7 @@ export async function readKind(
 interface OpenReading {
   readonly session: Session;
   readonly kind: ListedKind;
+  readonly compare: ReturnType<typeof recordComparer>;
   /** Ids with an open issue about the whole record. */
   readonly setAside: ReadonlySet<string>;
   /** Ids of records that are kept out of the mirror on purpose: they are not compared. */
@@ -106,13 +111,10 @@ async function readPages(
 
 async function comparePage(reading: OpenReading, response: ListResponse): Promise<void> {
   const { kind, session, setAside, suppressed, shown, compared, quarantined } = reading;
-  const { known, unusable } = sortRecords(response.read());
-  for (const { id, text } of unusable) {
-    quarantined.add(id === null ? hashOf(text) : BigInt(id));
-    if (id !== null) shown.add(BigInt(id));
-  }
-  const comparable: KnownRecord[] = [];
-  for (const one of known) {
+  const sorted = sortPage(response.read());
+  for (const one of sorted.quarantined) noteQuarantined(reading, one);
+  const comparable: Incoming[] = [];
+  for (const one of sorted.incoming) {
     shown.add(BigInt(one.id));
     if (suppressed.has(one.id)) continue;
     if (setAside.has(one.id)) quarantined.add(BigInt(one.id));
@@ -120,45 +122,55 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
   }
   const ids = comparable.map(({ id }) => id);
   const rows = await readRows(session, kind, ids);
-  for (const one of comparable) compareKnown(reading, one, rows.get(one.id));
-  const live = comparable.filter(({ id }) => rows.get(id)?.['_deleted_at'] === null);
-  for (const table of nestedTables(kind)) await compareNested(reading, table, { live, rows });
+  const live: ParentRecord[] = [];
+  for (const one of comparable) {
+    const content = compareKnown(reading, one, rows.get(one.id));
+    if (content !== null) live.push({ id: one.id, record: content });
+  }
+  await compareNested(reading, live);
   for (const id of ids) compared.add(BigInt(id));
 }
 
+/** A record that can have no row: without a usable id it is known by its text. */
+function noteQuarantined({ quarantined, shown }: OpenReading, { id, code, raw }: Quarantined): void {
+  const hasUsableId = id !== null && (code === 'two_versions' || code === 'too_deep');
+  quarantined.add(hasUsableId ? BigInt(id) : hashOf(raw));
+  if (hasUsableId) shown.add(BigInt(id));
+}
+
+/** Returns the content of which the elements must be the decoding; null where there is no live row. */
 function compareKnown(
-  { kind, onFinding }: OpenReading,
-  { id, record }: KnownRecord,
+  { compare, onFinding }: OpenReading,
+  incoming: Incoming,
   row: Row | undefined,
-): void {
+): JsonObject | null {
+  const { id } = incoming;
   if (row === undefined) {
     onFinding({ id, is: 'missing', field: 'id', service: id, mirror: null });
-    return;
+    return null;
   }
   const deletedAt = row['_deleted_at'] ?? null;
   if (deletedAt !== null) {
     onFinding({ id, is: 'value', field: '_deleted_at', service: null, mirror: String(deletedAt) });
-    return; // The last content of a deleted row is no claim about the present.
+    return null; // The last content of a deleted row is no claim about the present.
   }
-  for (const difference of compareRecord(kind, record, row)) onFinding({ id, is: 'value', ...difference });
+  const { differences, content } = compare(incoming, row);
+  for (const difference of differences) onFinding({ id, is: 'value', ...difference });
+  return content;
 }
 
+const PARENTS_AT_ONCE = 100;
+
 async function compareNested(
-  { session, onFinding }: OpenReading,
-  table: NestedTable,
-  { live, rows }: { readonly live: readonly KnownRecord[]; readonly rows: ReadonlyMap<string, Row> },
+  { session, kind, onFinding }: OpenReading,
+  live: readonly ParentRecord[],
 ): Promise<void> {
-  const elements = await readElements(
-    session,
-    table,
-    live.map(({ id }) => id),
-  );
-  for (const { id, record } of live)
-    for (const difference of compareElements(table, record, {
-      row: rows.get(id),
-      rows: elements.get(id) ?? [],
-    }))
-      onFinding({ id, is: 'value', ...difference });
+  for (let from = 0; from < live.length; from += PARENTS_AT_ONCE) {
+    const some = live.slice(from, from + PARENTS_AT_ONCE);
+    for (const [id, altered] of await findAlteredElements(session, kind, some))
+      for (const difference of nestedDifferences(altered)) onFinding({ id, is: 'value', ...difference });
+    await yieldToEventLoop();
+  }
 }
 
 const ROWS_AT_ONCE = 1_000;

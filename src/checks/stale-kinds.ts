@@ -43,7 +43,7 @@ export function createStaleCheck(
     const stale = staleKinds(schedules, { sweptAt, startedAt, now });
     const known = stale.map(({ kind }) => kind).filter((kind) => told.includes(kind));
     const news = stale.filter(({ kind }) => !known.includes(kind) && !reading.has(kind));
-    tell(logger, news, now);
+    for (const one of news) tell(logger, one, now);
     if (news.length > 0)
       await session.atomically(async (tx) => {
         for (const { kind, since } of news) await leaveNews(tx, staleNews(kind, since, now));
@@ -52,20 +52,10 @@ export function createStaleCheck(
   };
 }
 
-/** Tells of all kinds that a check found stale in one line: an outage makes them stale together. */
-function tell(logger: Logger, stale: readonly StaleKind[], now: Date): void {
-  const kinds = stale.map(({ kind, since }) => ({ kind, since: since?.toISOString() ?? null }));
-  const [first] = kinds;
-  if (first === undefined) return;
-  const facts = { event: 'kind.stale', ...first };
-  if (stale.length === 1) {
-    const since = stale[0]?.since ?? null;
-    const age = since === null ? 'ever' : `for ${lengthOf(now.getTime() - since.getTime())}`;
-    const why = `${STALE_SLOTS} slots of its schedule have passed`;
-    logger.warn(facts, `the list of ${first.kind} was not read to its end ${age}: ${why}`);
-    return;
-  }
-  const names = stale.map(({ kind }) => kind).join(', ');
-  const message = `${stale.length} lists were not read to their ends for ${STALE_SLOTS} slots of their schedules: ${names}`;
-  logger.warn({ ...facts, kinds }, message);
+function tell(logger: Logger, { kind, since }: StaleKind, now: Date): void {
+  const age = since === null ? 'ever' : `for ${lengthOf(now.getTime() - since.getTime())}`;
+  logger.warn(
+    { event: 'kind.stale', kind, since: since?.toISOString() ?? null },
+    `the list of ${kind} was not read to its end ${age}: ${STALE_SLOTS} slots of its schedule have passed`,
+  );
 }

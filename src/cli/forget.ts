@@ -2,7 +2,6 @@ import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import type { Kind } from '../catalog/kind.ts';
-import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -10,8 +9,6 @@ import { sqlitePath } from '../mirror/open-session.ts';
 import { forgetRecord, planForgetting } from '../mirror/records/forget-record.ts';
 import type { Forgotten, ForgetPlan } from '../mirror/records/forget-record.ts';
 import { scrubFile } from '../mirror/sqlite/scrub.ts';
-import { presentSnapshot, removeUnfinished, renewSnapshot } from '../report/snapshot-file.ts';
-import type { RenewedSnapshot } from '../report/snapshot-file.ts';
 import { createCommand, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';
@@ -39,8 +36,6 @@ interface ForgetReport {
   readonly erased: Forgotten;
   /** Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL. */
   readonly scrubbed: boolean | null;
-  /** The snapshot that was rewritten, and whether that worked; null = none is set, or none was written yet. */
-  readonly snapshot: RenewedSnapshot | null;
 }
 
 export function forgetCommand(context: CommandContext): Command {
@@ -68,7 +63,7 @@ async function runForget(
   const report = await forget(config, wanted);
   if (options.json) printJson(io.stdout, report);
   else printReport(io, report);
-  if (report.scrubbed === false || report.snapshot?.rewritten === false) context.exit(EXIT.incomplete);
+  if (report.scrubbed === false) context.exit(EXIT.incomplete);
 }
 
 /** Says what would be forgotten, and refuses what must not be; the mirror is closed before a person is asked. */
@@ -82,9 +77,8 @@ async function forget(config: Config, wanted: Wanted): Promise<ForgetReport> {
   const erased = await eraseRecord(config, wanted);
   const mirror = sqlitePath(config.database.url);
   const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
-  const snapshot = await rewriteSnapshot(config);
   const { kind, id, suppress } = wanted;
-  return { kind: kind.name, id, suppressed: suppress, erased, scrubbed, snapshot };
+  return { kind: kind.name, id, suppressed: suppress, erased, scrubbed };
 }
 
 /** With a session of its own: the file is rewritten without one. */
@@ -93,14 +87,6 @@ async function eraseRecord(config: Config, wanted: Wanted): Promise<Forgotten> {
   await session.makeDurable(); // What was reported as forgotten must not come back after a power cut.
   const by = `${userInfo().username}@${hostname()}`;
   return await session.atomically((tx) => forgetRecord(tx, { ...wanted, by, now: systemClock.now() }));
-}
-
-async function rewriteSnapshot(config: Config): Promise<RenewedSnapshot | null> {
-  removeUnfinished(config);
-  const file = presentSnapshot(config);
-  if (file === null) return null;
-  await using session = await openExistingMirror(config);
-  return await renewSnapshot(session, { ...config, kinds: allKinds(config) }, file);
 }
 
 /** @throws {UsageError} Where there is no terminal to ask at, or the answer is not the id. */
@@ -127,10 +113,7 @@ async function firstLine({ stdin }: Io): Promise<string> {
   return (typed.split('\n')[0] ?? '').trim();
 }
 
-function printReport(
-  { stdout }: Io,
-  { kind, id, suppressed, erased, scrubbed, snapshot }: ForgetReport,
-): void {
+function printReport({ stdout }: Io, { kind, id, suppressed, erased, scrubbed }: ForgetReport): void {
   const { row, ...traces } = erased;
   const counts = Object.entries(traces).map(([name, count]) => `${count} ${name}`);
   const kept = suppressed ? ' It is kept out from now on.' : '';
@@ -143,15 +126,5 @@ function printReport(
       stdout,
       'Another process kept the file busy: its free space still has the content. Run this again.',
     );
-  if (snapshot !== null)
-    printLine(
-      stdout,
-      snapshot.rewritten
-        ? `The snapshot ${snapshot.file} was rewritten.`
-        : `The snapshot ${snapshot.file} still has it.`,
-    );
-  printLine(
-    stdout,
-    'Back-ups, exports and other snapshots still have it, and so have receivers of its events.',
-  );
+  printLine(stdout, 'Back-ups, exports and snapshots still have it, and so have receivers of its events.');
 }

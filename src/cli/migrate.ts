@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { migrateMirror } from '../app/open-mirror.ts';
 import type { Migration } from '../app/open-mirror.ts';
-import type { RenewedSnapshot } from '../report/snapshot-file.ts';
 import { createCommand, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';
@@ -19,25 +18,17 @@ export function migrateCommand(context: CommandContext): Command {
       );
       if (options.json) printJson(context.io.stdout, migration);
       else printLine(context.io.stdout, linesOf(migration));
-      const { scrubbed, snapshot } = migration.excluded ?? {};
-      if (scrubbed === false || snapshot?.rewritten === false) context.exit(EXIT.incomplete);
+      if (migration.excluded?.scrubbed === false) context.exit(EXIT.incomplete);
     },
   );
 }
 
 function linesOf({ database, migrated, excluded }: Migration): string[] {
-  const { scrubbed = null, snapshot = null } = excluded ?? {};
   return [
     `${database} ${migrated ? 'was migrated.' : 'is up to date.'}`,
     ...(excluded === undefined ? [] : ['The fields that privacy.exclude names are removed from it.']),
-    ...(scrubbed === false
+    ...(excluded?.scrubbed === false
       ? ['Another process kept the file busy: its free space still has their values. Run this again.']
       : []),
-    ...(snapshot === null ? [] : [snapshotLine(snapshot)]),
   ];
 }
-
-const snapshotLine = ({ file, rewritten }: RenewedSnapshot): string =>
-  rewritten
-    ? `The snapshot ${file} was rewritten.`
-    : `The snapshot ${file} was removed; it could not be written again.`;

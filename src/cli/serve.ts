@@ -17,17 +17,11 @@ export function serveCommand(context: CommandContext): Command {
       const roles = rolesOf(options.only);
       const config = settingsOf(context, options);
       await serve(config, {
-        ...{ roles, program: programOf(options), logger: loggerOf(context, config) },
+        roles,
+        logger: loggerOf(context, config),
         signal: context.io.signal,
       });
     });
-}
-
-/** How to run a command of this program with the same settings. */
-function programOf({ config }: CommonOptions): (command: readonly string[]) => readonly string[] {
-  const [, main = ''] = process.argv;
-  const settings = config === undefined ? [] : ['--config', config];
-  return (command) => [...process.execArgv, main, ...command, ...settings];
 }
 
 /** @throws {UsageError} For an unknown role. */

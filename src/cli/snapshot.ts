@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { snapshotFile } from '../report/output-file.ts';
-import { writeSnapshotFile } from '../report/snapshot-file.ts';
+import { takeSnapshot } from '../report/snapshot.ts';
 import { createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';
@@ -14,7 +14,8 @@ export function snapshotCommand(context: CommandContext): Command {
       const config = settingsOf(context, options);
       const path = snapshotFile(config, file);
       await using session = await openExistingMirror(config);
-      const report = await writeSnapshotFile(session, { ...config, kinds: allKinds(config) }, path);
+      const { url } = config.database;
+      const report = await takeSnapshot(session, { url, kinds: allKinds(config), path });
       const { stdout } = context.io;
       if (options.json) printJson(stdout, report);
       else

@@ -62,7 +62,7 @@ function modeFor(path: string, draft: string): number {
 }
 
 /** Removes drafts of processes that have ended: they hold content that may have been removed since. */
-export function removeDrafts(path: string): void {
+function removeDrafts(path: string): void {
   const folder = dirname(path);
   const start = `${basename(path)}${ENDING}`;
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {

@@ -1,5 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
-import { instantText } from '../lib/time/clock.ts';
+import { instantText, systemClock } from '../lib/time/clock.ts';
 import { sqlitePath } from '../mirror/open-session.ts';
 import { openSnapshotReader } from '../mirror/postgres/session.ts';
 import type { Session } from '../mirror/session/session.ts';
@@ -8,17 +8,20 @@ import type { SnapshotFile, SnapshotTable } from '../mirror/sqlite/snapshot-file
 import { namesOfViews, readDeclaredColumns } from '../mirror/views/views.ts';
 import type { DeclaredColumn, DialectReader } from '../mirror/views/views.ts';
 import { exportColumns, keyOf, readView } from './export/read-rows.ts';
+import { outputFault } from './output-file.ts';
 
 interface SnapshotRequest {
   /** The address of the mirror. */
   readonly url: string;
   readonly kinds: readonly Kind[];
-  /** The file to write or to replace. */
+  /** The file to write or to replace, as `snapshotFile` gives it. */
   readonly path: string;
-  readonly now: Date;
 }
 
-export interface SnapshotContent {
+/** The document of `snapshot --json`. */
+interface SnapshotReport {
+  readonly file: string;
+  readonly takenAt: string;
   readonly tables: number;
   readonly rows: number;
   readonly bytes: number;
@@ -29,20 +32,27 @@ export interface SnapshotContent {
  * holds nothing else: neither the outbox nor secrets, nor deleted records but in `bi_changes`.
  *
  * Reads a mirror in SQLite without the event loop: call it in a process of its own.
+ *
+ * @throws {SyncError} `file.not_written`.
  */
-export async function takeSnapshot(session: Session, request: SnapshotRequest): Promise<SnapshotContent> {
-  const { url, path, now } = request;
+export async function takeSnapshot(session: Session, request: SnapshotRequest): Promise<SnapshotReport> {
+  const { url, path } = request;
+  const takenAt = instantText(systemClock.now());
   const tables = await tablesOf(session, request.kinds);
-  const file = beginSnapshot(path);
   try {
-    file.create(TAKEN)([[instantText(now)]]);
-    const mirror = sqlitePath(url);
-    const rows =
-      mirror === null ? await copyFromServer(url, file, tables) : copyFromFile(mirror, file, tables);
-    return { tables: tables.length, rows, bytes: file.finish() };
+    const file = beginSnapshot(path);
+    try {
+      file.create(TAKEN)([[takenAt]]);
+      const mirror = sqlitePath(url);
+      const rows =
+        mirror === null ? await copyFromServer(url, file, tables) : copyFromFile(mirror, file, tables);
+      return { file: path, takenAt, tables: tables.length, rows, bytes: file.finish() };
+    } catch (error) {
+      file.discard();
+      throw error;
+    }
   } catch (error) {
-    file.discard();
-    throw error;
+    throw outputFault(error, path);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { createOutageLog } from '../lib/log/outage-log.ts';
-import type { OutageLog } from '../lib/log/outage-log.ts';
 import { isAway } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { AWAY_REASONS, SourceError } from '../source/http/errors.ts';
@@ -13,19 +12,19 @@ interface WatchParts {
 }
 
 /** Reads and writes have connections of their own: the database is back once both have answered. */
-const [READS, WRITES] = ['reads', 'writes'];
+const READS = 'reads';
+const WRITES = 'writes';
 
 /** Tells in the log when the database goes away and comes back, by the calls of this session. */
 export function watchDatabase(session: Session, parts: WatchParts): Session {
   const log = createOutageLog(parts, { event: 'database', name: 'the database' });
-  const watched = async <T>(part: string | undefined, call: () => Promise<T>): Promise<T> => {
-    const begunAt = parts.clock.now().getTime();
+  const watched = async <T>(part: string, call: () => Promise<T>): Promise<T> => {
     try {
       const result = await call();
       log.answered(part);
       return result;
     } catch (error) {
-      if (isAway(error)) log.failed(error, begunAt, part);
+      if (isAway(error)) log.failed(error, part);
       throw error;
     }
   };
@@ -39,31 +38,29 @@ export function watchDatabase(session: Session, parts: WatchParts): Session {
 /** Tells in the log when the service goes away and comes back: a read that has used up its tries, and the next usable answer. */
 export function watchService(source: Source, parts: WatchParts): Source {
   const log = createOutageLog(parts, { event: 'source', name: 'the service' });
-  const now = (): number => parts.clock.now().getTime();
-  const failed = (error: unknown, begunAt: number): void => {
-    if (error instanceof SourceError && AWAY_REASONS.includes(error.reason)) log.failed(error, begunAt);
+  const failed = (error: unknown): void => {
+    if (error instanceof SourceError && AWAY_REASONS.includes(error.reason)) log.failed(error);
   };
   return {
     ...source,
-    sweep: (kind, options) => watchedPages(source.sweep(kind, options), { log, now, failed }),
-    pages: (kind, range, options) => watchedPages(source.pages(kind, range, options), { log, now, failed }),
+    sweep: (kind, options) => watchedPages(source.sweep(kind, options), { answered: log.answered, failed }),
+    pages: (kind, range, options) =>
+      watchedPages(source.pages(kind, range, options), { answered: log.answered, failed }),
     retrieve: async (kind, id, options) => {
-      const begunAt = now();
       try {
         const retrieved = await source.retrieve(kind, id, options);
         log.answered();
         return retrieved;
       } catch (error) {
-        failed(error, begunAt);
+        failed(error);
         throw error;
       }
     },
     write: async (request, options) => {
-      const begunAt = now();
       const answer = await source.write(request, options);
       if (answer.is === 'answered' && isUsable(answer.status)) log.answered();
       if (answer.is === 'unsent' && isCode(answer.why))
-        log.failed(Object.assign(new Error(answer.why), { code: answer.why }), begunAt);
+        log.failed(Object.assign(new Error(answer.why), { code: answer.why }));
       return answer;
     },
   };
@@ -75,21 +72,18 @@ const isUsable = (status: number): boolean => status < 500 && status !== 429;
 const isCode = (why: string): boolean => /^[A-Z]/.test(why);
 
 interface Watching {
-  readonly log: OutageLog;
-  readonly now: () => number;
-  readonly failed: (error: unknown, begunAt: number) => void;
+  readonly answered: () => void;
+  readonly failed: (error: unknown) => void;
 }
 
-async function* watchedPages<T>(pages: AsyncIterable<T>, { log, now, failed }: Watching): AsyncIterable<T> {
-  let askedAt = now();
+async function* watchedPages<T>(pages: AsyncIterable<T>, { answered, failed }: Watching): AsyncIterable<T> {
   try {
     for await (const page of pages) {
-      log.answered();
+      answered();
       yield page;
-      askedAt = now();
     }
   } catch (error) {
-    failed(error, askedAt);
+    failed(error);
     throw error;
   }
 }

@@ -1,5 +1,4 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { faultReason } from '../lib/log/fault-log.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import type { WorkQueue, WorkRef } from '../lib/work-queue.ts';
 import {
@@ -19,9 +18,7 @@ import { backfill } from '../pull/backfill.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import type { PullSettings } from './verify-kinds.ts';
-import { createTellEnd } from './run-outcome.ts';
-import type { TellEnd } from './run-outcome.ts';
-import { beginTelling, tellRun, tellUnreadRun } from './tell-run.ts';
+import { beginTelling, tellRun } from './tell-run.ts';
 import { workVerify } from './work-verify.ts';
 
 interface RunRules {
@@ -30,20 +27,16 @@ interface RunRules {
   readonly kindsNamed: (names: readonly string[]) => readonly ListedKind[];
 }
 
-/** The parts of a run, and the log of its end. */
-interface RunParts extends PullParts {
-  readonly tellEnd: TellEnd;
-}
-
 /**
  * Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. The signal fires when the
  * service is asked to stop.
  */
-export function createRunsQueue(given: PullParts, rules: RunRules): WorkQueue {
-  const parts: RunParts = { ...given, tellEnd: createTellEnd(given) };
+export function createRunsQueue(parts: PullParts, rules: RunRules): WorkQueue {
   const { session, clock, owner, logger } = parts;
   return {
-    ...{ name: 'runs', jobPrefix: 'run', concurrency: 1 },
+    name: 'runs',
+    jobPrefix: 'run',
+    concurrency: 1,
     due: (limit) => startableRuns(session, { limit, now: clock.now(), isDead: owner.isDead }),
     raise: (ref) => session.atomically((tx) => raiseRun(tx, ref)),
     work: (ref, signal) => workRun({ ...parts, signal }, rules, ref),
@@ -60,19 +53,14 @@ export function createRunsQueue(given: PullParts, rules: RunRules): WorkQueue {
   };
 }
 
-async function workRun(parts: RunParts, rules: RunRules, ref: WorkRef): Promise<void> {
+async function workRun(parts: PullParts, rules: RunRules, ref: WorkRef): Promise<void> {
   const { session, clock, owner } = parts;
   const beginning = await beginTelling(parts, ref.id);
   const claim = { ...ref, owner: owner.name, now: clock.now() };
   const names = await session.atomically((tx) => claimRun(tx, claim));
   if (names === null) return;
-  try {
-    const reports = await carryOut(parts, rules, { runId: ref.id, names });
-    await tellRun(parts, beginning, reports);
-  } catch (error) {
-    if (isAway(error)) tellUnreadRun(parts, beginning, `the database is unreachable: ${faultReason(error)}`);
-    throw error;
-  }
+  const reports = await carryOut(parts, rules, { runId: ref.id, names });
+  await tellRun(parts, beginning, reports);
 }
 
 interface ClaimedRun {

@@ -1,17 +1,15 @@
 import type { Logger } from '../lib/log/logger.ts';
+import { lengthOf } from '../lib/time/clock.ts';
 import { driftSince } from '../mirror/kinds/drift-store.ts';
 import { readHolds } from '../mirror/records/deletion-store.ts';
 import type { Hold } from '../mirror/records/deletion-store.ts';
-import { findRun } from '../mirror/runs/run-store.ts';
+import { findRun, isRead } from '../mirror/runs/run-store.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';
 import type { PullParts } from '../pull/run/parts.ts';
-import type { TellEnd } from './run-outcome.ts';
 
-interface Parts extends Pick<PullParts, 'session' | 'clock' | 'logger'> {
-  readonly tellEnd: TellEnd;
-}
+type Parts = Pick<PullParts, 'session' | 'clock' | 'logger'>;
 
-/** The facts from before a run; the rest of the story is in the rows. */
+/** When a run began, and what it will be compared with once it has ended. */
 interface RunBeginning {
   readonly runId: number;
   readonly startedAt: Date;
@@ -19,11 +17,7 @@ interface RunBeginning {
   readonly holds: readonly Hold[];
 }
 
-/** Notes what a run will be compared with once it has ended. */
-export async function beginTelling(
-  { session, clock }: Pick<Parts, 'session' | 'clock'>,
-  runId: number,
-): Promise<RunBeginning> {
+export async function beginTelling({ session, clock }: Parts, runId: number): Promise<RunBeginning> {
   return { runId, startedAt: clock.now(), startMs: clock.monotonicMs(), holds: await readHolds(session) };
 }
 
@@ -35,16 +29,15 @@ const ENDED: readonly string[] = ['done', 'incomplete', 'failed'];
  * @param pageReports Reports that have no rows: those of a run that read some pages only.
  */
 export async function tellRun(
-  parts: Parts,
+  { session, clock, logger }: Parts,
   beginning: RunBeginning,
   pageReports: readonly KindReport[],
 ): Promise<void> {
-  const { session, clock, logger, tellEnd } = parts;
   const run = await findRun(session, beginning.runId, clock.now());
   if (run === null || !ENDED.includes(run.state)) return;
   const durationMs = Math.round(clock.monotonicMs() - beginning.startMs);
   const reports = [...run.reports, ...pageReports];
-  tellEnd({ ...run, ids: [run.id], reports, durationMs });
+  tellEnd(logger, { runId: run.id, command: run.command, reason: run.reason, reports, durationMs });
   const kinds = new Set(reports.map(({ kind }) => kind));
   for (const hold of newHolds(beginning.holds, await readHolds(session)))
     if (kinds.has(hold.kind)) tellHold(logger, hold);
@@ -52,17 +45,51 @@ export async function tellRun(
     if (kinds.has(drift.kind)) tellDrift(logger, { ...drift, runId: run.id });
 }
 
-/** Tells of a run whose end cannot be read, because the database is away. */
-export function tellUnreadRun({ clock, tellEnd }: Parts, beginning: RunBeginning, reason: string): void {
-  const durationMs = Math.round(clock.monotonicMs() - beginning.startMs);
-  tellEnd({ ids: [beginning.runId], command: null, reports: [], reason, durationMs });
+interface EndedRun {
+  readonly runId: number;
+  readonly command: string;
+  /** Why the whole run failed; null if it did not. */
+  readonly reason: string | null;
+  readonly reports: readonly KindReport[];
+  readonly durationMs: number;
+}
+
+/** A run without kinds had nothing to do, and of a busy kind another process takes care: neither is a fault. */
+function tellEnd(logger: Logger, { reports, reason, ...run }: EndedRun): void {
+  const read = reports.filter(isRead);
+  const hasFailed = reason !== null || (reports.length > 0 && read.length === 0);
+  const faulty = reports.filter((report) => !isRead(report) && report.reason !== 'busy');
+  const rows = reports.reduce((sum, report) => sum + report.rows, 0);
+  const changes = reports.reduce((sum, report) => sum + changesOf(report), 0);
+  const why = reason ?? faulty.map(({ kind, detail }) => `${kind}: ${detail ?? 'not read'}`).join('; ');
+  const message =
+    `run ${run.runId} (${run.command}) has ${hasFailed ? 'failed' : 'finished'} after ${lengthOf(run.durationMs)}: ` +
+    `${read.length} of ${reports.length} kinds read, ${rows} rows, ${changes} changes${why === '' ? '' : `; ${why}`}`;
+  logger[reason !== null || faulty.length > 0 ? 'warn' : 'info'](
+    {
+      event: hasFailed ? 'run.failed' : 'run.finished',
+      ...run,
+      ...(reason !== null && { reason }),
+      kinds: reports.map(kindTold),
+      rows,
+      changes,
+    },
+    message,
+  );
+}
+
+const changesOf = ({ created, updated, deleted, restored }: KindReport): number =>
+  created + updated + deleted + restored;
+
+function kindTold(report: KindReport) {
+  const { kind, state, reason, rows } = report;
+  return { kind, state, ...(reason !== null && { reason }), rows, changes: changesOf(report) };
 }
 
 /** Disappearances that wait for a person now, and did not, or were fewer, before. */
-export function newHolds(before: readonly Hold[], after: readonly Hold[]): readonly Hold[] {
-  const heldBefore = new Map(
-    before.filter(({ state }) => state === 'held').map(({ kind, records }) => [kind, records]),
-  );
+function newHolds(before: readonly Hold[], after: readonly Hold[]): readonly Hold[] {
+  const held = before.filter(({ state }) => state === 'held');
+  const heldBefore = new Map(held.map(({ kind, records }) => [kind, records]));
   return after.filter(
     ({ kind, state, records }) => state === 'held' && records > (heldBefore.get(kind) ?? 0),
   );

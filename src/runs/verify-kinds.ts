@@ -18,7 +18,7 @@ export interface VerifyReport extends RunFacts {
 }
 
 /**
- * Compares the mirror with the service by a reader of its own, kind by kind, as one run; a kind that cannot be read never
+ * Compares the mirror with the service, kind by kind, as one run; a kind that cannot be read never
  * stops the others. Differing records are pulled, as a run of its own, and compared again.
  *
  * @throws {OtherSourceError} If the mirror holds another source's data.

@@ -61,7 +61,6 @@ export async function openStage({ size = 60, before }: StageOptions = {}): Promi
     serving = serve(config, {
       logger,
       roles: ['pulls', 'outbound', 'webhooks', 'http'],
-      program: null,
       signal: ended.signal,
       onListening,
     });

@@ -31,19 +31,4 @@ describe.each(DATABASES)('in %s', (database) => {
       },
     ]);
   });
-
-  test('kinds that become stale together are one line', async () => {
-    const [session, clock, log] = [await MIRRORS[database](), clockAt(0), memoryLog()];
-    const kinds = ['clients', 'departments', 'products'];
-    const parts = { session, clock, logger: log.logger, isDead: () => false };
-    const check = createStaleCheck(parts, [{ ...schedule, kinds }]);
-    await clock.sleep(50 * 60_000);
-    for (let look = 0; look < 3; look++) await check();
-    expect(log.lines).toMatchObject([
-      {
-        ...{ level: 40, event: 'kind.stale', kinds: kinds.map((kind) => ({ kind, since: null })) },
-        msg: '3 lists were not read to their ends for 3 slots of their schedules: clients, departments, products',
-      },
-    ]);
-  });
 });

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import Sqlite from 'better-sqlite3';
@@ -14,7 +13,6 @@ import { document, kindIn, run } from '../support/command-line.ts';
 import type { Ended, Env } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { migratedMirror } from '../support/sqlite-templates.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 const ADDRESSES = {
   SQLite: async () => `file:${await migratedMirror()}`,
@@ -121,7 +119,6 @@ describe.each(DATABASES)('%s', (database) => {
         id,
         suppressed: false,
         scrubbed: database === 'SQLite' ? true : null,
-        snapshot: null,
       },
       erased: { row: true, events: 2, issues: 1, entries: 1, attempts: 1, deliveries: 2 },
     });
@@ -205,28 +202,6 @@ describe.each(DATABASES)('%s', (database) => {
 
     expect(ended).toMatchObject({ code: 1 });
     expect(ended.stderr).toContain('Entries of the outbox');
-  });
-
-  test('what a killed process has left of a snapshot is removed', async () => {
-    const file = join(tempFolder(), 'bi.db');
-    const left = `${file}.partial-${spawnSync('true').pid}-aaaaaa`;
-    mkdirSync(left);
-    const made = await stage(database, { BMS__BI__SNAPSHOT_PATH: file });
-    expect(await made.forget('--yes', '--suppress')).toMatchObject({ code: 0 });
-    expect(existsSync(left)).toBe(false);
-  });
-
-  test('the snapshot is rewritten', async () => {
-    const folder = tempFolder();
-    const file = join(folder, 'bi.db');
-    const made = await stage(database, { BMS__BI__SNAPSHOT_PATH: file });
-    await run(['snapshot', file], made.env);
-    expect(found(readFileSync(file, 'utf8'))).not.toEqual([]);
-
-    const ended = await made.forget('--yes', '--suppress', '--json');
-
-    expect(document(ended)).toMatchObject({ snapshot: { file, rewritten: true } });
-    expect(found(readFileSync(file, 'utf8'))).toEqual([]);
   });
 });
 

@@ -10,7 +10,6 @@ import type { Mirror } from '../feed/support.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
-import { start } from '../support/program.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 interface Stage extends Mirror {
@@ -160,30 +159,4 @@ test('nothing but a former snapshot is overwritten', async () => {
       says: expect.stringContaining(says) as string,
     });
   }
-});
-
-test('serve rewrites it after a run, in a process of its own', { timeout: 60_000 }, async () => {
-  const { env, file, service } = await stage('SQLite');
-  const settings = join(tempFolder(), 'bms.yaml');
-  writeFileSync(settings, `bi: { snapshotPath: ${file}, snapshotMinSeconds: 0 }\nschedules: { all: null }\n`);
-  const serving = start(['serve', '--only', 'pulls', '--config', settings], { env: { ...env, PORT: '0' } });
-  onTestFinished(() => void serving.child.kill('SIGKILL'));
-  const rowsIn = (): unknown => {
-    try {
-      return opened(file).prepare('select count(*) from bi_clients').pluck().get();
-    } catch (error) {
-      if (error instanceof Sqlite.SqliteError) return null; // It is not there yet.
-      throw error;
-    }
-  };
-  const before = service.world.count('clients');
-  await expect.poll(rowsIn, { timeout: 30_000, interval: 200 }).toBe(BigInt(before));
-
-  service.world.insert('clients', { code: 'NEW', name: 'Neuf' });
-  await run(['pull', 'clients'], env);
-
-  await expect.poll(rowsIn, { timeout: 30_000, interval: 200 }).toBe(BigInt(before + 1));
-  serving.child.kill('SIGTERM');
-  const { stderr, stdout } = await serving.ended;
-  expect(stdout + stderr).toContain('the snapshot was written');
 });

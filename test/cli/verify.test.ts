@@ -251,12 +251,12 @@ describe('a mirror that was tampered with differs', () => {
     [
       'changed',
       `update clients_contacts set email = 'x@y.z' where parent_id = ? and position = 0`,
-      'contacts[0].email',
+      'clients_contacts',
     ],
     [
       'moved',
       `update clients_contacts set position = position + 9 where parent_id = ? and position = 0`,
-      'contacts[0]',
+      'clients_contacts',
     ],
   ])('in a nested row that was %s: %s', async (_how, statement, field) => {
     const { sandbox, path, env } = await copyOfMirrored('clients');
@@ -331,7 +331,7 @@ describe('a mirror that was tampered with differs', () => {
     expect(verdictOn(ended, 'clients').differences).toMatchObject([
       { id: String(client), field: 'creation_date', mirror: '1999-12-31' },
       { id: String(client), field: 'credit' },
-      { id: String(other), field: 'contacts[0].nom', mirror: 'X' },
+      { id: String(other), field: 'clients_contacts', mirror: expect.stringContaining('"X"') as string },
     ]);
     expect(verdictOn(ended, 'punches')).toMatchObject({ moved: 1, differs: 0, missing: 0 });
   });

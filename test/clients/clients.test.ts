@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { blocksOf } from '../../scripts/clients/pages.ts';
 import { REPORTS, sqlOf } from '../../scripts/reports/reports.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import { askJavaIn } from './ask.ts';
+import { askJavaIn, askPython } from './ask.ts';
 import { askDashboard, setUpSuperset } from './ask-dashboard.ts';
 import { runDbt } from './ask-servers.ts';
 import type { Answer, Client, Told } from './client.ts';
@@ -158,6 +158,18 @@ test.each([
   const same = { integers: 'exact', decimals: 'exact' } as const;
   expect(got === spelled(expected ?? null, 'instant', same)).toBe(!moves);
 });
+
+test.each(['SQLite', 'PostgreSQL'])(
+  'DuckDB copies the clients on %s into a Parquet file, cell by cell',
+  async (section) => {
+    const questions = ['bi_clients', "'clients.parquet'"].map((from) => `select * from ${from} order by id`);
+    const { answers } = await askPython(stage, { page: 'duckdb', section }, questions);
+    const [expected, copied] = answers;
+    expect(expected).toHaveProperty('rows.length', stage.world.count('clients'));
+    expect(copied).toEqual(expected);
+  },
+  300_000,
+);
 
 test('bi_relations has every reference of the catalogue', () => {
   const references = catalogueReferences(stage.world);

@@ -72,7 +72,7 @@ describe('plain variables', () => {
 });
 
 describe('BMS__ variables', () => {
-  const free = ['bi.readerRole', 'bi.snapshotPath']; // The name of a role and a file's path can be any text.
+  const free = ['bi.readerRole']; // The name of a role can be any text.
   const choosy = SETTINGS.filter(({ name }) => !free.includes(name));
 
   test.each(choosy)('$variable sets $name', ({ name, variable }) => {

@@ -72,7 +72,7 @@ test('a pull beside a background service is worked by that, and reported by the 
 });
 
 test.for(['SIGKILL', 'SIGTERM'] as const)(
-  'where the background service ends in the midst of it by %s, the command goes on with the same run itself',
+  'where the background service ends in the midst of it by %s, the command says so, and the next one takes the run up',
   { timeout: 60_000 },
   async (signal, { onTestFinished }) => {
     const { sandbox, path, env, serving } = await scene();
@@ -84,11 +84,16 @@ test.for(['SIGKILL', 'SIGTERM'] as const)(
 
     const ended = await pulling.ended;
 
-    expect(ended.code).toBe(0);
+    expect(ended.code).toBe(3);
     const { runId, kinds } = json(ended);
-    expect(kinds).toEqual(expect.arrayContaining(certified));
-    expect(processOf(path, runId)).toBe(pulling.child.pid);
-    expect(ask(path, "select id from runs where command = 'pull'")).toHaveLength(1);
+    expect(kinds.at(-1)).toMatchObject({ state: 'aborted', reason: 'interrupted' });
+    expect(kinds.at(-1)?.detail).toMatch(/background service has (ended|broken)/);
+    await serving.ended;
+    const next = start(['serve', '--only', 'pulls'], { env });
+    onTestFinished(() => void next.child.kill('SIGKILL'));
+    await expect
+      .poll(() => ask(path, "select id, state from runs where command = 'pull'"), { timeout: 30_000 })
+      .toEqual([{ id: BigInt(runId), state: 'done' }]);
     expectSound(path);
     expectEqual(path, sandbox);
   },

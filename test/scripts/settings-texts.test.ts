@@ -54,7 +54,7 @@ test('every setting has its row', () => {
       'webhooks.allowHosts',
       'webhooks.retrySeconds',
     ],
-    ...['bi.readerRole', 'bi.snapshotPath', 'bi.snapshotMinSeconds'],
+    'bi.readerRole',
     ...['retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
     ...['retention.issuesDays', 'retention.deliveriesDays', 'shutdown.graceSeconds'],
   ];

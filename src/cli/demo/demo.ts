@@ -97,7 +97,7 @@ async function whileServing(
     tellDashboard = resolve;
   });
   const roles: readonly Role[] = ['pulls', 'outbound', ...(once ? [] : (['http'] as const))];
-  const serving = serve(config, { roles, program: null, logger, signal, onListening: tellDashboard });
+  const serving = serve(config, { roles, logger, signal, onListening: tellDashboard });
   if (once) tellDashboard(null);
   const working = listening.then((dashboard) => work({ ...stage, io: { ...io, signal } }, dashboard));
   try {

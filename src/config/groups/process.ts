@@ -23,11 +23,6 @@ export const bi = group({
     unset(a.text),
     'Role of PostgreSQL that may read the views, those that are made later included; null grants nothing.',
   ),
-  snapshotPath: setting(
-    unset(a.text),
-    'SQLite file that serve rewrites after sweeps with the content of the views, for reporting tools; null writes none.',
-  ),
-  snapshotMinSeconds: setting(a.seconds.default(900), 'Least time between two such files.'),
 });
 
 export const retention = group({

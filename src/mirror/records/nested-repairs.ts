@@ -2,65 +2,73 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { writeMeta } from '../kinds/meta.ts';
-import type { Queryable, Row, SqlValue, Transaction } from '../session/session.ts';
+import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
 import { nestedColumns, nestedTables } from '../tables/kind-table.ts';
-import type { NestedTable } from '../tables/kind-table.ts';
+import type { Dialect, NestedTable } from '../tables/kind-table.ts';
 import { readTexts } from '../tables/rows.ts';
 import { SUM_OF_WEIGHTS, addWeight, elementReader, idsIn, removeElements, weightIn } from './nested-rows.ts';
 import type { ParentRecord } from './nested-rows.ts';
 
+/** A record's elements in one nested table, which differ from the decoding of its array. */
+export interface AlteredElements {
+  readonly table: NestedTable;
+  /** Rows of `nestedColumns`, as texts. */
+  readonly expected: readonly (readonly (string | null)[])[];
+  readonly held: readonly (readonly (string | null)[])[];
+}
+
 /**
  * Finds records whose nested tables hold something else than the decoding of their arrays: another program has written there.
  *
- * @returns The names of these arrays, by record.
+ * @returns What differs, by record.
  */
 export async function findAlteredElements(
-  tx: Transaction,
+  db: NestedReader,
   kind: Kind,
   records: readonly ParentRecord[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const altered = new Map<string, string[]>();
+): Promise<ReadonlyMap<string, readonly AlteredElements[]>> {
+  const altered = new Map<string, AlteredElements[]>();
   if (records.length === 0) return altered;
+  const ids = records.map(({ id }) => id);
   for (const table of nestedTables(kind)) {
-    const columns = nestedColumns(table, tx.dialect).map(({ name }) => name);
-    const ids = records.map(({ id }) => id);
-    const [read, held] = [
-      elementReader(table, tx.dialect, []),
-      await readElements(tx, table, { columns, ids }),
-    ];
+    const read = elementReader(table, db.dialect, []);
+    const elements = await readElements(db, table, ids);
     for (const parent of records) {
-      const [expected, rows] = [read(parent), held.get(parent.id) ?? []];
-      const isSame =
-        rows.length === expected.length &&
-        rows.every((row, at) => isSameRow(columns, row, expected[at] ?? []));
-      if (!isSame) altered.set(parent.id, [...(altered.get(parent.id) ?? []), table.array]);
+      const expected = read(parent).map((row) => row.map(valueText));
+      const held = elements.get(parent.id) ?? [];
+      if (JSON.stringify(expected) === JSON.stringify(held)) continue;
+      altered.set(parent.id, [...(altered.get(parent.id) ?? []), { table, expected, held }]);
     }
   }
   return altered;
 }
 
-/** The elements of these parents by parent, in the order of their positions. */
+/** A session, or a transaction. */
+interface NestedReader extends Queryable {
+  readonly dialect: Dialect;
+}
+
+/** The elements of these parents by parent, in the order of their positions; each value as text. */
 async function readElements(
-  tx: Transaction,
+  db: NestedReader,
   table: NestedTable,
-  { columns, ids }: { readonly columns: readonly string[]; readonly ids: readonly string[] },
-): Promise<ReadonlyMap<string, Row[]>> {
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, (readonly (string | null)[])[]>> {
+  const columns = nestedColumns(table, db.dialect).map(({ name }) => name);
   const names = columns.map((name) => sql.identifier(name));
-  const rows = await tx.query(sql`
+  const rows = await db.query(sql`
     select ${sql.join(names, sql`, `)} from ${sql.identifier(table.name)}
-    where parent_id in ${idsIn(tx, ids)} order by parent_id, position`);
-  const byParent = new Map<string, Row[]>();
+    where parent_id in ${idsIn(db, ids)} order by parent_id, position`);
+  const byParent = new Map<string, (readonly (string | null)[])[]>();
   for (const row of rows) {
     const parent = String(row['parent_id']);
+    const values = columns.map((name) => valueText(row[name]));
     const own = byParent.get(parent);
-    if (own === undefined) byParent.set(parent, [row]);
-    else own.push(row);
+    if (own === undefined) byParent.set(parent, [values]);
+    else own.push(values);
   }
   return byParent;
 }
-
-const isSameRow = (columns: readonly string[], row: Row, expected: readonly SqlValue[]): boolean =>
-  columns.every((name, at) => valueText(row[name]) === valueText(expected[at]));
 
 /** A value as text: a database may give a number back as text, or a text as a number. */
 export const valueText = (value: SqlValue | undefined): string | null =>

@@ -172,7 +172,7 @@ function elementText(element: Json): SqlValue {
 }
 
 /** One parameter, however many ids: the statement stays the same and need not be compiled again. */
-export function idsIn({ dialect }: Transaction, ids: readonly string[]): SQL {
+export function idsIn({ dialect }: { readonly dialect: Dialect }, ids: readonly string[]): SQL {
   const list = ids.join(',');
   return dialect === 'postgres'
     ? sql`(select unnest(${`{${list}}`}::bigint[]))`

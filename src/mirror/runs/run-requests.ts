@@ -73,15 +73,6 @@ export async function claimRun(
   return kinds === undefined ? null : (JSON.parse(kinds) as string[]);
 }
 
-/** Begins a waiting run with any epoch; false if it no longer waits. */
-export async function claimWaitingRun(tx: Transaction, claim: Omit<RunClaim, 'epoch'>): Promise<boolean> {
-  const epoch = await readNumber(
-    tx,
-    sql`select coalesce(epoch, 0) from runs where id = ${claim.id} and state = 'requested'`,
-  );
-  return epoch !== null && (await claimRun(tx, { ...claim, epoch })) !== null;
-}
-
 /**
  * Ends the runs of dead processes; requested ones wait for another process.
  *

@@ -26,7 +26,7 @@ import type { RefillOptions } from './redecode.ts';
 export async function removeExcluded(
   session: Session,
   kinds: readonly Kind[],
-  { onProgress, onRemoved }: RemovalOptions = {},
+  { onProgress }: RemovalOptions = {},
 ): Promise<Removal> {
   const excluding = kinds.filter(({ excluded }) => excluded !== undefined);
   const applied = await readMeta(session, 'privacy.excluded');
@@ -38,7 +38,6 @@ export async function removeExcluded(
   if (hasRemoved) await removeFields(session, excluding, onProgress);
   for (const kind of excluding) await removeFromOutbox(session, kind);
   const isScrubbed = await scrub(session, hasRemoved, leftover);
-  if (hasRemoved) onRemoved?.();
   if (wanted !== applied) await session.atomically((tx) => saveMeta(tx, 'privacy.excluded', wanted));
   return { hasRemoved, isScrubbed };
 }
@@ -77,10 +76,7 @@ async function removeFields(
   }
 }
 
-interface RemovalOptions extends Pick<RefillOptions, 'onProgress'> {
-  /** Called before the removal counts as done: it is repeated if this fails. */
-  readonly onRemoved?: () => void;
-}
+type RemovalOptions = Pick<RefillOptions, 'onProgress'>;
 
 /** The outcome of a removal. */
 interface Removal {

@@ -78,6 +78,11 @@ export function writtenColumns(kind: Kind, dialect: Dialect): readonly string[] 
   return [...kind.fields.map(({ name }) => name), ...OWN_COLUMNS, ...twinNames(kind.fields, dialect)];
 }
 
+/** The columns that are filled from a record: `writtenColumns` without our own. */
+export function filledColumns(kind: Kind, dialect: Dialect): readonly string[] {
+  return [...kind.fields.map(({ name }) => name), ...twinNames(kind.fields, dialect)];
+}
+
 /** A row for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
 export function writtenRow(
   kind: Kind,

@@ -11,7 +11,7 @@ import { findAlteredElements, valueText } from '../../mirror/records/nested-repa
 import type { FirstSighting, Sweep } from '../run/sweep.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { recordDecoder } from '../../diff/decode-record.ts';
-import { OWN_COLUMNS, writtenColumns, writtenRow } from '../../mirror/tables/kind-table.ts';
+import { filledColumns, writtenRow } from '../../mirror/tables/kind-table.ts';
 
 /** The stored state that a record is compared with if its row was altered. */
 interface Recalled {
@@ -123,8 +123,7 @@ export async function findTampered(
   kind: Kind,
   unchanged: readonly Judged[],
 ): Promise<ReadonlyMap<string, Judged>> {
-  const own: ReadonlySet<string> = new Set(OWN_COLUMNS);
-  const names = writtenColumns(kind, tx.dialect).filter((name) => !own.has(name));
+  const names = filledColumns(kind, tx.dialect);
   const held = await tx.rowsById(
     kind.name,
     names,
@@ -142,7 +141,7 @@ export async function findTampered(
     if (columns === undefined) continue;
     const values = writtenRow(kind, tx.dialect, { values: decode(judged.record).values, own: [] });
     const differing = names.filter((_, at) => valueText(columns[at]) !== valueText(values[at]));
-    const arrays = elements.get(judged.id) ?? [];
+    const arrays = (elements.get(judged.id) ?? []).map(({ table }) => table.array);
     const repair = [changed('columns', differing), changed('elements', arrays)].filter(
       (text) => text !== null,
     );

@@ -1,0 +1,77 @@
+import { claimSource } from '../mirror/kinds/source-binding.ts';
+import { requestPull } from '../mirror/runs/run-requests.ts';
+import { findRun } from '../mirror/runs/run-store.ts';
+import { isServed } from '../mirror/runs/worker-store.ts';
+import { SyncError } from '../lib/sync-error.ts';
+import { instantOf, sleepUnlessStopped } from '../lib/time/clock.ts';
+import { notSwept, withZone } from '../pull/pull-kinds.ts';
+import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
+import type { PullParts } from '../pull/run/parts.ts';
+
+type Run = NonNullable<Awaited<ReturnType<typeof findRun>>>;
+type Parts = Pick<PullParts, 'session' | 'clock' | 'logger' | 'owner' | 'signal' | 'onProgress'>;
+
+const LOOK_MS = 500;
+
+/**
+ * Requests a pull from the background service and follows it until it ends, this command is stopped, or no service is left.
+ *
+ * @returns Null if no service is running: the caller does the work. A pull that accepts another source is the caller's too.
+ * @throws {OtherSourceError} If the mirror holds another source's data. @throws {SyncError} `run.failed`
+ */
+export async function handOverPull(parts: Parts, request: PullRequest): Promise<PullReport | null> {
+  const { session, clock, logger } = parts;
+  if (request.acceptNewSource || !(await isServedNow(parts))) return null;
+  await claimSource(session, { baseUrl: request.baseUrl, acceptNew: false });
+  const kinds = request.kinds.map(({ name }) => name);
+  const wanted = { kinds, request: 'pull', now: clock.now() };
+  const startedMs = clock.monotonicMs();
+  const runId = await session.atomically((tx) => requestPull(tx, wanted));
+  logger.info({ runId }, 'asked the background service for it');
+  const { run, detail } = await follow(parts, runId);
+  const durationMs = Math.round(clock.monotonicMs() - startedMs);
+  const unread = { reason: 'interrupted', detail };
+  const reports = request.kinds.map(
+    (kind) => run.reports.find((report) => report.kind === kind.name) ?? notSwept(kind, unread),
+  );
+  const startedAt = run.startedAt === null ? clock.now() : instantOf(run.startedAt);
+  return { runId, startedAt: startedAt.toISOString(), durationMs, kinds: reports.map(withZone) };
+}
+
+interface Followed {
+  readonly run: Run;
+  /** What became of the kinds that have no report. */
+  readonly detail: string;
+}
+
+async function follow(parts: Parts, runId: number): Promise<Followed> {
+  const { clock, signal, onProgress } = parts;
+  const told = new Set<string>();
+  for (;;) {
+    const run = await findUnfailed(parts, runId);
+    for (const { kind, pages, rows } of run.reports) {
+      if (!told.has(kind)) onProgress?.({ kind, pages, lastPage: pages, rows });
+      told.add(kind);
+    }
+    if (!['requested', 'running'].includes(run.state))
+      return { run, detail: `The background service has broken run ${runId} off.` };
+    if (signal?.aborted === true)
+      return { run, detail: `Nobody waits for it; run ${runId} goes on without.` };
+    if (!(await isServedNow(parts)))
+      return { run, detail: `The background service has ended; the next one takes run ${runId} up.` };
+    await sleepUnlessStopped(LOOK_MS, { clock, signal });
+  }
+}
+
+/** @throws {SyncError} `run.failed` */
+async function findUnfailed({ session, clock }: Parts, runId: number): Promise<Run> {
+  const run = await findRun(session, runId, clock.now());
+  if (run !== null && run.state !== 'failed') return run;
+  throw new SyncError(`Run ${runId} of the background service failed: ${run?.reason ?? 'its row is gone'}`, {
+    code: 'run.failed',
+    hint: `See its log, and bms-sync runs show ${runId}.`,
+  });
+}
+
+const isServedNow = ({ session, clock, owner }: Parts): Promise<boolean> =>
+  isServed(session, 'pulls', { now: clock.now(), isDead: owner.isDead });
