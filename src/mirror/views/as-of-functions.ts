@@ -1,12 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { columnType } from '../../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
-import { MirrorError } from '../session/errors.ts';
 import type { Transaction } from '../session/session.ts';
 import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier, literal, placeOf } from '../session/sql-text.ts';
-import { optionalText, text } from '../tables/engine-column.ts';
 import { OWN_COLUMNS } from '../tables/kind-table.ts';
-import { readRows } from '../tables/rows.ts';
+import { readTexts } from '../tables/rows.ts';
 import { AS_OF_DECODERS } from './as-of-decoders.ts';
 import { selectOf } from './draw-views.ts';
 import { grantedRole } from './reader-role.ts';
@@ -50,32 +48,16 @@ function defineAsOf(kind: Kind, view: string, { select, role }: Definition): str
     ${role === null ? '' : `grant execute on function ${place} to ${identifier(role)};`}`;
 }
 
-/**
- * Drops these functions: they depend on the views, which are about to change.
- *
- * @throws {MirrorError} `mirror.blocked_by_view` if an object of a user's own depends on one of them.
- */
+/** Drops these functions: they depend on the views, which are about to change. */
 export async function dropAsOf(tx: Transaction): Promise<void> {
-  const functions = await readRows(tx, FUNCTION, ownFunctions);
-  for (const { name, usedBy } of functions)
-    if (usedBy !== null)
-      throw new MirrorError(`${placeOfFunction(name)} is used by objects of your own: ${usedBy}.`, {
-        code: 'mirror.blocked_by_view',
-        hint: 'Drop them, run bms-sync migrate, and create them again.',
-      });
-  const places = functions.map(({ name }) => placeOfFunction(name));
+  const places = (await readTexts(tx, ownFunctions)).map(placeOfFunction);
   if (places.length > 0) await tx.execute(`drop function ${places.join(', ')}`);
 }
 
-const FUNCTION = [text('name'), optionalText('used_by')];
-
 const ownFunctions = sql`
-  select p.proname as name, (
-    select string_agg(distinct pg_describe_object(d.classid, d.objid, d.objsubid), ', ') from pg_depend d
-    where d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid and d.deptype = 'n') as used_by
-  from pg_proc p
-  where p.pronamespace = ${VIEWS_SCHEMA}::regnamespace and p.prosecdef and left(p.proname, 3) = 'bi_'
-    and right(p.proname, ${END.length}) = ${END} and pg_get_function_identity_arguments(p.oid) = 'timestamp with time zone'`;
+  select proname from pg_proc
+  where pronamespace = ${VIEWS_SCHEMA}::regnamespace and prosecdef and left(proname, 3) = 'bi_'
+    and right(proname, ${END.length}) = ${END} and pg_get_function_identity_arguments(oid) = 'timestamp with time zone'`;
 
 /** The rows of a kind's table as they were at the instant `$1`, under the names of its columns. */
 function rowsThen(kind: Kind): string {
