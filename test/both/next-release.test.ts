@@ -164,14 +164,6 @@ describe('what users have built on a PostgreSQL mirror', () => {
     expect(await migrate(session, shorter)).toBe(true);
   });
 
-  test('is named, too, where it shows the rows of an earlier time', async () => {
-    const { session } = await filled();
-    await session.atomically((tx) =>
-      tx.execute("create view earlier as select id from bi_clients_as_of('2026-01-01')"),
-    );
-    expect(await mirrorFault(() => migrate(session, longer))).toBe('mirror.blocked_by_view');
-  });
-
   test('goes on with its rights where a view only grows', async () => {
     const { url, session } = await filled();
     const role = await freshRole(url);

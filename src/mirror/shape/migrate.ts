@@ -10,7 +10,6 @@ import type { Session, Transaction } from '../session/session.ts';
 import { placeOf } from '../session/sql-text.ts';
 import { kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import { drawAsOf, dropAsOf } from '../views/as-of-functions.ts';
 import { describeViews } from '../views/draw-views.ts';
 import { grantedRole, setReaderRole } from '../views/reader-role.ts';
 import { viewsOf, withRows } from '../views/views.ts';
@@ -106,10 +105,7 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   const { kinds, dialect, location, readerRole: role } = wanted;
   const shape = await examineIn(tx, wanted);
   if (shape === 'current') return false;
-  if (dialect === 'postgres') {
-    await makeTablesSchema(tx);
-    await dropAsOf(tx);
-  }
+  if (dialect === 'postgres') await makeTablesSchema(tx);
   await migrateEngine(tx, wanted);
   if (shape === 'of an older release')
     for (const plan of await planRetyping(tx, kinds, dialect)) await retype(tx, plan, dialect);
@@ -119,7 +115,6 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   if (dialect === 'postgres') await setReaderRole(tx, { role, location });
   const views = viewsOf(await withRows(tx, mirrored), dialect);
   await replaceViews(tx, views);
-  if (dialect === 'postgres') await drawAsOf(tx, mirrored);
   await describeViews(tx, views, 'all');
   await writeMeta(tx, 'version', String(wanted.release.version));
   await writeMeta(tx, 'layout', wanted.layout);
