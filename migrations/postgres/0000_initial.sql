@@ -22,7 +22,7 @@ CREATE TABLE "deletions" (
 	"struck_at" timestamp(3) with time zone,
 	"proof" text,
 	"concluded_at" timestamp(3) with time zone,
-	"certified" bigint,
+	"certified" bigint NOT NULL,
 	CONSTRAINT "deletions_kind_record_id_pk" PRIMARY KEY("kind","record_id")
 );
 --> statement-breakpoint
@@ -109,11 +109,11 @@ CREATE TABLE "kind_state" (
 	"epoch" bigint NOT NULL,
 	"lease_until" timestamp(3) with time zone,
 	"baseline_at" timestamp(3) with time zone,
-	"control_failures" bigint,
-	"known_from" bigint,
+	"control_failures" bigint DEFAULT 0 NOT NULL,
+	"known_from" bigint DEFAULT 0 NOT NULL,
 	"system_ids" text,
 	"last_complete_sweep" bigint,
-	"uncertified_sweeps" bigint,
+	"uncertified_sweeps" bigint DEFAULT 0 NOT NULL,
 	"held_since" timestamp(3) with time zone,
 	"held_records" bigint,
 	"lease_yields" bigint,

@@ -23,7 +23,7 @@ CREATE TABLE `deletions` (
 	`struck_at` TIMESTAMP,
 	`proof` text,
 	`concluded_at` TIMESTAMP,
-	`certified` BIGINT,
+	`certified` BIGINT NOT NULL,
 	PRIMARY KEY(`kind`, `record_id`)
 );
 --> statement-breakpoint
@@ -111,11 +111,11 @@ CREATE TABLE `kind_state` (
 	`epoch` BIGINT NOT NULL,
 	`lease_until` TIMESTAMP,
 	`baseline_at` TIMESTAMP,
-	`control_failures` BIGINT,
-	`known_from` BIGINT,
+	`control_failures` BIGINT DEFAULT 0 NOT NULL,
+	`known_from` BIGINT DEFAULT 0 NOT NULL,
 	`system_ids` text,
 	`last_complete_sweep` BIGINT,
-	`uncertified_sweeps` BIGINT,
+	`uncertified_sweeps` BIGINT DEFAULT 0 NOT NULL,
 	`held_since` TIMESTAMP,
 	`held_records` BIGINT,
 	`lease_yields` BIGINT

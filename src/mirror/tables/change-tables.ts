@@ -73,7 +73,7 @@ export const DELETIONS = {
     optionalTimestamp('struck_at'),
     optionalText('proof'),
     optionalTimestamp('concluded_at'),
-    optionalBigint('certified'), // Null in notes of earlier releases, which noted certified absences only.
+    bigint('certified'), // 1: a certified list lacked the record.
   ],
   primaryKey: ['kind', 'record_id'],
 } as const satisfies EngineTable;
