@@ -22,7 +22,7 @@ CREATE TABLE "deletions" (
 	"struck_at" timestamp(3) with time zone,
 	"proof" text,
 	"concluded_at" timestamp(3) with time zone,
-	"certified" bigint NOT NULL,
+	"certified" bigint DEFAULT 1 NOT NULL,
 	CONSTRAINT "deletions_kind_record_id_pk" PRIMARY KEY("kind","record_id")
 );
 --> statement-breakpoint

@@ -23,7 +23,7 @@ CREATE TABLE `deletions` (
 	`struck_at` TIMESTAMP,
 	`proof` text,
 	`concluded_at` TIMESTAMP,
-	`certified` BIGINT NOT NULL,
+	`certified` BIGINT DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`kind`, `record_id`)
 );
 --> statement-breakpoint
