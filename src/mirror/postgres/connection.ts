@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import pg from 'pg';
 import type { QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult } from 'pg';
 import { MirrorError } from '../session/errors.ts';
@@ -199,29 +200,21 @@ interface ConnectionPool {
 
 export function createConnectionPool(connections: readonly LazyConnection[]): ConnectionPool {
   const free = [...connections];
-  const waiting: ((one: LazyConnection) => void)[] = [];
-
-  const take = (): Promise<LazyConnection> => {
-    const one = free.pop(); // The one used last, so that no more are opened than are needed concurrently.
-    return one ? Promise.resolve(one) : new Promise((resolve) => waiting.push(resolve));
+  const line = new PQueue({ concurrency: connections.length });
+  return {
+    use: (work) =>
+      line.add(async () => {
+        const one = free.pop(); // The one used last, so that no more are opened than are needed concurrently.
+        if (one === undefined) throw new Error('More callers were let in than there are connections.');
+        try {
+          return await work(one);
+        } finally {
+          free.push(one);
+        }
+      }),
+    close: async () => {
+      await line.onIdle();
+      await Promise.all(connections.map((one) => one.close()));
+    },
   };
-  const giveBack = (one: LazyConnection): void => {
-    const next = waiting.shift();
-    if (next) next(one);
-    else free.push(one);
-  };
-  const use = async <T>(work: (one: LazyConnection) => Promise<T>): Promise<T> => {
-    const one = await take();
-    try {
-      return await work(one);
-    } finally {
-      giveBack(one);
-    }
-  };
-  const close = async (): Promise<void> => {
-    const all = await Promise.all(connections.map(take));
-    await Promise.all(all.map((one) => one.close()));
-    all.forEach(giveBack); // Later callers get the error that the session is closed.
-  };
-  return { use, close };
 }

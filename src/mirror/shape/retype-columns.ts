@@ -1,6 +1,4 @@
 import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
-import { batchesById } from '../records/record-store.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { asMirrored, saveColumn } from '../kinds/field-store.ts';
@@ -8,21 +6,17 @@ import type { Transaction } from '../session/session.ts';
 import { identifier } from '../session/sql-text.ts';
 import { text } from '../tables/engine-column.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import { readRows, readNumber, readTexts, selectOne } from '../tables/rows.ts';
+import { readRows } from '../tables/rows.ts';
 import { addTextColumns } from './discover-columns.ts';
 import { growKindTable } from './grow-kind-tables.ts';
+import { ignoringViews } from './migrate-views.ts';
 import type { Retyped, Retyping } from './plan-retyping.ts';
 import { redecodeWhere } from './redecode.ts';
-import { createIdNumbers } from '../../lib/ids/id-numbers.ts';
-import { writeMeta } from '../kinds/meta.ts';
-import { saveUnlisted } from '../sightings/sighting-store.ts';
-import { CHANGES } from '../tables/change-tables.ts';
-import { KIND_STATE } from '../tables/engine-tables.ts';
 
 /**
  * Changes the columns of an older release's mirror to their present types, and fills them from `_raw`.
  *
- * Rows keep their instants, and no change event is written. The table must have no view of ours.
+ * Rows keep their instants, and no change event is written. In PostgreSQL no view may read these columns.
  */
 export async function retypeColumns(
   tx: Transaction,
@@ -100,25 +94,13 @@ async function replaceColumn(tx: Transaction, table: string, { name, type, to }:
   const indexes = await indexesNaming(tx, table, name);
   for (const index of indexes) await tx.execute(`drop index ${identifier(index.name)}`);
   await tx.execute(`create temp table retyped as select id, ${value} as value from ${owner} where ${fits}`);
-  await dropColumn(tx, owner, column);
+  await ignoringViews(tx, () => tx.execute(`alter table ${owner} drop column ${column}`));
   await tx.execute(`alter table ${owner} add column ${column} ${type}`);
   await tx.execute(
     `update ${owner} set ${column} = retyped.value from retyped where retyped.id = ${owner}.id`,
   );
   await tx.execute('drop table retyped');
   for (const index of indexes) await tx.execute(index.statement);
-}
-
-/**
- * Without `legacy_alter_table`, SQLite would refuse because of the views that read the column, although it is back at once.
- */
-async function dropColumn(tx: Transaction, owner: string, column: string): Promise<void> {
-  await tx.execute('pragma legacy_alter_table = on');
-  try {
-    await tx.execute(`alter table ${owner} drop column ${column}`);
-  } finally {
-    await tx.execute('pragma legacy_alter_table = off');
-  }
 }
 
 interface Index {
@@ -134,42 +116,4 @@ async function indexesNaming(tx: Transaction, table: string, column: string): Pr
     select name, sql as statement from sqlite_schema where type = 'index' and tbl_name = ${table} and sql is not null`;
   const rows = await readRows(tx, [text('name'), text('statement')], indexes);
   return rows.filter(({ statement }) => statement.toLowerCase().includes(column.toLowerCase()));
-}
-
-/**
- * Fills `unlisted_rows` in an earlier release's mirror with the rows that no kept sighting shows. That release kept no such
- * table, so all these rows are assumed to be ours.
- *
- * If no sighting has been removed yet, these are only rows that no list has ever shown.
- */
-export async function seedUnlisted(tx: Transaction, kinds: readonly Kind[]): Promise<void> {
-  for (const kind of kinds) await seedKind(tx, kind);
-  const first = await selectOne(tx, CHANGES, sql`order by seq limit 1`);
-  if (first !== null && first.seq > 1) await writeMeta(tx, 'changes.forgotten_before', first.observedAt);
-}
-
-const ROWS_A_QUERY = 5_000;
-
-async function seedKind(tx: Transaction, { name }: Kind): Promise<void> {
-  const state = await selectOne(tx, KIND_STATE, sql`where kind = ${name}`);
-  if (state === null) return;
-  const oldest = await readNumber(tx, sql`select min(sent) from sightings where kind = ${name}`);
-  const isWhole = (oldest ?? 0) <= (state.knownFrom ?? 0) + 1;
-  const shown = createIdNumbers();
-  for (const ids of await readTexts(tx, sql`select ids from sightings where kind = ${name}`))
-    shown.number(ids, () => undefined);
-  // We never wrote a tick beyond the counter.
-  const mayBeOurs = sql`_deleted_at is null and _response between 1 and ${state.tick}
-    ${isWhole ? sql`and _listed is null` : sql``}`;
-  const next = (after: string): SQL => sql`
-    select cast(k.id as text) as id from ${sql.identifier(name)} as k
-    where k.id > ${after} and ${mayBeOurs} order by k.id limit ${ROWS_A_QUERY}`;
-  for await (const rows of batchesById(ROWS_A_QUERY, (after) => readRows(tx, [text('id')], next(after)))) {
-    const ids = rows.map(({ id }) => id);
-    await saveUnlisted(
-      tx,
-      name,
-      ids.filter((id) => shown.find(id) < 0),
-    );
-  }
 }
