@@ -28,7 +28,6 @@ CREATE TABLE "webhook_endpoints" (
 	"changes" text,
 	"fields" text,
 	"format" text DEFAULT 'json' NOT NULL,
-	"source" text DEFAULT 'added' NOT NULL,
 	"cursor" bigint NOT NULL,
 	"replay_after" bigint,
 	"state" text DEFAULT 'active' NOT NULL,

@@ -32,7 +32,6 @@ CREATE TABLE `webhook_endpoints` (
 	`changes` text,
 	`fields` text,
 	`format` text DEFAULT 'json' NOT NULL,
-	`source` text DEFAULT 'added' NOT NULL,
 	`cursor` BIGINT NOT NULL,
 	`replay_after` BIGINT,
 	`state` text DEFAULT 'active' NOT NULL,

@@ -28,7 +28,6 @@ export const kindName = textLike(
   /^[a-z][a-z0-9_]*$/,
   'the name of a record kind: small letters, digits and _',
 );
-export const endpointName = textLike(/^[\w-]+$/, 'a name: letters, digits, _ and -');
 export const path = textLike(/^\/(?!.*:id\b)[^\s?#]*$/, 'a path that begins with /, without :id');
 export const pathWithId = textLike(/^\/[^\s?#]*:id\b[^\s?#]*$/, 'a path that begins with / and contains :id');
 export const timezone = z
@@ -43,11 +42,6 @@ export const token = textLike(
   'the token alone, without spaces, line breaks or other control characters, and without the word Bearer',
 );
 export const adminToken = visible.min(32, 'a token of at least 32 characters');
-const SECRET = 'whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?';
-export const webhookSecrets = textLike(
-  new RegExp(`^${SECRET}(?: ${SECRET})?$`),
-  'whsec_ and the Base64 of 24 to 64 bytes; or two of these with a space between, while a receiver changes over',
-);
 
 const HEADERS = 'all, documented, or a list of header names';
 const headerName = textLike(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name, such as Authorization');

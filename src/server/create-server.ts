@@ -41,7 +41,7 @@ const WRONG_TOKENS = { global: false, max: 19, timeWindow: 60_000, cache: 10_000
 /** Stands for the parts that a server may lack. */
 const ABSENT: Pick<RouteContext, 'wakeEngine' | 'webhooks'> = {
   wakeEngine: () => undefined,
-  webhooks: { allowHosts: [], secretsOf: () => null },
+  webhooks: { allowHosts: [] },
 };
 
 /**

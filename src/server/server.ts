@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RawServerDefault } from 'fastify';
 import type * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
-import type { SecretsOf } from '../feed/webhooks/endpoints.ts';
 import type { Schedule } from '../jobs/schedule.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Clock } from '../lib/time/clock.ts';
@@ -16,7 +15,6 @@ import type { StreamLimit } from './limits.ts';
 /** The settings that the routes of webhooks need. */
 interface WebhookRules {
   readonly allowHosts: readonly string[];
-  readonly secretsOf: SecretsOf;
 }
 
 /** The dependencies of the HTTP server. */
@@ -45,7 +43,7 @@ export interface ServerParts {
   readonly codes?: Pick<SignInCodes, 'redeem'>;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;
-  /** The settings of webhooks; absent: no host inside is allowed, and all secrets are in the mirror. */
+  /** The settings of webhooks; absent: no host inside is allowed. */
   readonly webhooks?: WebhookRules;
   /** Metrics of the queue as Prometheus reads them. */
   readonly queueMetrics?: () => Promise<string>;

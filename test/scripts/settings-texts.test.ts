@@ -51,7 +51,6 @@ test('every setting has its row', () => {
     ...[
       'privacy.exclude',
       'freshness.requestsPerMinute',
-      'webhooks.endpoints',
       'webhooks.allowHosts',
       'webhooks.retrySeconds',
     ],

@@ -91,7 +91,6 @@ const STATUS: Readonly<Record<string, number>> = {
   'deletions.none': 409,
   'webhooks.absent': 404,
   'webhooks.name_taken': 409,
-  'webhooks.of_settings': 409,
   'webhooks.refused': 422,
   'outbox.double': 422,
   'outbox.invalid': 422,

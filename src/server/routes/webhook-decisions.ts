@@ -33,8 +33,7 @@ const DECISIONS = {
   rotate: {
     summary: 'Give a receiver a new secret; the present one stays valid for a day',
     answer: revealed,
-    carryOut: ({ session, clock, webhooks }: RouteContext, name: string) =>
-      rotateSecret(session, { name, secretsOf: webhooks.secretsOf, now: clock.now() }),
+    carryOut: ({ session, clock }: RouteContext, name: string) => rotateSecret(session, name, clock.now()),
   },
   enable: {
     summary: 'Go on with the deliveries of a receiver where they stopped',
@@ -55,7 +54,7 @@ const DECISIONS = {
     summary: 'Send a receiver one test event now',
     answer: tested,
     carryOut: ({ session, clock, closing: signal, webhooks }: RouteContext, name: string) =>
-      testEndpoint({ session, clock, signal, ...webhooks }, name),
+      testEndpoint({ session, clock, signal, allowHosts: webhooks.allowHosts }, name),
   },
 } as const;
 

@@ -15,7 +15,7 @@ const names = z.array(z.string()).nullable();
 const endpoint = z.object({
   name: z.string(),
   url: z.string().describe('without its query; of a chat room only the host'),
-  ...{ kinds: names, changes: names, fields: names, format, source: z.enum(['settings', 'added']) },
+  ...{ kinds: names, changes: names, fields: names, format },
   state: z.enum(['active', 'disabled']),
   health: z.enum(['healthy', 'failing', 'disabled']),
   disabledReason: z.string().nullable(),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { disableEndpoint, replayEvents } from '../../../src/feed/webhooks/endpoint-activity.ts';
 import { createStaleCheck } from '../../../src/checks/stale-kinds.ts';
-import type { AddedEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
+import type { EndpointWish } from '../../../src/mirror/webhooks/endpoint-store.ts';
 import { ZOE, create, opened, spoil, update } from '../../outbound/stage.ts';
 import type { Stage } from '../../outbound/stage.ts';
 import { memoryLog } from '../../jobs/support.ts';
@@ -77,7 +77,7 @@ interface Told {
   readonly secret: string;
 }
 
-async function add(hooks: DeliveryStage, name: string, wish: Partial<AddedEndpoint>): Promise<Told> {
+async function add(hooks: DeliveryStage, name: string, wish: Partial<EndpointWish>): Promise<Told> {
   const receiver = await startReceiver();
   const { secret } = await hooks.add({ name, url: receiver.url, ...wish });
   return { receiver, secret };

@@ -188,7 +188,7 @@ describe.each(DATABASES)('deliveries on %s', (database) => {
     const on = await deliveryStage(database);
     const receiver = await startReceiver();
     const before = await on.add({ url: receiver.url });
-    const after = await rotateSecret(on.session, { name: 'erp', secretsOf: () => null, now: on.now() });
+    const after = await rotateSecret(on.session, 'erp', on.now());
     await on.put({ record_id: '1' });
     await on.deliver();
     const [first] = receiver.requests;

@@ -6,7 +6,7 @@ import { DATABASES } from '../../mirror/databases.ts';
 import { fitting, jsonOf, serveMirror } from '../stage.ts';
 
 const URL_OUTSIDE = 'https://192.0.43.8/in';
-const webhooks = { allowHosts: ['127.0.0.1'], secretsOf: () => null };
+const webhooks = { allowHosts: ['127.0.0.1'] };
 const SECRET = /^whsec_[\w+/]{43}=$/;
 
 const codeOf = async (answer: Response): Promise<unknown[]> => [
