@@ -24,7 +24,7 @@ const standing = z.object({ name: z.string(), state: z.enum(['active', 'disabled
 const DECISIONS = {
   remove: {
     summary: 'Send a receiver nothing more, and forget its deliveries',
-    ...{ refusals: [], answer: z.object({ name: z.string(), removed: z.boolean() }) },
+    answer: z.object({ name: z.string(), removed: z.boolean() }),
     carryOut: async ({ session }: RouteContext, name: string) => {
       await dropEndpoint(session, name);
       return { name, removed: true };
@@ -32,12 +32,12 @@ const DECISIONS = {
   },
   rotate: {
     summary: 'Give a receiver a new secret; the present one stays valid for a day',
-    ...{ refusals: [], answer: revealed },
+    answer: revealed,
     carryOut: ({ session, clock }: RouteContext, name: string) => rotateSecret(session, name, clock.now()),
   },
   enable: {
     summary: 'Go on with the deliveries of a receiver where they stopped',
-    ...{ refusals: [], answer: standing },
+    answer: standing,
     carryOut: async ({ session, clock, wakeEngine }: RouteContext, name: string) => {
       const enabled = await enableEndpoint(session, { name, now: clock.now() });
       wakeEngine();
@@ -46,13 +46,13 @@ const DECISIONS = {
   },
   disable: {
     summary: 'Send a receiver nothing until it is enabled; waiting deliveries stay',
-    ...{ refusals: [], answer: standing },
+    answer: standing,
     carryOut: ({ session, clock }: RouteContext, name: string) =>
       disableEndpoint(session, { name, now: clock.now() }),
   },
   test: {
     summary: 'Send a receiver one test event now',
-    ...{ refusals: [], answer: tested },
+    answer: tested,
     carryOut: ({ session, clock, closing: signal, webhooks }: RouteContext, name: string) =>
       testEndpoint({ session, clock, signal, allowHosts: webhooks.allowHosts }, name),
   },
@@ -60,8 +60,8 @@ const DECISIONS = {
 
 /** A person's decisions on receivers of events. */
 export function webhookDecisionRoutes(app: Server, context: RouteContext): void {
-  for (const [decision, { summary, refusals, answer, carryOut }] of Object.entries(DECISIONS)) {
-    const schema = { summary, tags: ['Webhooks'], params, body: noBody, refusals, response: { 200: answer } };
+  for (const [decision, { summary, answer, carryOut }] of Object.entries(DECISIONS)) {
+    const schema = { summary, tags: ['Webhooks'], params, body: noBody, response: { 200: answer } };
     app.post(`/v1/webhooks/:name/${decision}`, { schema }, async (request, reply) =>
       sendJsonText(reply, JSON.stringify(await carryOut(context, request.params.name))),
     );
