@@ -5,10 +5,8 @@ import type { judge } from '../../src/diff/judge-page.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
 import { instantText } from '../../src/lib/time/clock.ts';
 import type { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
-import type { leapTick, readTick } from '../../src/mirror/kinds/kind-standing.ts';
 import type { appendChanges } from '../../src/mirror/records/change-store.ts';
 import type { newcomersSince } from '../../src/mirror/records/record-store.ts';
-import type { Row } from '../../src/mirror/session/session.ts';
 import type { landOwn } from '../../src/outbound/attempt/land-own.ts';
 import type { createSweepState } from '../../src/pull/run/sweep.ts';
 import type { provenEnd } from '../../src/source/paging/page-checks.ts';
@@ -23,11 +21,9 @@ interface Plantable {
   createSweepState: typeof createSweepState;
   judge: typeof judge;
   landOwn: typeof landOwn;
-  leapTick: typeof leapTick;
   newcomersSince: typeof newcomersSince;
   planDeletions: typeof planDeletions;
   provenEnd: typeof provenEnd;
-  readTick: typeof readTick;
   recordDecoder: typeof recordDecoder;
 }
 
@@ -50,22 +46,6 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
   {
     name: 'our own write has the origin of the service',
     parts: { landOwn: (real) => (tx, parts, reading) => real(tx, parts, { ...reading, origin: 'service' }) },
-  },
-  {
-    name: 'a write of ours counts as no newer than the pages under way',
-    parts: {
-      leapTick: () => async (tx, kind) =>
-        tickOf(
-          await tx.query(sql`update kind_state set tick = tick + 1 where kind = ${kind} returning tick`),
-        ),
-    },
-  },
-  {
-    name: 'what was seen before a send is newer than the pages under way',
-    parts: {
-      readTick: () => async (db, kind) =>
-        tickOf(await db.query(sql`select tick from kind_state where kind = ${kind}`)),
-    },
   },
   {
     name: 'a short page ends the list',
@@ -190,8 +170,6 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
     },
   },
 ];
-
-const tickOf = ([row]: readonly Row[]): number => Number(row?.['tick'] ?? 0);
 
 const idsOf = ({ ids }: Sighting): string[] => (ids === '[]' ? [] : ids.slice(1, -1).split(','));
 

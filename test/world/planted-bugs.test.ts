@@ -21,7 +21,6 @@ vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
 vi.mock('../../src/diff/rule-out.ts', planted.withDoubles);
 vi.mock('../../src/diff/written.ts', planted.withDoubles);
 vi.mock('../../src/mirror/kinds/kind-lease.ts', planted.withDoubles);
-vi.mock('../../src/mirror/kinds/kind-standing.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/attempts-and-links.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/outbox-queue.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/outbox-store.ts', planted.withDoubles);
