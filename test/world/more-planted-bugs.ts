@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { certify, Certification, Sighting } from '../../src/diff/certify.ts';
 import type { recordDecoder } from '../../src/diff/decode-record.ts';
-import type { judge } from '../../src/diff/judge-page.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
 import { instantText } from '../../src/lib/time/clock.ts';
 import type { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
@@ -10,16 +9,13 @@ import type { newcomersSince } from '../../src/mirror/records/record-store.ts';
 import type { landOwn } from '../../src/outbound/attempt/land-own.ts';
 import type { createSweepState } from '../../src/pull/run/sweep.ts';
 import type { provenEnd } from '../../src/source/paging/page-checks.ts';
-import type { advance } from '../../src/source/paging/sweep-plan.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */
 interface Plantable {
-  advance: typeof advance;
   appendChanges: typeof appendChanges;
   certify: typeof certify;
   claimKind: typeof claimKind;
   createSweepState: typeof createSweepState;
-  judge: typeof judge;
   landOwn: typeof landOwn;
   newcomersSince: typeof newcomersSince;
   planDeletions: typeof planDeletions;
@@ -46,18 +42,6 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
   {
     name: 'our own write has the origin of the service',
     parts: { landOwn: (real) => (tx, parts, reading) => real(tx, parts, { ...reading, origin: 'service' }) },
-  },
-  {
-    name: 'a short page ends the list',
-    parts: {
-      advance: (real) => (plan, response) => {
-        const next = real(plan, response);
-        const isShort = response.keys.length > 0 && response.keys.length < next.stride;
-        if (!isShort || (plan.phase !== 'body' && plan.phase !== 'walk')) return next;
-        const rows = (response.page - 1) * next.stride + response.keys.length;
-        return { ...next, phase: 'done', ask: null, end: { rows } };
-      },
-    },
   },
   {
     name: 'a row absent from one sweep is deleted',
@@ -129,17 +113,6 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
       claimKind: (real) => async (session, claim) => {
         const lease = await real(session, claim);
         return { ...lease, baselineAt: lease.baselineAt ?? '2026-01-01 00:00:00.000' };
-      },
-    },
-  },
-  {
-    name: 'a record that is read again as it was is a change',
-    parts: {
-      judge: (real) => (kind, stored, received) => {
-        const verdict = real(kind, stored, received);
-        return verdict.is === 'unchanged' && stored !== undefined && received.raw.length % 7 === 0
-          ? { is: 'changed', fields: [], before: received.record }
-          : verdict;
       },
     },
   },

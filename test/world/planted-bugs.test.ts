@@ -36,7 +36,6 @@ vi.mock('../../src/pull/deletions/absence-evidence.ts', planted.withDoubles);
 vi.mock('../../src/pull/run/sweep.ts', planted.withDoubles);
 vi.mock('../../src/source/http/write-answer.ts', planted.withDoubles);
 vi.mock('../../src/source/paging/page-checks.ts', planted.withDoubles);
-vi.mock('../../src/source/paging/sweep-plan.ts', planted.withDoubles);
 vi.mock('../../src/source/write.ts', planted.withDoubles);
 
 const bugs = [...PLANTED_BUGS, ...MORE_PLANTED_BUGS].map((bug) => [bug.name, bug] as const);
