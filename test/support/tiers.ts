@@ -24,7 +24,6 @@ const PROOF_FILES = pathsOf([
   'pull/crash',
   'pull/freshness/delays',
   'pull/freshness/seeded-schedules',
-  'pull/lying-service',
   'pull/many-fields',
   'pull/moving-list',
   'source/garbled',

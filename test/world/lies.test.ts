@@ -9,12 +9,14 @@ import { drawPersonality } from './traits.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
 import type { askForAbsent } from '../../src/pull/deletions/absence-evidence.ts';
 import type { readRecord } from '../../src/source/http/read-answer.ts';
+import type { advance } from '../../src/source/paging/sweep-plan.ts';
 
 const planted = await vi.hoisted(async () => (await import('../support/planting.ts')).createPlanting());
 
 vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
 vi.mock('../../src/pull/deletions/absence-evidence.ts', planted.withDoubles);
 vi.mock('../../src/source/http/read-answer.ts', planted.withDoubles);
+vi.mock('../../src/source/paging/sweep-plan.ts', planted.withDoubles);
 
 const HISTORIES = process.env['BMS_TEST_DEEP'] === undefined ? 15 : 1_000;
 /** Records of the one can be asked for one by one, those of the other cannot. */
@@ -55,6 +57,7 @@ interface Plantable {
   planDeletions: typeof planDeletions;
   askForAbsent: typeof askForAbsent;
   readRecord: typeof readRecord;
+  advance: typeof advance;
 }
 
 interface PlantedBug {
@@ -64,6 +67,19 @@ interface PlantedBug {
 }
 
 const PLANTED_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'a short page ends the list',
+    lie: 'rows are filtered out after pages were cut',
+    parts: {
+      advance: (real) => (plan, response) => {
+        const next = real(plan, response);
+        const isShort = response.keys.length > 0 && response.keys.length < next.stride;
+        if (!isShort || (plan.phase !== 'body' && plan.phase !== 'walk')) return next;
+        const rows = (response.page - 1) * next.stride + response.keys.length;
+        return { ...next, phase: 'done', ask: null, end: { rows } };
+      },
+    },
+  },
   {
     name: 'an emptied list is believed',
     lie: 'lists are empty now and then',

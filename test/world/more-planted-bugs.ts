@@ -1,33 +1,25 @@
 import { sql } from 'drizzle-orm';
 import type { certify, Certification, Sighting } from '../../src/diff/certify.ts';
 import type { recordDecoder } from '../../src/diff/decode-record.ts';
-import type { judge } from '../../src/diff/judge-page.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
 import { instantText } from '../../src/lib/time/clock.ts';
 import type { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
-import type { leapTick, readTick } from '../../src/mirror/kinds/kind-standing.ts';
 import type { appendChanges } from '../../src/mirror/records/change-store.ts';
 import type { newcomersSince } from '../../src/mirror/records/record-store.ts';
-import type { Row } from '../../src/mirror/session/session.ts';
 import type { landOwn } from '../../src/outbound/attempt/land-own.ts';
 import type { createSweepState } from '../../src/pull/run/sweep.ts';
 import type { provenEnd } from '../../src/source/paging/page-checks.ts';
-import type { advance } from '../../src/source/paging/sweep-plan.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */
 interface Plantable {
-  advance: typeof advance;
   appendChanges: typeof appendChanges;
   certify: typeof certify;
   claimKind: typeof claimKind;
   createSweepState: typeof createSweepState;
-  judge: typeof judge;
   landOwn: typeof landOwn;
-  leapTick: typeof leapTick;
   newcomersSince: typeof newcomersSince;
   planDeletions: typeof planDeletions;
   provenEnd: typeof provenEnd;
-  readTick: typeof readTick;
   recordDecoder: typeof recordDecoder;
 }
 
@@ -50,34 +42,6 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
   {
     name: 'our own write has the origin of the service',
     parts: { landOwn: (real) => (tx, parts, reading) => real(tx, parts, { ...reading, origin: 'service' }) },
-  },
-  {
-    name: 'a write of ours counts as no newer than the pages under way',
-    parts: {
-      leapTick: () => async (tx, kind) =>
-        tickOf(
-          await tx.query(sql`update kind_state set tick = tick + 1 where kind = ${kind} returning tick`),
-        ),
-    },
-  },
-  {
-    name: 'what was seen before a send is newer than the pages under way',
-    parts: {
-      readTick: () => async (db, kind) =>
-        tickOf(await db.query(sql`select tick from kind_state where kind = ${kind}`)),
-    },
-  },
-  {
-    name: 'a short page ends the list',
-    parts: {
-      advance: (real) => (plan, response) => {
-        const next = real(plan, response);
-        const isShort = response.keys.length > 0 && response.keys.length < next.stride;
-        if (!isShort || (plan.phase !== 'body' && plan.phase !== 'walk')) return next;
-        const rows = (response.page - 1) * next.stride + response.keys.length;
-        return { ...next, phase: 'done', ask: null, end: { rows } };
-      },
-    },
   },
   {
     name: 'a row absent from one sweep is deleted',
@@ -153,17 +117,6 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
     },
   },
   {
-    name: 'a record that is read again as it was is a change',
-    parts: {
-      judge: (real) => (kind, stored, received) => {
-        const verdict = real(kind, stored, received);
-        return verdict.is === 'unchanged' && stored !== undefined && received.raw.length % 7 === 0
-          ? { is: 'changed', fields: [], before: received.record }
-          : verdict;
-      },
-    },
-  },
-  {
     name: 'decimals pass through a float',
     parts: {
       recordDecoder: (real) => (kind) => {
@@ -190,8 +143,6 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
     },
   },
 ];
-
-const tickOf = ([row]: readonly Row[]): number => Number(row?.['tick'] ?? 0);
 
 const idsOf = ({ ids }: Sighting): string[] => (ids === '[]' ? [] : ids.slice(1, -1).split(','));
 
