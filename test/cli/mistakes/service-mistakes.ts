@@ -89,7 +89,7 @@ export const TLS_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: ({ postgres }) => ({ DATABASE_URL: `${postgres}?sslmode=require` }),
     code: 1,
-    says: ['does not speak TLS', 'take sslmode out of DATABASE_URL'],
+    says: ['cannot be reached by TLS', 'take sslmode out'],
   },
   {
     title: 'TLS that Redis does not have',
