@@ -54,7 +54,7 @@ export default {
     },
     {
       filename: 'src/{catalog,mirror/views}/*words.ts', // Labels, of which the second is French.
-      ignoreRegExpList: [`/\\[\\s*(?:'[a-z]+',\\s*)?'[^']*',\\s*(?:'[^']*'|"[^"]*")/g`],
+      ignoreRegExpList: [`/(?:\\[|instant\\()\\s*(?:'[a-z]+',\\s*)?'[^']*',\\s*(?:'[^']*'|"[^"]*")/g`],
     },
     {
       filename: 'docs/{reporting/*,figures,webhooks}.md', // What is typed into other programs.
