@@ -96,7 +96,9 @@ async function runAdd(context: CommandContext, url: string, options: AddOptions)
   const { name, format } = options;
   if (!/^[\w-]{1,64}$/.test(name)) throw wrongName(name);
   const wish = {
-    ...{ name, url, format },
+    name,
+    url,
+    format,
     kinds: namesOf(options.kinds),
     changes: changesOf(options.changes),
     fields: namesOf(options.fields),

@@ -35,21 +35,6 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
     expectEmpty(path);
   });
 
-  test('an address where nobody listens, in less than a minute (B17)', { timeout: 60_000 }, async () => {
-    const sandbox = await startSandbox({ size: 10 });
-    await sandbox.close();
-    const path = await migratedMirror();
-
-    const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
-
-    expect(ended.code).toBe(1);
-    for (const { state, reason, detail } of json(ended).kinds) {
-      expect({ state, reason }).toEqual({ state: 'aborted', reason: 'unreachable' });
-      expect(detail).toMatch(/ECONNREFUSED.*source\.baseUrl/);
-    }
-    expectEmpty(path);
-  });
-
   test('a web site in place of the service lands nothing (B02)', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' });

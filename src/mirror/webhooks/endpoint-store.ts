@@ -145,7 +145,14 @@ export async function insertEndpoint(
   const changes = jsonOf(wish.changes);
   const fields = jsonOf(wish.fields);
   const row = {
-    ...{ name, url, format, kinds, changes, fields, publicId, cursor },
+    name,
+    url,
+    format,
+    kinds,
+    changes,
+    fields,
+    publicId,
+    cursor,
     createdAt: at,
     updatedAt: at,
   };

@@ -1,3 +1,4 @@
+// cspell:ignore fdff febf feff
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /** Addresses that no request of ours may reach, the edges of their ranges first and last; and texts that are none. */
