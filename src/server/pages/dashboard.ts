@@ -11,7 +11,7 @@ import { addIssuesPage } from './issues-page.ts';
 import { addKindPage } from './kind-page.ts';
 import { addOutboxPage } from './outbox-page.ts';
 import { addOverviewPage } from './overview-page.ts';
-import { addDecisionForms } from './page-decisions.ts';
+import { operationForms } from './operation-forms.ts';
 import { readKindLines } from './parts/kinds.ts';
 import { createDashboard } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
@@ -32,7 +32,7 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
   app.addHook('onListen', () => void prepare(dashboard));
   addAssets(app);
   for (const addPages of PAGES) addPages(app, dashboard);
-  addDecisionForms(app, context);
+  operationForms(app, context);
 }
 
 /** Counts what the first page would have to wait for. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifySchema } from 'fastify';
 import * as z from 'zod';
 import { createActivity, createRowCounts } from '../../counts.ts';
 import type { Activity, RowCounts } from '../../counts.ts';
-import { wholeNumber } from '../../fields.ts';
+import { wholeNumber } from '../../../operations/inputs.ts';
 import { pageAnswer } from '../../openapi.ts';
 import type { RouteContext } from '../../server.ts';
 import { noticeOf } from './decisions.ts';
