@@ -18,12 +18,11 @@ import type { Dashboard } from './parts/page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
 import { addRunPages } from './runs-page.ts';
-import { addStoragePage } from './storage-page.ts';
 import { addWebhooksPage } from './webhooks-page.ts';
 
 const PAGES = [
   ...[addOverviewPage, addKindPage, addChangePages, addRecordPage, addRecordsPage, addRunPages],
-  ...[addOutboxPage, addEntryPage, addDeletionsPage, addIssuesPage, addWebhooksPage, addStoragePage],
+  ...[addOutboxPage, addEntryPage, addDeletionsPage, addIssuesPage, addWebhooksPage],
 ];
 
 /** The dashboard: the mirror as pages for people, with the forms of their decisions. */
