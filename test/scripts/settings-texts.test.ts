@@ -48,12 +48,7 @@ test('every setting has its row', () => {
     ...['deletions.holdAbove.rows', 'deletions.holdAbove.share', 'deletions.releaseHeldAfterHours'],
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
     ...['schedules', 'schedules.timezone', 'schedules.all', 'schedules.verify', 'kinds', 'diff.ignoreFields'],
-    ...[
-      'privacy.exclude',
-      'freshness.requestsPerMinute',
-      'webhooks.allowHosts',
-      'webhooks.retrySeconds',
-    ],
+    ...['privacy.exclude', 'freshness.requestsPerMinute', 'webhooks.allowHosts', 'webhooks.retrySeconds'],
     ...['bi.readerRole', 'bi.snapshotPath', 'bi.snapshotMinSeconds'],
     ...['retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],
     ...['retention.issuesDays', 'retention.deliveriesDays', 'shutdown.graceSeconds'],
