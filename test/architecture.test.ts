@@ -18,11 +18,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   jobs: ['lib', 'mirror'],
   runs: ['lib', 'catalog', 'source', 'audit', 'mirror', 'pull'],
   checks: ['lib', 'catalog', 'config', 'source', 'mirror', 'pull', 'jobs'],
-  server: ['lib', 'catalog', 'mirror', 'feed', 'outbound', 'jobs'],
+  operations: ['lib', 'catalog', 'mirror', 'feed', 'outbound'],
+  server: ['lib', 'catalog', 'mirror', 'feed', 'outbound', 'jobs', 'operations'],
   sandbox: ['lib', 'catalog'],
   app: [
     ...['lib', 'catalog', 'config', 'source', 'diff', 'mirror'],
-    ...['pull', 'feed', 'audit', 'outbound', 'report', 'jobs', 'runs', 'checks', 'server'],
+    ...['pull', 'feed', 'audit', 'outbound', 'report', 'jobs', 'runs', 'checks', 'operations', 'server'],
   ],
   cli: [
     ...[
@@ -38,7 +39,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
       'report',
       'outbound',
     ],
-    ...['jobs', 'runs', 'checks', 'server', 'app', 'sandbox'],
+    ...['jobs', 'runs', 'checks', 'operations', 'server', 'app', 'sandbox'],
   ],
   'main.ts': ['lib', 'config', 'app', 'cli'],
 };

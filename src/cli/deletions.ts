@@ -1,30 +1,23 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
-import { listedKinds } from '../config/known-kinds.ts';
-import { HOLD_WORDS, decideHeld, idsShown, readDisappearances } from '../mirror/records/deletion-store.ts';
-import type { Disappearances, HoldDecision, ShownHold } from '../mirror/records/deletion-store.ts';
+import { HOLD_WORDS, idsShown, readDisappearances } from '../mirror/records/deletion-store.ts';
+import type { Disappearances, ShownHold } from '../mirror/records/deletion-store.ts';
+import { approve, reject } from '../operations/deletions.ts';
 import { createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine, textTable } from './parts/io.ts';
 import type { Output } from './parts/io.ts';
+import { operationCommand } from './parts/operation-command.ts';
 
 export function deletionsCommand(context: CommandContext): Command {
   const list = createCommand(
     'list',
     'list what disappeared: what waits for you, and what waits for proof',
   ).action((_: CommonOptions, command: Command) => runList(context, command.optsWithGlobals()));
-  const decide = (name: string, summary: string, decision: HoldDecision): Command =>
-    createCommand(name, summary)
-      .argument('<kind>', 'record kind')
-      .action((kind: string, _: CommonOptions, command: Command) =>
-        runDecision(context, { kind, decision, options: command.optsWithGlobals() }),
-      );
   return createCommand('deletions', 'decide on records that disappeared all at once')
     .addCommand(list, { isDefault: true })
-    .addCommand(
-      decide('approve', 'let them be deleted, once the service proves that they are gone', 'approved'),
-    )
-    .addCommand(decide('reject', 'keep them live, however long the list leaves them out', 'rejected'));
+    .addCommand(operationCommand(context, approve))
+    .addCommand(operationCommand(context, reject));
 }
 
 async function runList(context: CommandContext, options: CommonOptions): Promise<void> {
@@ -33,30 +26,6 @@ async function runList(context: CommandContext, options: CommonOptions): Promise
   if (options.json) printJson(context.io.stdout, found);
   else printAbsences(context.io.stdout, found);
 }
-
-interface DecisionMade {
-  readonly kind: string;
-  readonly decision: HoldDecision;
-  readonly options: CommonOptions;
-}
-
-/** Records a person's decision on a kind's hold. An approved deletion still needs the service's own proof. */
-async function runDecision(
-  context: CommandContext,
-  { kind, decision, options }: DecisionMade,
-): Promise<void> {
-  const config = settingsOf(context, options);
-  const [{ name } = { name: kind }] = listedKinds(config, [kind]);
-  await using session = await openExistingMirror(config);
-  const decided = await decideHeld(session, name, decision);
-  if (options.json) printJson(context.io.stdout, decided);
-  else printLine(context.io.stdout, `${decided.records} ${kind}: ${MEANING[decision]}`);
-}
-
-const MEANING: Record<HoldDecision, string> = {
-  approved: 'approved. The next pulls ask the service for proof and then mark them as deleted.',
-  rejected: 'rejected. They stay live; approve takes it back.',
-};
 
 function printAbsences(stdout: Output, { deletions, suspected }: Disappearances): void {
   if (deletions.length === 0) printLine(stdout, 'Nothing is held.');

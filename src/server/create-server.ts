@@ -18,18 +18,18 @@ import { signInRoutes } from './pages/sign-in-page.ts';
 import { changeRoutes } from './routes/changes.ts';
 import { deletionRoutes } from './routes/deletions.ts';
 import { healthRoutes } from './routes/health.ts';
+import { operationRoutes } from './routes/operations.ts';
 import { outboxWriteRoutes } from './routes/outbox-writes.ts';
 import { outboxRoutes } from './routes/outbox.ts';
 import { recordRoutes } from './routes/records.ts';
 import { runRoutes } from './routes/runs.ts';
 import { statusRoutes } from './routes/status.ts';
-import { webhookDecisionRoutes } from './routes/webhook-decisions.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import type { RouteContext, Server, ServerParts } from './server.ts';
 
 const ROUTES = [
   ...[healthRoutes, statusRoutes, runRoutes, changeRoutes, recordRoutes, outboxRoutes],
-  ...[outboxWriteRoutes, deletionRoutes, webhookRoutes, webhookDecisionRoutes, openapiRoute],
+  ...[outboxWriteRoutes, deletionRoutes, webhookRoutes, operationRoutes, openapiRoute],
 ];
 
 /**

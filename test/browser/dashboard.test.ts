@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const EVERY_PAGE = [
   ...['/', '/changes', '/changes/1', '/kinds/clients', '/records/clients', '/runs', '/runs/1', '/outbox'],
-  ...['/outbox/1', '/deletions', '/issues', '/webhooks', '/storage'],
+  ...['/outbox/1', '/deletions', '/issues', '/webhooks'],
 ];
 
 const go = (page: Page, path: string) => page.goto(stage.dashboard.address + path);
@@ -60,13 +60,13 @@ describe('signing in', () => {
 
   test('holds for a link that was followed from another site', async () => {
     const page = await stage.signedIn();
-    const link = `<a href="${stage.dashboard.address}/storage">here</a>`;
+    const link = `<a href="${stage.dashboard.address}/runs">here</a>`;
     await page.route('http://elsewhere.example/', (route) =>
       route.fulfill({ body: link, contentType: 'text/html' }),
     );
     await page.goto('http://elsewhere.example/');
     await page.getByRole('link', { name: 'here' }).click();
-    await page.getByRole('heading', { name: 'Storage' }).waitFor();
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
     await page.context().close();
   });
 });
@@ -164,7 +164,7 @@ test('a disabled endpoint is enabled, disabled and replayed by clicking', async 
   sandbox.world.update('products', firstOf('products'), { name_fr: 'Summer tyre' });
   await stage.pull('products');
   await line.getByRole('button', { name: 'Replay' }).click();
-  expect(await page.getByRole('status').first().innerText()).toContain('since its last success');
+  expect(await page.getByRole('status').first().innerText()).toContain('sent the events again');
   await receiver.took(2);
   expect(receiver.taken.at(-1)?.body).toContain('Summer tyre');
   await page.context().close();

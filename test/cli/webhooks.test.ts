@@ -169,12 +169,14 @@ test(`an address inside, and whatever is no public https URL, is a wrong setting
 
 test.each([
   [['add', 'https://192.0.43.8/'], 'usage', '--name'],
-  [['add', 'https://192.0.43.8/', '--name', 'a b'], 'usage.name', 'letters, digits, _ and -'],
-  [['add', 'https://192.0.43.8/', '--name', 'x', '--kinds', 'cleints'], 'usage.kind', 'did you mean clients'],
-  [['add', 'https://192.0.43.8/', '--name', 'x', '--changes', 'made'], 'usage.change', 'created, updated'],
+  [['add', 'https://192.0.43.8/', '--name', 'a b'], 'usage.input', 'letters, digits, _ and -'],
+  [
+    ['add', 'https://192.0.43.8/', '--name', 'x', '--kinds', 'cleints'],
+    'record.unknown_kind',
+    'did you mean clients',
+  ],
+  [['add', 'https://192.0.43.8/', '--name', 'x', '--changes', 'made'], 'usage.input', 'created'],
   [['add', 'https://192.0.43.8/', '--name', 'x', '--format', 'irc'], 'usage', 'slack'],
-  [['replay', 'erp'], 'usage', '--after'],
-  [['replay', 'erp', '--after', '-1'], 'usage', 'Expected the number of an event'],
 ])('%j is a mistake of usage', async (argv, code, says) => {
   const ended = await hooksOf(`file:${freshMirror()}`)(...argv, '--json');
   expect([ended.code, faultIn(ended)]).toEqual([2, code]);

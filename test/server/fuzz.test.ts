@@ -1,4 +1,3 @@
-import { createConnection } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compactJson } from '../../src/lib/json/json.ts';
@@ -12,7 +11,6 @@ import { TOKEN, serveMirror, signIn } from './stage.ts';
 import type { Stage } from './stage.ts';
 
 const REQUESTS = sized({ quick: 700, acceptance: 5_000, deep: 5_000 });
-const RAW_REQUESTS = 500;
 const SEED = 20_260_301;
 const AT_ONCE = 8;
 
@@ -226,56 +224,5 @@ test(`${REQUESTS} requests of every sort break nothing, let nobody in, and tell 
     expect.arrayContaining([200, 202, 400, 401, 403, 404, 409, 421, 429]),
   );
   expect(stage.log.filter((line) => line.includes(TOKEN) || line.includes('"level":50'))).toEqual([]);
-  expect((await stage.get('/health')).status).toBe(200);
-}, 60_000);
-
-/** Sends bytes and hangs up after the first of what comes back. */
-function firstOf(url: string, bytes: Buffer): Promise<string> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve) => {
-    const socket = createConnection({ host: hostname, port: Number(port) }, () => socket.end(bytes));
-    const done = (text: string): void => {
-      socket.destroy();
-      resolve(text);
-    };
-    socket.once('data', (some) => {
-      done(some.toString('latin1'));
-    });
-    socket.once('error', () => {
-      done('');
-    });
-    socket.once('close', () => {
-      done('');
-    });
-  });
-}
-
-const VALID = `POST /v1/pulls HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 12\r\n\r\n{"kinds":[]}`;
-
-test(`${RAW_REQUESTS} requests with broken bytes break nothing`, async () => {
-  const stage = await startStage();
-  const place = fc.nat(VALID.length - 1);
-  const bytes = fc
-    .array(fc.tuple(place, fc.constantFrom('flip', 'cut', 'double'), fc.nat(255)), {
-      minLength: 1,
-      maxLength: 4,
-    })
-    .map((edits) =>
-      edits.reduce((all, [at, edit, byte]) => {
-        const [head, tail] = [all.subarray(0, at), all.subarray(at)];
-        if (edit === 'flip') return Buffer.concat([head, Buffer.from([byte]), tail.subarray(1)]);
-        return edit === 'cut'
-          ? Buffer.concat([head, tail.subarray(byte % 9)])
-          : Buffer.concat([head, tail, tail]);
-      }, Buffer.from(VALID)),
-    );
-  const broken: string[] = [];
-  const all = fc.sample(bytes, { seed: SEED, numRuns: RAW_REQUESTS });
-  for (let from = 0; from < all.length; from += AT_ONCE)
-    for (const text of await Promise.all(
-      all.slice(from, from + AT_ONCE).map((some) => firstOf(stage.url, some)),
-    ))
-      if (/^HTTP\/1\.1 (?:2|5)/.test(text)) broken.push(text);
-  expect(broken).toEqual([]);
   expect((await stage.get('/health')).status).toBe(200);
 }, 60_000);

@@ -36,11 +36,11 @@ export function printEndpoints(stdout: Output, endpoints: readonly EndpointDocum
 
 const listed = (names: readonly string[] | null): string => names?.join(',') ?? 'all';
 
-/** Prints a secret, which nothing shows again. */
-export function printSecret(stdout: Output, { name, secret }: RevealedSecret): void {
-  printLine(stdout, `The receiver ${name} verifies by this secret, which is not shown again:`);
-  printLine(stdout, secret);
-}
+/** Shows a secret, which nothing shows again. */
+export const secretLines = ({ name, secret }: RevealedSecret): readonly string[] => [
+  `The receiver ${name} verifies by this secret, which is not shown again:`,
+  secret,
+];
 
 /** Says how a receiver took a test event. */
 export function testText({ name, status, error, delivered, durationMs }: EndpointTest): string {

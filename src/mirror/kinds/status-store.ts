@@ -75,24 +75,8 @@ export async function countIssues(db: Queryable): Promise<IssueCount[]> {
 
 /** True where a kind has more than `few` live rows; reads no more of the table than that. */
 export async function hasMoreLive(db: Queryable, table: string, few: number): Promise<boolean> {
-  return ((await countLiveUpTo(db, [table], few + 1)).get(table) ?? 0) > few;
-}
-
-const LIVE_COUNT = [text('kind'), bigint('live')];
-
-/** How many live rows each of these kinds has, `most` at most; reads no more of the tables than that. */
-export async function countLiveUpTo(
-  db: Queryable,
-  tables: readonly string[],
-  most: number,
-): Promise<ReadonlyMap<string, number>> {
-  if (tables.length === 0) return new Map();
-  const counts = tables.map((table) => {
-    const some = sql`select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${most}`;
-    return sql`select cast(${table} as text) as kind, (select count(*) from (${some}) some_rows) as live`;
-  });
-  const rows = await readRows(db, LIVE_COUNT, sql.join(counts, sql` union all `));
-  return new Map(rows.map(({ kind, live }) => [kind, live]));
+  const some = sql`select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${few + 1}`;
+  return ((await readNumber(db, sql`select count(*) from (${some}) some_rows`)) ?? 0) > few;
 }
 
 /** Kinds whose list has been read to its end at least once. */

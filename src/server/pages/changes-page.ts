@@ -5,7 +5,8 @@ import type { RecordedChange } from '../../feed/read-changes.ts';
 import { canonicalJson } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { checkKind, rowId } from '../fields.ts';
+import { checkKind } from '../../operations/inputs.ts';
+import { rowPath } from '../fields.ts';
 import type { Server } from '../server.ts';
 import {
   changeBadge,
@@ -38,7 +39,7 @@ export function addChangePages(app: Server, { session, kinds, clock }: Dashboard
     const content = changesPage({ kinds: names, query, page, now: clock.now() });
     return sendPage(reply, { title: 'Changes', part: '/changes', content, after });
   });
-  const options = pageOptions('Show one change event', { params: rowId });
+  const options = pageOptions('Show one change event', { params: rowPath });
   app.get('/changes/:id', options, async ({ params: { id } }, reply) => {
     const change = await findChange(session, id);
     if (change === null)

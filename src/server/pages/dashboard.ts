@@ -11,19 +11,18 @@ import { addIssuesPage } from './issues-page.ts';
 import { addKindPage } from './kind-page.ts';
 import { addOutboxPage } from './outbox-page.ts';
 import { addOverviewPage } from './overview-page.ts';
-import { addDecisionForms } from './page-decisions.ts';
+import { operationForms } from './operation-forms.ts';
 import { readKindLines } from './parts/kinds.ts';
 import { createDashboard } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
 import { addRunPages } from './runs-page.ts';
-import { addStoragePage } from './storage-page.ts';
 import { addWebhooksPage } from './webhooks-page.ts';
 
 const PAGES = [
   ...[addOverviewPage, addKindPage, addChangePages, addRecordPage, addRecordsPage, addRunPages],
-  ...[addOutboxPage, addEntryPage, addDeletionsPage, addIssuesPage, addWebhooksPage, addStoragePage],
+  ...[addOutboxPage, addEntryPage, addDeletionsPage, addIssuesPage, addWebhooksPage],
 ];
 
 /** The dashboard: the mirror as pages for people, with the forms of their decisions. */
@@ -32,7 +31,7 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
   app.addHook('onListen', () => void prepare(dashboard));
   addAssets(app);
   for (const addPages of PAGES) addPages(app, dashboard);
-  addDecisionForms(app, context);
+  operationForms(app, context);
 }
 
 /** Counts what the first page would have to wait for. */

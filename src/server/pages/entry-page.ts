@@ -6,7 +6,7 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { candidatesOf, jsonOrText, readHistory } from '../../outbound/decisions/entry-list.ts';
 import type { Candidate, History } from '../../outbound/decisions/entry-list.ts';
 import { explain } from '../../outbound/decisions/verdicts.ts';
-import { rowId } from '../fields.ts';
+import { rowPath } from '../fields.ts';
 import type { Server } from '../server.ts';
 import { entryBadge, entryRecord } from './outbox-page.ts';
 import { cut, objectIn, recordAddress, valueText, verbatim } from './parts/change-list.ts';
@@ -18,7 +18,7 @@ import type { Dashboard } from './parts/page.ts';
 
 /** Adds the page of an entry of the outbox. */
 export function addEntryPage(app: Server, { session, access }: Dashboard): void {
-  const parts = { params: rowId, querystring: z.object({ done }) };
+  const parts = { params: rowPath, querystring: z.object({ done }) };
   app.get('/outbox/:id', pageOptions('Show one entry of the outbox', parts), async (request, reply) => {
     const { id } = request.params;
     const found = await readHistory(session, id);

@@ -6,7 +6,8 @@ import { SyncError } from '../../lib/sync-error.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import { latestReadings } from '../../mirror/runs/run-store.ts';
 import type { ReportedReading } from '../../mirror/runs/run-store.ts';
-import { kindName, requireKind } from '../fields.ts';
+import { requireKind } from '../../operations/inputs.ts';
+import { kindName } from '../fields.ts';
 import type { Server } from '../server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
@@ -118,7 +119,7 @@ function standing(line: KindLine, { now, mayDecide }: Pick<KindFacts, 'now' | 'm
           ${line.open_issues === 0 ? 'none' : html`<a href="/issues?kind=${kind}">${count(line.open_issues)}</a>`}
         </dd>
       </dl>
-      ${mayDecide ? decisionForms([{ label: 'Pull now', about: kind, address: '/pulls', values: { kind } }], `/kinds/${kind}`) : null}
+      ${mayDecide ? decisionForms([{ label: 'Pull now', about: kind, address: '/pulls', values: { kinds: kind } }], `/kinds/${kind}`) : null}
     </div>
   </section>`;
 }

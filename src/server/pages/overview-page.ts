@@ -159,7 +159,7 @@ function tiles({ kinds, outbox }: Overview): Html {
       <strong>${number === null ? '…' : count(number)}</strong><span><a href="${address}">${words}</a></span>
     </li>`;
   return html`<ul class="tiles" id="tiles" data-live>
-    ${tile('/storage', rows, 'live rows')} ${tile('/changes', changes, 'changes in 24 hours')}
+    ${tile('#kinds', rows, 'live rows')} ${tile('/changes', changes, 'changes in 24 hours')}
     ${tile('/outbox?state=open', open, 'open in the outbox')}
     ${tile('/outbox?state=unsettled', unsettled, 'with an unknown outcome')}
     ${tile('/outbox?state=rejected', rejected, 'refused by the service')}

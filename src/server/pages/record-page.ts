@@ -8,7 +8,8 @@ import type { TriedEntry } from '../../mirror/outbox/attempts-and-links.ts';
 import { proofWords, readRecordStory, STORY_STATES } from '../../mirror/records/record-story.ts';
 import type { RecordStory } from '../../mirror/records/record-story.ts';
 import { explain } from '../../outbound/decisions/verdicts.ts';
-import { kindName, recordId, requireKind } from '../fields.ts';
+import { recordId, requireKind } from '../../operations/inputs.ts';
+import { kindName } from '../fields.ts';
 import type { Server } from '../server.ts';
 import { entryBadge } from './outbox-page.ts';
 import {

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { recordsAfter } from '../../mirror/records/record-store.ts';
 import type { ListedRecord } from '../../mirror/records/record-store.ts';
-import { kindName, recordId, requireKind } from '../fields.ts';
+import { recordId, requireKind } from '../../operations/inputs.ts';
+import { kindName } from '../fields.ts';
 import type { Server } from '../server.ts';
 import { recordAddress, recordName } from './parts/change-list.ts';
 import { dataTable, exactly, html } from './parts/html.ts';

@@ -4,7 +4,7 @@ import { SyncError } from '../../lib/sync-error.ts';
 import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
 import { findRun } from '../../mirror/runs/run-store.ts';
 import type { KindReport, Run } from '../../mirror/runs/run-store.ts';
-import { rowId } from '../fields.ts';
+import { rowPath } from '../fields.ts';
 import type { Server } from '../server.ts';
 import { count, dataTable, exactly, html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
@@ -28,7 +28,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
     const content = runsPage({ page, recent, query, now: clock.now() });
     return sendPage(reply, { title: 'Runs', part: '/runs', content, after: await latestSeq(session) });
   });
-  const options = pageOptions('Show one run', { params: rowId });
+  const options = pageOptions('Show one run', { params: rowPath });
   app.get('/runs/:id', options, async ({ params: { id } }, reply) => {
     const run = await findRun(session, id, clock.now());
     if (run === null)

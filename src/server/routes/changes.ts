@@ -4,7 +4,8 @@ import * as z from 'zod';
 import type { Kind } from '../../catalog/kind.ts';
 import { awaitChanges, changeLine, readPage } from '../../feed/follow-changes.ts';
 import { sendJsonText } from '../answer/send.ts';
-import { checkKind, instant, jsonObject, kindName, wholeNumber } from '../fields.ts';
+import { checkKind, wholeNumber } from '../../operations/inputs.ts';
+import { instant, jsonObject, kindName } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const queryOf = (kinds: readonly Kind[]) =>

@@ -9,7 +9,8 @@ import {
   STATES,
 } from '../../outbound/decisions/entry-list.ts';
 import { sendJson } from '../answer/send.ts';
-import { afterId, instant, nextAfter, nextId, rowId, wholeNumber } from '../fields.ts';
+import { wholeNumber } from '../../operations/inputs.ts';
+import { afterId, instant, nextAfter, nextId, rowPath } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { frozen, writeBlock } from './status.ts';
 
@@ -107,7 +108,7 @@ export function outboxRoutes(app: Server, { session }: RouteContext): void {
     {
       schema: {
         ...{ summary: 'Show one entry with its attempts', tags, operationId: 'showEntry' },
-        ...{ params: rowId, response: { 200: history } },
+        ...{ params: rowPath, response: { 200: history } },
       },
     },
     async ({ params }, reply) => sendJson(reply, historyDocument(await readHistory(session, params.id))),

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { SyncError } from '../../lib/sync-error.ts';
 import { findRecord } from '../../mirror/records/record-store.ts';
 import { sendJsonText } from '../answer/send.ts';
-import { instant, jsonObject, kindName, recordId, requireKind } from '../fields.ts';
+import { recordId, requireKind } from '../../operations/inputs.ts';
+import { instant, jsonObject, kindName } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const record = z.object({

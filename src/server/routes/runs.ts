@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { isListed } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { requestPull } from '../../mirror/runs/run-requests.ts';
 import { findRun, listRuns, runsAfter } from '../../mirror/runs/run-store.ts';
-import { sendJson, sendJsonText } from '../answer/send.ts';
-import { afterId, instant, kindName, nextAfter, nextId, pulledKinds, rowId, wholeNumber } from '../fields.ts';
+import { sendJsonText } from '../answer/send.ts';
+import { wholeNumber } from '../../operations/inputs.ts';
+import { afterId, instant, nextAfter, nextId, rowPath } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const run = z.object({
@@ -29,7 +28,6 @@ const report = z.object({
   ...Object.fromEntries([...COUNTS, ...MORE_COUNTS].map((name) => [name, z.int()])),
 });
 
-const requested = z.object({ runId: z.int(), state: z.literal('requested'), kinds: z.array(z.string()) });
 const tags = ['Runs'];
 
 /** Routes of runs and of requested pulls. */
@@ -57,7 +55,7 @@ export function runRoutes(app: Server, context: RouteContext): void {
     '/v1/runs/:id',
     {
       schema: {
-        ...{ summary: 'Show one run, kind by kind', tags, operationId: 'showRun', params: rowId },
+        ...{ summary: 'Show one run, kind by kind', tags, operationId: 'showRun', params: rowPath },
         response: { 200: run.extend({ reports: z.array(report) }) },
       },
     },
@@ -69,31 +67,6 @@ export function runRoutes(app: Server, context: RouteContext): void {
           hint: 'GET /v1/runs lists those that are kept.',
         });
       return sendJsonText(reply, JSON.stringify(found));
-    },
-  );
-  pullRoute(app, context);
-}
-
-function pullRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
-  const name = kindName(kinds.filter(isListed));
-  const pulls = z.strictObject({ kinds: z.array(name).max(1000).default([]) });
-  app.post(
-    '/v1/pulls',
-    {
-      schema: {
-        ...{ summary: 'Ask for a pull of these kinds; of all where none is named', tags },
-        ...{ body: pulls.nullable(), response: { 202: requested } },
-      },
-    },
-    async ({ body }, reply) => {
-      const wanted = pulledKinds(kinds, body?.kinds ?? []);
-      await session.makeDurable(); // A caller that got 202 will not repeat the request, so the run must survive a power cut.
-      const runId = await session.atomically((tx) =>
-        requestPull(tx, { kinds: wanted, request: 'the HTTP API', now: clock.now() }),
-      );
-      wakeEngine();
-      void reply.code(202).header('location', `/v1/runs/${runId}`);
-      return sendJson(reply, { runId, state: 'requested', kinds: wanted });
     },
   );
 }

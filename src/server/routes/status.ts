@@ -43,38 +43,6 @@ const disappeared = hold.extend({
   ids: z.array(z.string()).describe('some of the records'),
 });
 
-const issueCount = z.object({
-  kind: z.string(),
-  field: z.string().nullable(),
-  code: z.string(),
-  count: z.int(),
-});
-
-const drift = z.object({
-  kind: z.string(),
-  code: z.string(),
-  field: z.string().nullable(),
-  detail: z.string(),
-  seenAt: instant,
-});
-
-const scheduleSlot = z.object({
-  name: z.string(),
-  cron: z.string(),
-  timezone: z.string(),
-  kinds: z.array(z.string()),
-  pages: z.int().nullable().describe('the first pages of each list; null = whole lists'),
-  verifies: z.boolean().describe('compares the kinds with the service instead of pulling them'),
-  at: instant.describe('its next slot'),
-});
-
-const kindSlot = z.object({
-  kind: z.string(),
-  schedule: z.string(),
-  pages: z.int().nullable().describe('the first pages of the list; null = the whole list'),
-  at: instant,
-});
-
 export const writeBlock = z.object({
   kind: z.string(),
   reason: z.string(),
@@ -94,8 +62,8 @@ const status = z.object({
   uncertified: z.array(uncertifiedKind),
   holds: z.array(hold),
   disappeared: z.array(disappeared),
-  issues: z.array(issueCount),
-  drift: z.array(drift),
+  issues: z.array(z.looseObject({ kind: z.string(), code: z.string(), count: z.int() })),
+  drift: z.array(z.looseObject({ kind: z.string(), code: z.string(), seenAt: instant })),
   outbox: z.record(z.enum(STATES), z.int()),
   blockedKinds: z.array(writeBlock),
   changeLog,
@@ -109,8 +77,12 @@ const status = z.object({
     }),
   ),
   damage: z.object({ reason: z.string(), since: instant }).nullable(),
-  schedules: z.array(scheduleSlot).describe("the schedules of this process's settings, the next one first"),
-  nextPulls: z.array(kindSlot).describe('when these schedules pull each kind next'),
+  schedules: z
+    .array(z.looseObject({ name: z.string(), at: instant }))
+    .describe("the schedules of this process's settings, the next one first"),
+  nextPulls: z
+    .array(z.looseObject({ kind: z.string(), schedule: z.string(), at: instant }))
+    .describe('when these schedules pull each kind next'),
   isServed: z.boolean().describe('a process is at work that pulls by its schedules'),
 });
 

@@ -1,15 +1,14 @@
 import * as z from 'zod';
-import { addEndpoint, endpointDocuments, requireEndpoint } from '../../feed/webhooks/endpoints.ts';
+import { endpointDocuments, requireEndpoint } from '../../feed/webhooks/endpoints.ts';
 import { listDeliveries } from '../../mirror/webhooks/delivery-store.ts';
 import { sendJsonText } from '../answer/send.ts';
-import { instant, kindName, requireKind, wholeNumber } from '../fields.ts';
+import { wholeNumber } from '../../operations/inputs.ts';
+import { endpointName, FORMATS } from '../../operations/webhooks.ts';
+import { instant } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 
-const NAME = 'expected a name: letters, digits, _ and -, 64 at most';
-const endpointName = z.string(NAME).regex(/^[\w-]{1,64}$/, NAME);
-export const endpointParams = z.strictObject({ name: endpointName.describe('name of the endpoint') });
-const format = z.enum(['json', 'slack', 'teams', 'text']);
-const change = z.enum(['created', 'updated', 'deleted', 'restored']);
+const endpointParams = z.strictObject({ name: endpointName });
+const format = z.enum(FORMATS);
 const names = z.array(z.string()).nullable();
 
 const endpoint = z.object({
@@ -26,11 +25,6 @@ const endpoint = z.object({
   replayAfter: z.int().nullable(),
   pending: z.int().describe('deliveries that are neither taken nor given up'),
   ...{ pendingSince: instant.nullable(), deliveredAt: instant.nullable(), createdAt: instant },
-});
-
-export const revealed = z.object({
-  ...{ name: z.string(), url: z.string() },
-  secret: z.string().describe('shown this once'),
 });
 
 const delivery = z.object({
@@ -82,33 +76,4 @@ export function webhookRoutes(app: Server, context: RouteContext): void {
       return sendJsonText(reply, JSON.stringify({ deliveries }));
     },
   );
-  addRoute(app, context);
-}
-
-function addRoute(app: Server, { session, kinds, clock, webhooks }: RouteContext): void {
-  const wish = z.strictObject({
-    name: endpointName,
-    url: z.string().max(2048).describe('a public https URL, or one whose host stands in webhooks.allowHosts'),
-    kinds: z.array(kindName(kinds)).max(100).nullish().describe('only events of these kinds'),
-    changes: z.array(change).max(4).nullish().describe('only these changes'),
-    fields: z
-      .array(z.string().regex(/^\w{1,64}$/))
-      .max(100)
-      .nullish()
-      .describe('only updates of one of these fields'),
-    format: format.default('json').describe('of a chat room, which is told what may need a person'),
-  });
-  const schema = {
-    ...{ summary: 'Add a receiver, which gets the events from now on', tags, operationId: 'addWebhook' },
-    ...{ body: wish, response: { 201: revealed } },
-  };
-  app.post('/v1/webhooks', { schema }, async ({ body }, reply) => {
-    const { kinds: of = null, changes = null, fields = null, ...rest } = body;
-    for (const kind of of ?? []) requireKind(kinds, kind);
-    const asked = { ...rest, kinds: of, changes, fields };
-    const { allowHosts } = webhooks;
-    const added = await addEndpoint(session, asked, { allowHosts, now: clock.now() });
-    void reply.code(201);
-    return sendJsonText(reply, JSON.stringify(added));
-  });
 }

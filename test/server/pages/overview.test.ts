@@ -95,12 +95,12 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
     const stage = await serveMirror(session);
     await inNeed(session, stage);
     const approved = await submit(stage, '/deletions/clients/approve', { back: '/deletions' });
-    expect([approved.status, approved.headers.get('location')]).toEqual([303, '/deletions?done=approved']);
+    expect([approved.status, approved.headers.get('location')]).toEqual([303, '/deletions?done=approve']);
     const adopted = await submit(stage, '/outbox/1/adopt', { recordId: '501' });
-    expect([adopted.status, adopted.headers.get('location')]).toEqual([303, '/?done=adopted']);
+    expect([adopted.status, adopted.headers.get('location')]).toEqual([303, '/?done=adopt']);
     expect(await findEntry(session, 1)).toMatchObject({ state: 'done', recordId: '501' });
     expect(await session.query(sql`select state from deletions`)).toEqual([{ state: 'approved' }]);
-    expect(await pageOf(stage, '/?done=adopted')).toContain('Adopted: the entry is done');
+    expect(await pageOf(stage, '/?done=adopt')).toContain('Adopted: the entry is done');
     const again = await submit(stage, '/outbox/1/adopt', { recordId: '501' });
     expect([again.status, again.headers.get('content-type')]).toEqual([409, 'text/html; charset=utf-8']);
     expect(await again.text()).toContain('Entry 1 is done');
@@ -109,13 +109,13 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
   test('asks for a pull by a form, and returns to no other site', async () => {
     const session = await open();
     const stage = await serveMirror(session);
-    const asked = await submit(stage, '/pulls', { kind: 'clients' });
-    expect(asked.headers.get('location')).toBe('/?done=requested');
+    const asked = await submit(stage, '/pulls', { kinds: 'clients' });
+    expect(asked.headers.get('location')).toBe('/?done=pull');
     expect(await session.query(sql`select kinds, state from runs`)).toEqual([
       { kinds: '["clients"]', state: 'requested' },
     ]);
     for (const back of ['//evil.example', 'https://evil.example', '/\\evil.example', '/x?y'])
-      expect((await submit(stage, '/pulls', { kind: 'clients', back })).status).toBe(400);
+      expect((await submit(stage, '/pulls', { kinds: 'clients', back })).status).toBe(400);
   });
 
   test('shows the latest changes with the values before and after, and the changes of each hour', async () => {

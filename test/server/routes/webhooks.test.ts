@@ -51,7 +51,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect(await decide('replay', { after: 7 })).toEqual({ name: 'shop', after: 7 });
     expect(await state()).toEqual({ state: 'active', replay_after: 7 });
     expect(await decide('replay', {})).toEqual({ name: 'shop', after: 0 });
-    expect(stage.wakes()).toBe(3);
+    expect(stage.wakes()).toBe(5);
     expect(await decide('remove')).toEqual({ name: 'shop', removed: true });
     expect(await state()).toBeUndefined();
   });

@@ -2,7 +2,12 @@ import type { Entry } from '../../../mirror/outbox/outbox-store.ts';
 import type { EndpointStanding } from '../../../mirror/webhooks/endpoint-store.ts';
 import { candidatesOf } from '../../../outbound/decisions/entry-list.ts';
 import { choicesOf } from '../../../outbound/decisions/verdicts.ts';
-import { html } from './html.ts';
+import { OPERATIONS } from '../../../operations/all.ts';
+import { approve, reject } from '../../../operations/deletions.ts';
+import type { AnyOperation } from '../../../operations/operation.ts';
+import { abandon, adopt, retry } from '../../../operations/outbox.ts';
+import { disable, enable, replay } from '../../../operations/webhooks.ts';
+import { html, sentence } from './html.ts';
 import type { Html } from './html.ts';
 
 /** A button that carries out a person's decision. */
@@ -34,9 +39,14 @@ export function decisionForms(buttons: readonly DecisionButton[], back: string):
   </div>`;
 }
 
+/** What operations do, each after its name: `Abandon: give an entry up…`. */
+const effectsOf = (operations: readonly AnyOperation[]): string =>
+  operations.map(({ name, words }) => `${labelOf(name)}: ${words.summary}.`).join(' ');
+
+const labelOf = (name: string): string => sentence(name).slice(0, -1);
+
 /** The effects of decisions on disappeared records. */
-export const HOLD_EFFECTS =
-  'Approve: each is marked as deleted once the service proves that it is gone. Reject: they stay live, however long the list leaves them out.';
+export const HOLD_EFFECTS = effectsOf([approve, reject]);
 
 /** The decisions on a kind's disappeared records. */
 export const holdButtons = (kind: string): readonly DecisionButton[] => [
@@ -49,19 +59,13 @@ export const holdButtons = (kind: string): readonly DecisionButton[] => [
   { label: 'Reject', about: `the deletions of ${kind}`, address: `/deletions/${kind}/reject` },
 ];
 
-const EFFECTS = {
-  adopt: 'Adopt: that record is the one to be created, and nothing is sent.',
-  retry: 'Retry: it is looked for once more, and sent if it is not there.',
-  abandon: 'Abandon: nothing more is sent for it.',
-} as const;
+const OF_ENTRIES = { adopt, retry, abandon };
 
 const ADOPTABLE = 2;
 
 /** The effects of decisions on an entry. */
 export const entryEffects = (entry: Entry): string =>
-  choicesOf(entry)
-    .map((choice) => EFFECTS[choice])
-    .join(' ');
+  effectsOf(choicesOf(entry).map((choice) => OF_ENTRIES[choice]));
 
 /** The decisions on an entry; a create can be given each of the first records that it may have made. */
 export function entryButtons(entry: Entry): readonly DecisionButton[] {
@@ -114,33 +118,14 @@ export function endpointButtons({ name, health }: Decided): readonly DecisionBut
     : [replay, button('Disable', 'disable')];
 }
 
-const REPLAY =
-  'Replay: everything is sent again from the first event that it has not taken since its last success.';
-
 /** The effects of decisions on an endpoint that takes no deliveries. */
 export const endpointEffects = ({ health }: Decided): string =>
   health === 'disabled'
-    ? `Enable: what waits is sent, and then the events since. ${REPLAY}`
-    : `It is tried again by itself, and disabled if it takes nothing for days. ${REPLAY} Disable: nothing is sent to it.`;
+    ? effectsOf([enable, replay])
+    : `It is tried again by itself, and disabled if it takes nothing for days. ${effectsOf([replay, disable])}`;
 
-/** The message after a decision was carried out, by the name that its address carries. */
-const NOTICES = {
-  approved: 'Approved: each record is marked as deleted once the service proves that it is gone.',
-  rejected: 'Rejected: the records stay live.',
-  retried: 'The entry gets another try.',
-  adopted: 'Adopted: the entry is done, and nothing is sent for it.',
-  abandoned: 'Abandoned: nothing more is sent for the entry.',
-  resumed: 'Sends go on.',
-  enabled: 'Enabled: the endpoint is sent what waits for it.',
-  disabled: 'Disabled: the endpoint is sent nothing until it is enabled.',
-  replayed: 'The endpoint is sent the events again that it has not taken since its last success.',
-  requested: 'A pull is requested: it begins as soon as a background service is free.',
-} as const;
-
-export type Notice = keyof typeof NOTICES;
-
-/** The notice of that name; nothing for another one. */
+/** What has been done, after an operation of that name; nothing for another name. */
 export function noticeOf(name: string | undefined): Html | null {
-  const text = Object.entries(NOTICES).find(([known]) => known === name)?.[1];
-  return text === undefined ? null : html`<p class="notice" role="status">${text}</p>`;
+  const notice = OPERATIONS.find((known) => known.name === name)?.words.notice;
+  return notice === undefined ? null : html`<p class="notice" role="status">${notice}</p>`;
 }

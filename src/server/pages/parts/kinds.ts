@@ -25,20 +25,20 @@ export interface KindLine extends KindFreshness {
 
 /** How fresh each kind with a list is, in the order of the catalogue. */
 export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
-  const { session, kinds, rowCounts, activity, schedules } = dashboard;
+  const { session, kinds, counts, schedules } = dashboard;
   const fresh = await readFreshness(session);
   const lines = new Map(fresh.map((line) => [line.kind, line]));
   const names = kinds.filter(isListed).map(({ name }) => name);
   const listed = names.flatMap((name) => lines.get(name) ?? []);
   const [rows, hours, stale] = await Promise.all([
-    rowCounts.read(listed),
-    activity.read(now),
+    counts.rows(listed.map(({ kind }) => kind)),
+    counts.hours(now),
     staleNow(dashboard, fresh, now),
   ]);
   const next = new Map(nextPulls(nextSlots(schedules, now), names).map((slot) => [slot.kind, slot]));
   return listed.map((line) => {
     const { kind } = line;
-    const seen = { rows: rows.get(kind) ?? null, hours: hours === null ? null : (hours.get(kind) ?? []) };
+    const seen = { rows: rows?.get(kind) ?? null, hours: hours === null ? null : (hours.get(kind) ?? []) };
     return { ...line, ...seen, nextAt: next.get(kind)?.at ?? null, isStale: stale.has(kind) };
   });
 }

@@ -136,7 +136,7 @@ function kindNeed({
       title: isStale ? `${kind} is stale` : `${kind} was not read to its end`,
       why: isFailed ? `${sentence(why ?? state)} ${isStale ? stale : ''}` : stale,
       effect: 'Pull: the list is read as soon as a background service is free.',
-      buttons: [{ label: 'Pull', about: kind, address: '/pulls', values: { kind } }],
+      buttons: [{ label: 'Pull', about: kind, address: '/pulls', values: { kinds: kind } }],
     },
   ];
 }

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifySchema } from 'fastify';
 import * as z from 'zod';
-import { createActivity, createRowCounts } from '../../counts.ts';
-import type { Activity, RowCounts } from '../../counts.ts';
-import { wholeNumber } from '../../fields.ts';
+import { createCounts } from '../../counts.ts';
+import type { Counts } from '../../counts.ts';
+import { wholeNumber } from '../../../operations/inputs.ts';
 import { pageAnswer } from '../../openapi.ts';
 import type { RouteContext } from '../../server.ts';
 import { noticeOf } from './decisions.ts';
@@ -11,15 +11,13 @@ import type { Html } from './html.ts';
 
 /** The dependencies of the dashboard's pages. */
 export interface Dashboard extends RouteContext {
-  readonly activity: Activity;
-  readonly rowCounts: RowCounts;
+  readonly counts: Counts;
   readonly startedAt: Date;
 }
 
 /** Creates what the pages share, for as long as the server runs. */
 export function createDashboard(context: RouteContext): Dashboard {
-  const activity = createActivity(context);
-  return { ...context, activity, rowCounts: createRowCounts(context), startedAt: context.clock.now() };
+  return { ...context, counts: createCounts(context), startedAt: context.clock.now() };
 }
 
 /** The options of a page's route: without authentication it shows the sign-in form, and its errors are pages. */
@@ -69,7 +67,6 @@ const PARTS: readonly (readonly [address: string, name: string])[] = [
   ['/deletions', 'Deletions'],
   ['/issues', 'Issues'],
   ['/webhooks', 'Webhooks'],
-  ['/storage', 'Storage'],
 ];
 
 /** Sends a page of the dashboard, with the ways to its other parts. */

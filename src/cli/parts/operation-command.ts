@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { openExistingMirror } from '../../app/open-mirror.ts';
+import { allKinds } from '../../config/known-kinds.ts';
+import type { Config } from '../../config/settings.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { systemClock } from '../../lib/time/clock.ts';
+import type { Session } from '../../mirror/session/session.ts';
+import type { AnyOperation } from '../../operations/operation.ts';
+import { openSendMark } from '../../outbound/send-mark.ts';
+import { EXIT, createCommand, settingsOf } from './command.ts';
+import type { CommandContext, CommonOptions } from './command.ts';
+import { printExactJson, printLine } from './io.ts';
+
+/** What the operation's own words do not say of a result. */
+interface Result {
+  readonly lines?: (document: JsonObject) => readonly string[];
+  readonly hasFailed?: (document: JsonObject) => boolean;
+}
+
+/** The command of an operation: what it needs are arguments, what it may be given are options. */
+export function operationCommand(
+  context: CommandContext,
+  operation: AnyOperation,
+  result: Result = {},
+): Command {
+  const members = Object.entries(operation.input.shape);
+  const isOptional = ([, schema]: (typeof members)[number]): boolean => schema.safeParse(undefined).success;
+  const needed = members.filter((member) => !isOptional(member));
+  const command = createCommand(operation.name, operation.words.summary);
+  for (const [name, schema] of needed) command.argument(`<${name}>`, schema.description ?? '');
+  for (const [name, schema] of members.filter(isOptional))
+    command.option(`--${name} <${name}>`, schema.description ?? '');
+  return command.action(async (...given: readonly unknown[]) => {
+    const options: CommonOptions & Readonly<Record<string, unknown>> = command.optsWithGlobals();
+    const input = Object.fromEntries(members.map(([name]) => [name, options[name]]));
+    for (const [index, [name]] of needed.entries()) input[name] = given[index];
+    const config = settingsOf(context, options);
+    await using session = await openExistingMirror(config);
+    const document = await operation.run(partsOf(context, config, session), input);
+    if (result.hasFailed?.(document) === true) context.exit(EXIT.failed);
+    const texts = [operation.words.notice, document['warning'], ...(result.lines?.(document) ?? [])];
+    if (options.json) printExactJson(context.io.stdout, document);
+    else for (const text of texts) if (typeof text === 'string') printLine(context.io.stdout, text);
+  });
+}
+
+/** What operations work with, on the command line. */
+export const partsOf = ({ io }: CommandContext, config: Config, session: Session) => ({
+  session,
+  kinds: allKinds(config),
+  clock: systemClock,
+  sendMark: {
+    read: async () => {
+      const mark = await openSendMark(session, config.queue.url);
+      return await mark.read().finally(() => {
+        mark.close();
+      });
+    },
+  },
+  webhooks: config.webhooks,
+  signal: io.signal,
+  via: 'the command line',
+});

@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { decideHeld } from '../mirror/records/deletion-store.ts';
+import { kindText, requireKind } from './inputs.ts';
+import { operation } from './operation.ts';
+
+const input = z.strictObject({ kind: kindText });
+const answer = z.object({ kind: z.string(), decision: z.enum(['approved', 'rejected']), records: z.int() });
+
+export const approve = operation({
+  name: 'approve',
+  path: '/deletions/:kind/approve',
+  role: 'operator',
+  words: {
+    summary: 'let the records be deleted, each once the service proves that it is gone',
+    notice: 'Approved: each record is marked as deleted once the service proves that it is gone.',
+  },
+  input,
+  answer,
+  run: async ({ session, kinds }, { kind }) => ({
+    ...(await decideHeld(session, requireKind(kinds, kind).name, 'approved')),
+  }),
+});
+
+export const reject = operation({
+  name: 'reject',
+  path: '/deletions/:kind/reject',
+  role: 'operator',
+  words: {
+    summary: 'keep the records live, however long the list leaves them out',
+    notice: 'Rejected: the records stay live; approving them takes it back.',
+  },
+  input,
+  answer,
+  run: async ({ session, kinds }, { kind }) => ({
+    ...(await decideHeld(session, requireKind(kinds, kind).name, 'rejected')),
+  }),
+});

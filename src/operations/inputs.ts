@@ -1,0 +1,75 @@
+import * as z from 'zod';
+import { isListed } from '../catalog/kind.ts';
+import type { Kind } from '../catalog/kind.ts';
+import { wholeText } from '../lib/json/decimal.ts';
+import { isNumber } from '../lib/json/json.ts';
+import type { Json } from '../lib/json/json.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import { didYouMean } from '../lib/text/nearest-name.ts';
+
+/** A whole number, also as the text of a path, a query or a command line. */
+export const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
+  z.coerce.number<string>().int().min(minimum).max(maximum);
+
+/** Our own number of an entry or a run. */
+export const rowId = wholeNumber(1).describe('number of the entry or the run');
+
+const LARGEST_ID = 2n ** 63n - 1n;
+
+/** The id of a record, a text because a JS number does not hold all ids exactly. */
+export const recordId = z
+  .string()
+  .regex(/^[1-9][0-9]{0,18}$/, { error: 'expected a whole number from 1', abort: true })
+  .refine((text) => BigInt(text) <= LARGEST_ID, 'expected at most 9223372036854775807')
+  .describe('id of a record');
+
+/** The same in a body, where it may be a number too. */
+export const recordIdOrNumber = z
+  .custom<Json>(
+    (value) => typeof value === 'string' || isNumber(value as Json),
+    'expected the id of a record',
+  )
+  .transform((value) => (typeof value === 'string' ? value : isNumber(value) ? wholeText(value) : null))
+  .pipe(recordId)
+  .meta({ anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string' }], description: 'id of a record' });
+
+/** The name of a kind; who takes it asks `requireKind` for the kind. */
+export const kindText = z.string().max(100).describe('name of a record kind');
+
+const namesOf = (kinds: readonly Kind[]): readonly string[] => kinds.map(({ name }) => name);
+const listOf = (kinds: readonly Kind[]): string => `The kinds are: ${namesOf(kinds).join(', ')}.`;
+
+/** @throws {UsageError} `record.unknown_kind`. */
+export function requireKind(kinds: readonly Kind[], name: string): Kind {
+  const kind = kinds.find((known) => known.name === name);
+  if (kind !== undefined) return kind;
+  throw unknownKind(kinds, name, 'record.unknown_kind');
+}
+
+/** @throws {UsageError} `usage.kind` if a filter names an unknown kind. */
+export function checkKind(kinds: readonly Kind[], name: string | undefined): void {
+  if (name !== undefined && !namesOf(kinds).includes(name)) throw unknownKind(kinds, name, 'usage.kind');
+}
+
+const unknownKind = (kinds: readonly Kind[], name: string, code: string): UsageError =>
+  new UsageError(`There is no such record kind${didYouMean(name, namesOf(kinds)) || '.'}`, {
+    code,
+    hint: listOf(kinds),
+  });
+
+/**
+ * The kinds of a pull, each once; none named means all that have a list.
+ *
+ * @throws {UsageError} `usage.kind` for an unknown kind, or a kind without a list.
+ */
+export function pulledKinds(kinds: readonly Kind[], names: readonly string[]): readonly string[] {
+  const listed = kinds.filter(isListed);
+  const wanted = names.length === 0 ? namesOf(listed) : [...new Set(names)];
+  const wrong = wanted.find((name) => !namesOf(listed).includes(name));
+  if (wrong === undefined) return wanted;
+  const meant = didYouMean(wrong, namesOf(listed)) || '.';
+  throw new UsageError(`Not all of these are record kinds with a list${meant}`, {
+    code: 'usage.kind',
+    hint: listOf(listed),
+  });
+}

@@ -1,0 +1,71 @@
+import type * as z from 'zod';
+import type { Kind } from '../catalog/kind.ts';
+import type { JsonObject } from '../lib/json/json.ts';
+import { UsageError } from '../lib/sync-error.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import type { Session } from '../mirror/session/session.ts';
+import type { SendMark } from '../outbound/freeze.ts';
+
+/** What operations work with. */
+export interface OperationParts {
+  readonly session: Session;
+  readonly kinds: readonly Kind[];
+  readonly clock: Clock;
+  /** The mark that counts the sends; `resume` raises the database's own count to it. */
+  readonly sendMark: Pick<SendMark, 'read'>;
+  readonly webhooks: { readonly allowHosts: readonly string[] };
+  /** Ends what takes long. */
+  readonly signal: AbortSignal;
+  /** Where the person came from, in words. */
+  readonly via: string;
+}
+
+interface Described {
+  /** The word of the command, and the last part of the address. */
+  readonly name: string;
+  /** The address of the API below `/v1`, and of the dashboard's form: `:id` is the member `id` of the input. */
+  readonly path: string;
+  /** Who may: an operator decides, an admin sets up. */
+  readonly role: 'operator' | 'admin';
+  readonly words: {
+    /** What it does, as a clause: `keep the records live`. */
+    readonly summary: string;
+    /** What has been done, as a sentence; the dashboard has a form for the operations that have one. */
+    readonly notice?: string;
+  };
+  /** The document of the result. */
+  readonly answer: z.ZodObject;
+  /** The status of the API's answer, where it is not 200. */
+  readonly status?: 201 | 202;
+}
+
+type Members = z.ZodObject<Readonly<Record<string, z.ZodType>>>;
+
+interface Declared<Input extends Members> extends Described {
+  readonly input: Input;
+  readonly run: (parts: OperationParts, input: z.output<Input>) => Promise<JsonObject>;
+}
+
+/** Something that a person may do: the command, the route of the API, the form and its notice derive from it. */
+export interface AnyOperation extends Described {
+  readonly input: Members;
+  /** @throws {UsageError} `usage.input` where what is given does not fit; the errors of the stage that does the work. */
+  readonly run: (parts: OperationParts, given: Readonly<Record<string, unknown>>) => Promise<JsonObject>;
+}
+
+/** Declares an operation. */
+export const operation = <Input extends Members>(declared: Declared<Input>): AnyOperation => ({
+  ...declared,
+  run: async (parts, given) => await declared.run(parts, checked(declared.input, given)),
+});
+
+function checked<Input extends Members>(input: Input, given: unknown): z.output<Input> {
+  const { data, error } = input.safeParse(given);
+  if (error === undefined) return data;
+  const faults = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new UsageError(`${faults.join('; ')}.`, { code: 'usage.input' });
+}
+
+/** The members of the input that stand in the path. */
+export const placesIn = ({ path }: Pick<AnyOperation, 'path'>): readonly string[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);

@@ -1,0 +1,31 @@
+import * as z from 'zod';
+import { requestPull } from '../mirror/runs/run-requests.ts';
+import { kindText, pulledKinds } from './inputs.ts';
+import { operation } from './operation.ts';
+
+export const pull = operation({
+  name: 'pull',
+  path: '/pulls',
+  role: 'operator',
+  words: {
+    summary: 'ask for a pull of these kinds; of all where none is named',
+    notice: 'A pull is requested: it begins as soon as a background service is free.',
+  },
+  input: z.strictObject({
+    kinds: z
+      .array(kindText)
+      .max(1000)
+      .or(kindText.transform((kind) => [kind])) // As a form sends one.
+      .default([]),
+  }),
+  answer: z.object({ runId: z.int(), state: z.literal('requested'), kinds: z.array(z.string()) }),
+  status: 202,
+  run: async ({ session, kinds: known, clock, via }, { kinds: names }) => {
+    const kinds = pulledKinds(known, names);
+    await session.makeDurable(); // Who was told that it is requested will not ask again: the run must survive a power cut.
+    const runId = await session.atomically((tx) =>
+      requestPull(tx, { kinds, request: via, now: clock.now() }),
+    );
+    return { runId, state: 'requested', kinds };
+  },
+});

@@ -1,0 +1,166 @@
+import * as z from 'zod';
+import {
+  disableEndpoint,
+  enableEndpoint,
+  replayEvents,
+  testEndpoint,
+} from '../feed/webhooks/endpoint-activity.ts';
+import { addEndpoint, dropEndpoint, rotateSecret } from '../feed/webhooks/endpoints.ts';
+import { isNumber } from '../lib/json/json.ts';
+import type { Json } from '../lib/json/json.ts';
+import { kindText, requireKind } from './inputs.ts';
+import { operation } from './operation.ts';
+
+const NAME = 'expected a name: letters, digits, _ and -, 64 at most';
+export const endpointName = z
+  .string()
+  .regex(/^[\w-]{1,64}$/, NAME)
+  .describe('name of the endpoint');
+
+const named = z.strictObject({ name: endpointName });
+const standing = z.object({ name: z.string(), state: z.enum(['active', 'disabled']) });
+const revealed = z.object({
+  name: z.string(),
+  url: z.string(),
+  secret: z.string().describe('shown this once'),
+});
+
+export const FORMATS = ['json', 'slack', 'teams', 'text'] as const;
+export const CHANGES = ['created', 'updated', 'deleted', 'restored'] as const;
+
+export const add = operation({
+  name: 'add',
+  path: '/webhooks',
+  role: 'admin',
+  words: { summary: 'add a receiver, which gets the events from now on' },
+  input: z.strictObject({
+    name: endpointName,
+    url: z.string().max(2048).describe('a public https URL, or one whose host stands in webhooks.allowHosts'),
+    kinds: z.array(kindText).max(100).nullish().describe('only events of these record kinds'),
+    changes: z
+      .array(z.enum(CHANGES))
+      .max(4)
+      .nullish()
+      .describe(`only these changes: ${CHANGES.join(', ')}`),
+    fields: z
+      .array(z.string().regex(/^\w{1,64}$/))
+      .max(100)
+      .nullish()
+      .describe('only updates of one of these fields'),
+    format: z.enum(FORMATS).default('json').describe('of a chat room, which is told what may need a person'),
+  }),
+  answer: revealed,
+  status: 201,
+  run: async ({ session, kinds: known, clock, webhooks }, input) => {
+    const { kinds = null, changes = null, fields = null, ...rest } = input;
+    for (const kind of kinds ?? []) requireKind(known, kind);
+    const wish = { ...rest, kinds, changes, fields };
+    return { ...(await addEndpoint(session, wish, { ...webhooks, now: clock.now() })) };
+  },
+});
+
+export const remove = operation({
+  name: 'remove',
+  path: '/webhooks/:name/remove',
+  role: 'admin',
+  words: {
+    summary: 'send a receiver nothing more, and forget its deliveries',
+    notice: 'The endpoint is removed, with its deliveries.',
+  },
+  input: named,
+  answer: z.object({ name: z.string(), removed: z.boolean() }),
+  run: async ({ session }, { name }) => {
+    await dropEndpoint(session, name);
+    return { name, removed: true };
+  },
+});
+
+export const rotate = operation({
+  name: 'rotate',
+  path: '/webhooks/:name/rotate',
+  role: 'admin',
+  words: { summary: 'give a receiver a new secret; the present one stays valid for a day' },
+  input: named,
+  answer: revealed,
+  run: async ({ session, clock }, { name }) => ({ ...(await rotateSecret(session, name, clock.now())) }),
+});
+
+export const enable = operation({
+  name: 'enable',
+  path: '/webhooks/:name/enable',
+  role: 'operator',
+  words: {
+    summary: 'send a receiver what waits for it, and then the events since',
+    notice: 'Enabled: the endpoint is sent what waits for it.',
+  },
+  input: named,
+  answer: standing,
+  run: async ({ session, clock }, { name }) => ({
+    ...(await enableEndpoint(session, { name, now: clock.now() })),
+  }),
+});
+
+export const disable = operation({
+  name: 'disable',
+  path: '/webhooks/:name/disable',
+  role: 'operator',
+  words: {
+    summary: 'send a receiver nothing until it is enabled; waiting deliveries stay',
+    notice: 'Disabled: the endpoint is sent nothing until it is enabled.',
+  },
+  input: named,
+  answer: standing,
+  run: async ({ session, clock }, { name }) => ({
+    ...(await disableEndpoint(session, { name, now: clock.now() })),
+  }),
+});
+
+const isSeq = (value: unknown): boolean =>
+  (typeof value === 'string' || isNumber(value as Json)) && /^\d{1,15}(?:\.0+)?$/.test(String(value));
+
+export const replay = operation({
+  name: 'replay',
+  path: '/webhooks/:name/replay',
+  role: 'operator',
+  words: {
+    summary:
+      'send a receiver the events after a seq again, or those since its last success; activate a disabled one',
+    notice: 'The endpoint is sent the events again.',
+  },
+  input: named.extend({
+    after: z
+      .custom<Json>(isSeq, 'expected the number of an event (seq), or 0')
+      .transform(Number)
+      .optional()
+      .meta({
+        type: 'integer',
+        minimum: 0,
+        description:
+          'events with a higher number; without it, from the first not taken since the last success',
+      }),
+  }),
+  answer: z.object({ name: z.string(), after: z.int() }),
+  run: async ({ session, clock }, { name, after = null }) => ({
+    ...(await replayEvents(session, { name, after, now: clock.now() })),
+  }),
+});
+
+export const test = operation({
+  name: 'test',
+  path: '/webhooks/:name/test',
+  role: 'operator',
+  words: { summary: 'send a receiver one test event now' },
+  input: named,
+  answer: z.object({
+    name: z.string(),
+    webhookId: z.string(),
+    delivered: z.boolean(),
+    status: z.int().nullable(),
+    error: z.string().nullable(),
+    responseStart: z.string().nullable(),
+    durationMs: z.int(),
+  }),
+  run: async ({ session, clock, signal, webhooks }, { name }) => ({
+    ...(await testEndpoint({ session, clock, signal, ...webhooks }, name)),
+  }),
+});

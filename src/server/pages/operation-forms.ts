@@ -1,0 +1,29 @@
+import * as z from 'zod';
+import { OPERATIONS } from '../../operations/all.ts';
+import { carryOut, inputOf } from '../routes/operations.ts';
+import type { RouteContext, Server } from '../server.ts';
+
+const back = z
+  .string()
+  .max(200)
+  .regex(/^\/(?:[\w-]+(?:\/[\w-]+)*)?$/, 'expected the path of a page')
+  .default('/')
+  .describe('the page to return to');
+
+/** The forms of the dashboard: the operations of the API, for a browser without a script. */
+export function operationForms(app: Server, context: RouteContext): void {
+  for (const operation of OPERATIONS.filter(({ words }) => words.notice !== undefined)) {
+    const schema = {
+      summary: `${operation.name} by a form`,
+      tags: ['Pages'],
+      ...inputOf(operation, { back }),
+      consumes: ['application/json', 'application/x-www-form-urlencoded'],
+      response: { 303: z.null().describe('The way back to the page') },
+    };
+    app.post(operation.path, { config: { signsIn: true }, schema }, async (request, reply) => {
+      await carryOut(operation, context, { request, via: 'the dashboard' });
+      const { back: page = '/' } = (request.body ?? {}) as { readonly back?: string };
+      return reply.redirect(`${page}?done=${operation.name}`, 303);
+    });
+  }
+}
