@@ -9,17 +9,16 @@ import { instantOf } from '../lib/time/clock.ts';
 import { startKeepingFresh } from '../pull/freshness/keep-fresh.ts';
 import { pullSettings } from './pull.ts';
 import type { ServiceParts } from './queues.ts';
-import { allSchedules, schedulesOf } from './schedules.ts';
+import { schedulesOf } from './schedules.ts';
 
-/** Requests the scheduled runs as they come due, and sweeps at quiet hours. Returns a function that stops it. */
+/** Requests the scheduled runs as they come due. Returns a function that stops it. */
 export function startSchedules(
   config: Config,
   { owner, ...parts }: Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>,
 ): () => Promise<void> {
-  const schedules = allSchedules(config);
-  const kinds = listedKinds(config).map(({ name }) => name);
+  const schedules = schedulesOf(config);
   const stops = [
-    startRequesting({ ...parts, isDead: owner.isDead }, schedules, kinds),
+    startRequesting({ ...parts, isDead: owner.isDead }, schedules),
     startStaleWatch(parts, schedules),
   ];
   return async () => {
@@ -52,7 +51,7 @@ interface PullsToCome {
 
 /** Says what this process is going to pull by itself. */
 export function pullsToCome(config: Config, now: Date): PullsToCome {
-  const slots = nextSlots(allSchedules(config), now);
+  const slots = nextSlots(schedulesOf(config), now);
   const { requestsPerMinute: budget } = config.freshness;
   return {
     schedules: slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) })),
@@ -68,10 +67,9 @@ const OVERRULED =
   'schedules.all is not in force, because another schedule is set: give it another name, such as everything';
 
 function pullsText(slots: readonly ScheduleSlot[]): string {
-  const pulls = slots.filter(({ verifies }) => !verifies);
-  const [first] = pulls;
+  const [first] = slots;
   if (first === undefined) return 'nothing is pulled by itself, because no schedule is set (schedules)';
-  return `${pulls.length === 1 ? 'the schedule' : `${pulls.length} schedules, the next one`} ${first.name} is due at ${isoOf(first.at)}`;
+  return `${slots.length === 1 ? 'the schedule' : `${slots.length} schedules, the next one`} ${first.name} is due at ${isoOf(first.at)}`;
 }
 
 const isoOf = (at: string): string => instantOf(at).toISOString();

@@ -30,12 +30,6 @@ export interface KindComparison {
   readonly differences: readonly (Difference & { readonly id: string })[];
 }
 
-/** A verdict, with the differing records that a second reading may repair: a row that no list shows stays. */
-export interface KindAudit {
-  readonly verdict: KindComparison;
-  readonly mendable: readonly string[];
-}
-
 /** How the pull between the readings ended. */
 export interface PullOutcome {
   /** Null where it reached the end of the list. */
@@ -55,7 +49,7 @@ export async function verifyKind(
   parts: AuditParts,
   kind: ListedKind,
   pull: (kind: ListedKind) => Promise<PullOutcome>,
-): Promise<KindAudit> {
+): Promise<KindComparison> {
   const first = createFindings();
   const reading = await readKind(parts, kind, (finding) => {
     first.add(finding);
@@ -81,7 +75,7 @@ async function readAgain(
   parts: AuditParts,
   kind: ListedKind,
   { first, accountedFor }: FirstReading,
-): Promise<KindAudit> {
+): Promise<KindComparison> {
   const second = createFindings();
   const confirmed = nothing();
   const reading = await readKind(parts, kind, (finding) => {
@@ -131,10 +125,14 @@ interface Comparison {
   readonly second?: Findings;
 }
 
-function audited(kind: ListedKind, { reading, first, second }: Comparison, confirmed: Confirmed): KindAudit {
+function audited(
+  kind: ListedKind,
+  { reading, first, second }: Comparison,
+  confirmed: Confirmed,
+): KindComparison {
   const suspects = union(first.ids, second?.ids);
   const waiting = confirmed.waiting.size();
-  const verdict = {
+  return {
     kind: kind.name,
     same: agreeing(reading, suspects),
     moved: suspects.size() - confirmed.ids.size(),
@@ -147,8 +145,6 @@ function audited(kind: ListedKind, { reading, first, second }: Comparison, confi
     repair: repairOf(kind.name, confirmed),
     differences: [...confirmed.told.values()],
   };
-  const mendable = [...confirmed.ids.values()].filter((id) => !confirmed.surplus.has(id)).map(String);
-  return { verdict, mendable };
 }
 
 /** A backfill reads the service's records: for a surplus row there is none. */
@@ -168,12 +164,11 @@ function notCompared(
   kind: ListedKind,
   comparison: Comparison,
   { reason, detail, confirmed = nothing() }: Ending,
-): KindAudit {
+): KindComparison {
   const open = union(comparison.first.ids, comparison.second?.ids).size() - confirmed.ids.size();
   const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
-  const { verdict, mendable } = audited(kind, comparison, confirmed);
-  const told = { moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
-  return { verdict: { ...verdict, ...told }, mendable };
+  const compared = audited(kind, comparison, confirmed);
+  return { ...compared, moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
 }
 
 function agreeing({ compared }: KindReading, suspects: IdList): number {

@@ -43,15 +43,12 @@ export function tellPlans(config: Config, slots: readonly ScheduleSlot[]): reado
 
 function tellSchedules(config: Config, slots: readonly ScheduleSlot[]): readonly CheckResult[] {
   const all = listedKinds(config).length;
-  const told = slots.map(({ name, cron, timezone, kinds, pages, verifies, at }) => {
+  if (slots.length === 0) return [passed('schedules', 'no pull is scheduled: serve pulls nothing by itself')];
+  return slots.map(({ name, cron, timezone, kinds, at }) => {
     const which = kinds.length === all ? 'all kinds' : kinds.join(', ');
-    const what = verifies ? 'verifies' : 'pulls';
-    const part = pages === null ? '' : `, the first ${pages} pages`;
-    const detail = `serve ${what} ${which}${part} by "${cron}" (${timezone}), next at ${at.slice(0, 16)} UTC`;
+    const detail = `serve pulls ${which} by "${cron}" (${timezone}), next at ${at.slice(0, 16)} UTC`;
     return passed(`schedules.${name}`, detail);
   });
-  if (slots.some(({ verifies }) => !verifies)) return told;
-  return [passed('schedules', 'no pull is scheduled: serve pulls nothing by itself'), ...told];
 }
 
 function tellWrites({ outbound }: Config): CheckResult {

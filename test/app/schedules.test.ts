@@ -12,7 +12,6 @@ import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { memoryLog } from '../jobs/support.ts';
 import { mirror, openSandboxSource, rewriting, sandbox } from '../pull/support.ts';
-import { newRequests } from '../pull/steps.ts';
 import { run, settingsFor } from '../support/command-line.ts';
 import { ask } from '../support/mirror-file.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
@@ -89,41 +88,6 @@ test('H03 after a week without the service, one pull: that of the latest slot', 
   expect(await session.query(sql`select count(*) as n from departments`)).toEqual([
     { n: service.world.ids('departments').length },
   ]);
-});
-
-test('the first pages of a list are read in between: what is new lands, and nothing is concluded', async () => {
-  const [service, session, wall] = [await sandbox({ size: 430 }), await mirror(), wallClock()];
-  const schedules = {
-    products: '0 13 * * *',
-    newest: { kind: 'products', pages: 2, cron: '*/5 14-23 * * *' },
-  };
-  const process = processOf({ service, session, clock: wall.clock, schedules });
-  await process.look();
-  wall.pass(30 * MINUTE);
-  await process.look();
-  await process.work();
-  const before = await session.query(sql`select state, certified_at from kind_state where kind = 'products'`);
-  const fresh = Number(service.world.insert('products', { code: 'NEW' })['id']);
-  const asked = newRequests(service);
-  wall.pass(60 * MINUTE);
-  await process.look();
-  await process.work();
-
-  expect(asked()).toEqual(['/api/products?page=1&per_page=100', '/api/products?page=2&per_page=100']);
-  expect(await session.query(sql`select cast(id as text) as id from products where code = 'NEW'`)).toEqual([
-    { id: String(fresh) },
-  ]);
-  expect((await runsOf(session))[1]).toMatchObject({
-    ...{ command: 'backfill', request: '--pages 1-2', state: 'done' },
-    slot: 'newest@2026-03-01T14:00:00.000Z',
-  });
-  expect(
-    await session.query(sql`select state, certified_at from kind_state where kind = 'products'`),
-  ).toEqual(before);
-  expect(
-    await session.query(sql`select count(*) as n from sightings where run_id = 2 and end_rows is null`),
-  ).toEqual([{ n: 2 }]);
-  expect(await session.query(sql`select count(*) as n from sightings where run_id = 2`)).toEqual([{ n: 2 }]);
 });
 
 test('two processes, one run, worked once', async () => {

@@ -63,15 +63,12 @@ const scheduleSlot = z.object({
   cron: z.string(),
   timezone: z.string(),
   kinds: z.array(z.string()),
-  pages: z.int().nullable().describe('the first pages of each list; null = whole lists'),
-  verifies: z.boolean().describe('compares the kinds with the service instead of pulling them'),
   at: instant.describe('its next slot'),
 });
 
 const kindSlot = z.object({
   kind: z.string(),
   schedule: z.string(),
-  pages: z.int().nullable().describe('the first pages of the list; null = the whole list'),
   at: instant,
 });
 

@@ -124,9 +124,9 @@ export const CRON_MISTAKES: readonly Mistake[] = [
   {
     title: 'a sign that only other crons know',
     argv: ['status'],
-    env: { BMS__SCHEDULES__VERIFY: '0 3 L * *' },
+    env: { BMS__SCHEDULES__ALL: '0 3 L * *' },
     code: 2,
-    says: ['schedules.verify', '"0 3 L * *"', 'numbers, names, *'],
+    says: ['schedules.all', '"0 3 L * *"', 'numbers, names, *'],
   },
 ];
 
