@@ -1,4 +1,3 @@
-import { isAllOverruled } from '../checks/plans.ts';
 import { startStaleWatch } from '../checks/stale-kinds.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
@@ -45,8 +44,6 @@ interface PullsToCome {
   /** When each schedule is due next. */
   readonly schedules: readonly object[];
   readonly words: readonly string[];
-  /** A schedule that has no effect; null = none. */
-  readonly warning: string | null;
 }
 
 /** Says what this process is going to pull by itself. */
@@ -59,12 +56,8 @@ export function pullsToCome(config: Config, now: Date): PullsToCome {
       pullsText(slots),
       ...(budget === null ? [] : [`up to ${budget} requests a minute read pages between sweeps`]),
     ],
-    warning: isAllOverruled(config, slots) ? OVERRULED : null,
   };
 }
-
-const OVERRULED =
-  'schedules.all is not in force, because another schedule is set: give it another name, such as everything';
 
 function pullsText(slots: readonly ScheduleSlot[]): string {
   const [first] = slots;

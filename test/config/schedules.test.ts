@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { schedulesOf } from '../../src/app/schedules.ts';
-import { isAllOverruled } from '../../src/checks/plans.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { refusal, tempFile } from './support.ts';
@@ -56,10 +55,6 @@ describe('without a schedule', () => {
 test('where another schedule is set, schedules.all does not count', () => {
   const config = loadConfig({ env: { BMS__SCHEDULES: '{"clients":"0 * * * *"}' } });
   expect(schedulesOf(config).map(({ name }) => name)).toEqual(['clients']);
-  expect(isAllOverruled(config, schedulesOf(config))).toBe(false);
-  const overruled = loadConfig({ env: { BMS__SCHEDULES: '{"all":"5 * * * *","clients":"0 * * * *"}' } });
-  expect(schedulesOf(overruled).map(({ name }) => name)).toEqual(['clients']);
-  expect(isAllOverruled(overruled, schedulesOf(overruled))).toBe(true);
 });
 
 test('days of the month and days of the week may both be given: either is meant, as in a crontab', () => {
