@@ -1,8 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import spelling from '../cspell.config.ts';
-import { readGlossary, serviceWords } from '../scripts/spell-words.ts';
+import { expect, test } from 'vitest';
+import { knownTerms } from '../scripts/spell-words.ts';
 import { settingsTable } from '../scripts/settings-texts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -31,30 +30,13 @@ test('README has at most 1,300 words', () => {
   expect(words.length).toBeLessThanOrEqual(1300);
 });
 
-describe('the glossary', () => {
-  const glossary = readGlossary();
-  const words = glossary.map(({ word }) => word);
-
-  test('explains at most 150 words, in the order of the alphabet', () => {
-    expect(words.length).toBeGreaterThan(0);
-    expect(words.length).toBeLessThanOrEqual(150);
-    const inOrder = [...new Set(words)].sort((one, other) => one.localeCompare(other, 'en'));
-    expect(words).toEqual(inOrder);
-    for (const { word, meaning } of glossary) expect(meaning, word).toMatch(/^\S+( \S+){2,}$/);
-  });
-
-  test('has only words that the project uses', () => {
-    const texts = textsOf(ROOT).join('\n').toLowerCase();
-    expect(words.filter((word) => !texts.includes(word.toLowerCase()))).toEqual([]);
-  });
-
-  test("is the only list of words in the spell check, besides the service's own", () => {
-    expect(spelling.words).toEqual(words);
-    expect(spelling.ignoreWords).toEqual(serviceWords());
-  });
+test('the terms of the spell check are at most 150, and the project uses each', () => {
+  const texts = textsOf(ROOT).join('\n').toLowerCase();
+  expect(knownTerms().length).toBeLessThanOrEqual(150);
+  expect(knownTerms().filter((word) => !texts.includes(word.toLowerCase()))).toEqual([]);
 });
 
-/** The texts that the spell check reads, without the glossary. */
+/** The texts that the spell check reads. */
 function textsOf(root: string): readonly string[] {
   const inFolders = ['assets', 'src', 'test', 'scripts', 'bench', 'docs', 'config', 'deploy'].flatMap(
     (folder) =>
@@ -63,9 +45,6 @@ function textsOf(root: string): readonly string[] {
       ),
   );
   return [...readdirSync(root), ...inFolders]
-    .filter(
-      (path) =>
-        /\.(ts|js|md|json|yaml|toml|service|env)$/.test(path) && !/glossary\.md$|lock\.json$/.test(path),
-    )
+    .filter((path) => /\.(ts|js|md|json|yaml|toml|service|env)$/.test(path) && !path.endsWith('lock.json'))
     .map((path) => readFileSync(join(root, path), 'utf8'));
 }

@@ -9,7 +9,6 @@ import { BACKLOG } from '../server/limits.ts';
 import type { ServerParts } from '../server/server.ts';
 import type { ServiceParts } from './queues.ts';
 import { schedulesOf } from './schedules.ts';
-import { settingsSecrets } from './webhooks.ts';
 
 export interface HttpParts
   extends Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>, Pick<ServerParts, 'writes'> {
@@ -41,7 +40,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
   const app = await createServer({
     ...{ session, writes, clock, logger, host, names, port, wakeEngine, sendMark: mark },
     ...(queueMetrics && { queueMetrics }),
-    webhooks: { allowHosts: config.webhooks.allowHosts, secretsOf: settingsSecrets(config) },
+    webhooks: config.webhooks,
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
     ...{ schedules: schedulesOf(config), isDead: owner.isDead, codes },
   });

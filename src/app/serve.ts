@@ -1,14 +1,14 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { startDailyCheck } from '../checks/database-file.ts';
-import { checkRedis, isRedis } from '../checks/queue.ts';
+import { checkQueue } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
 import { createSender } from '../feed/webhooks/sender.ts';
 import type { Sender } from '../feed/webhooks/sender.ts';
-import { syncEndpoints } from '../feed/webhooks/sync-endpoints.ts';
 import { startEngine } from '../jobs/engine.ts';
 import { createInProcessNotifier } from '../jobs/notifier.ts';
 import type { Notifier } from '../jobs/notifier.ts';
 import type { Logger } from '../lib/log/logger.ts';
+import { atMostEvery } from '../lib/log/repeat.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
@@ -16,8 +16,7 @@ import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { registerAlone } from '../mirror/runs/worker-store.ts';
 import type { Worker } from '../mirror/runs/worker-store.ts';
 import { probeBlocks } from '../mirror/outbox/outbox-queue.ts';
-import type { Session } from '../mirror/session/session.ts';
-import { watchWrites } from '../mirror/session/write-watch.ts';
+import { watchAppends, watchWrites } from '../mirror/session/write-watch.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
 import { openSendMark } from '../outbound/send-mark.ts';
 import { createOwner } from '../pull/run/parts.ts';
@@ -30,8 +29,7 @@ import { pullSettings } from './pull.ts';
 import { outboundQueue, runsQueue } from './queues.ts';
 import type { ServiceParts } from './queues.ts';
 import type { HttpParts } from './serve-http.ts';
-import { notifyDeliverers, wakeDeliverers, watchEvents, webhooksQueue, endpointsOf } from './webhooks.ts';
-import type { EventSignal } from './webhooks.ts';
+import { webhooksQueue } from './webhooks.ts';
 
 /** The roles of a background process; several processes may share the work. */
 export const ROLES = ['pulls', 'outbound', 'webhooks', 'http'] as const;
@@ -59,8 +57,9 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   await using opened = openConfiguredSource(config, { clock, logger: outcomesOnly(logger) });
   const source = watchService(opened, watching);
   await using mirror = await openMirror(config);
-  const { session: plain, writes } = watchWrites(watchDatabase(mirror, watching), clock);
-  const { session, events } = watchEvents(plain);
+  const { session: watched, writes } = watchWrites(watchDatabase(mirror, watching), clock);
+  const commits = new EventEmitter();
+  const session = watchAppends(watched, 'changes', () => commits.emit('events'));
   await session.makeDurable(); // A send that the journal forgets would be made again.
   const parts: ServiceParts = { session, source, clock, logger, owner: createOwner() };
   // Entries meant for one service must not be sent to another.
@@ -71,7 +70,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await session.atomically(probeBlocks); // The token may be another one by now.
     await warnOfQueue(config, logger);
-    await work(config, { ...parts, worker, mark, writes, plain, events, untold: opened }, command);
+    await work(config, { ...parts, worker, mark, writes, commits, untold: opened }, command);
   } finally {
     mark.close();
   }
@@ -85,26 +84,27 @@ function outcomesOnly(logger: Logger): Logger {
 
 interface WorkParts extends ServiceParts, Pick<HttpParts, 'writes' | 'mark'> {
   readonly worker: Worker;
-  /** The session without the watch on events: planning a delivery is no event. */
-  readonly plain: Session;
-  readonly events: EventSignal;
+  /** Emits `events` when this process has committed change events. */
+  readonly commits: EventEmitter;
   /** The source without the watch on outages: a reading between sweeps tries once, which shows none. */
   readonly untold: Source;
 }
 
+/** Events that are committed so soon after each other share a search for due endpoints. */
+const EVENTS_TOGETHER_MS = 25;
+
 async function work(config: Config, parts: WorkParts, command: ServeCommand): Promise<void> {
-  const { owner, logger, clock, plain } = parts;
+  const { owner, logger, clock, commits } = parts;
   const { roles, signal, onListening } = command;
-  const delivers = roles.includes('webhooks');
   await using sender = createSender({ clock, allowHosts: config.webhooks.allowHosts });
   const queues = queuesOf(config, { ...parts, sender }, command);
   const notifier = await openNotifier(config, logger);
   const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
-  if (delivers) await syncEndpoints(plain, endpointsOf(config), clock.now());
   await using engine = startEngine({ ...parts, queues, notifier, timings });
-  const stopNotifying = delivers
-    ? wakeDeliverers(parts, engine)
-    : notifyDeliverers({ ...parts, session: plain }, notifier);
+  const wakeWebhooks = (): void => {
+    engine.wake('webhooks');
+  };
+  commits.on('events', atMostEvery(EVENTS_TOGETHER_MS, clock, wakeWebhooks));
   const http = roles.includes('http') ? await loadHttp() : null;
   const further = { onListening, wakeEngine: engine.wake, queueMetrics: notifier.metrics };
   const closeHttp = await http?.serveHttp(config, { ...parts, ...further });
@@ -116,7 +116,7 @@ async function work(config: Config, parts: WorkParts, command: ServeCommand): Pr
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
     await Promise.all([...stopPulling.map((stop) => stop()), stopChecks()]);
-    await Promise.all([closeHttp?.(), stopNotifying()]);
+    await closeHttp?.();
   }
 }
 
@@ -128,9 +128,7 @@ function queuesOf(
   return [
     ...(roles.includes('pulls') ? [runsQueue(config, { ...parts, signal })] : []),
     ...(roles.includes('outbound') ? [outboundQueue(config, parts)] : []),
-    ...(roles.includes('webhooks')
-      ? [webhooksQueue(config, { ...parts, session: parts.plain, stopping: signal })]
-      : []),
+    ...(roles.includes('webhooks') ? [webhooksQueue(config, { ...parts, stopping: signal })] : []),
   ];
 }
 
@@ -168,8 +166,7 @@ async function enlist(
 
 /** Logs at start-up the queue settings that cost work or time later. */
 async function warnOfQueue({ queue }: Config, logger: Logger): Promise<void> {
-  if (queue.url === null || !isRedis(queue.url)) return;
-  for (const { ok, code, detail, hint } of await checkRedis(queue.url))
+  for (const { ok, code, detail, hint } of await checkQueue(queue.url))
     if (!ok) logger.warn({ code, hint }, detail);
 }
 

@@ -8,7 +8,7 @@ import { SyncError } from '../lib/sync-error.ts';
 import { readFields } from '../mirror/kinds/field-store.ts';
 import type { KnownField } from '../mirror/kinds/field-store.ts';
 import { openSession } from '../mirror/open-session.ts';
-import { isMirrorPresent } from '../mirror/shape/place-tables.ts';
+import { isMirrorPresent } from '../mirror/kinds/meta.ts';
 import { describeKind } from '../report/describe-kind.ts';
 import type { FieldDescription, KindDescription } from '../report/describe-kind.ts';
 import { createCommand, settingsOf } from './parts/command.ts';

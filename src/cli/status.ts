@@ -139,27 +139,12 @@ function printChangeLog(stdout: Output, { changeLog }: Status): void {
 }
 
 function printIssues(stdout: Output, issues: Status['issues']): void {
-  const touched = issues.filter(({ code }) => code === 'mirror_touched');
-  const [records, values] = [
-    issues.filter(({ field, code }) => field === null && code !== 'mirror_touched'),
-    issues.filter(({ field }) => field !== null),
-  ];
-  const rows = (some: Status['issues']) =>
-    some.map(({ kind, field, code, count }) => [kind, field, code, count]);
-  if (records.length > 0) {
-    printLine(stdout, '\nRecords that could not become rows (`issues.detail` has how they begin):');
-    printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(records)));
-  }
-  if (touched.length > 0) {
-    printLine(
-      stdout,
-      '\nRows that another program had changed, and that were repaired (see `issues.detail`):',
-    );
-    printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(touched)));
-  }
-  if (values.length === 0) return;
-  printLine(stdout, '\nValues that fit no rule (their rows are there; `_raw` has the value as sent):');
-  printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows(values)));
+  printLine(
+    stdout,
+    '\nOpen issues (`issues.detail` tells more; what fits no rule is in `_raw` as it was sent):',
+  );
+  const rows = issues.map(({ kind, field, code, count }) => [kind, field, code, count]);
+  printLine(stdout, textTable(['kind', 'field', 'code', 'records'], rows));
 }
 
 function printDrift(stdout: Output, drift: Status['drift']): void {

@@ -1,16 +1,13 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { openExistingMirror, openMirror } from '../app/open-mirror.ts';
-import { endpointsOf, settingsSecrets } from '../app/webhooks.ts';
 import { kindNamed } from '../config/known-kinds.ts';
-import type { Config } from '../config/settings.ts';
 import { replayEvents, testEndpoint } from '../feed/webhooks/endpoint-activity.ts';
 import { addEndpoint, dropEndpoint, endpointDocuments, rotateSecret } from '../feed/webhooks/endpoints.ts';
-import type { AddedEndpoint, RevealedSecret } from '../feed/webhooks/endpoints.ts';
-import { putEndpoints } from '../feed/webhooks/sync-endpoints.ts';
+import type { RevealedSecret } from '../feed/webhooks/endpoints.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import type { Session } from '../mirror/session/session.ts';
+import type { WebhookFormat } from '../mirror/webhooks/endpoint-store.ts';
 import { EXIT, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { seqNumber } from './parts/input.ts';
@@ -22,7 +19,7 @@ interface AddOptions extends CommonOptions {
   readonly kinds?: string;
   readonly changes?: string;
   readonly fields?: string;
-  readonly format: AddedEndpoint['format'];
+  readonly format: WebhookFormat;
 }
 
 export function webhooksCommand(context: CommandContext): Command {
@@ -86,21 +83,8 @@ function replayCommand(context: CommandContext): Command {
     );
 }
 
-/** Opens the mirror, with the endpoints of the settings in it, whether `serve` has run or not. */
-async function openWithSettings(config: Config): Promise<Session> {
-  const session = await openExistingMirror(config);
-  try {
-    const wanted = endpointsOf(config);
-    if (wanted.length > 0) await session.atomically((tx) => putEndpoints(tx, wanted, systemClock.now()));
-    return session;
-  } catch (error) {
-    await session.close();
-    throw error;
-  }
-}
-
 async function runList(context: CommandContext, options: CommonOptions): Promise<void> {
-  await using session = await openWithSettings(settingsOf(context, options));
+  await using session = await openExistingMirror(settingsOf(context, options));
   const endpoints = await endpointDocuments(session);
   if (options.json) printJson(context.io.stdout, { endpoints });
   else printEndpoints(context.io.stdout, endpoints);
@@ -112,7 +96,9 @@ async function runAdd(context: CommandContext, url: string, options: AddOptions)
   const { name, format } = options;
   if (!/^[\w-]{1,64}$/.test(name)) throw wrongName(name);
   const wish = {
-    ...{ name, url, format },
+    name,
+    url,
+    format,
     kinds: namesOf(options.kinds),
     changes: changesOf(options.changes),
     fields: namesOf(options.fields),
@@ -155,7 +141,7 @@ const wrongName = (name: string): UsageError =>
   });
 
 async function runRemove(context: CommandContext, name: string, options: CommonOptions): Promise<void> {
-  await using session = await openWithSettings(settingsOf(context, options));
+  await using session = await openExistingMirror(settingsOf(context, options));
   await dropEndpoint(session, name);
   if (options.json) printJson(context.io.stdout, { name, removed: true });
   else printLine(context.io.stdout, `${name} is removed, with its deliveries.`);
@@ -163,9 +149,8 @@ async function runRemove(context: CommandContext, name: string, options: CommonO
 
 async function runRotate(context: CommandContext, name: string, options: CommonOptions): Promise<void> {
   const config = settingsOf(context, options);
-  await using session = await openWithSettings(config);
-  const wanted = { name, secretsOf: settingsSecrets(config), now: systemClock.now() };
-  reveal(context, options, await rotateSecret(session, wanted));
+  await using session = await openExistingMirror(config);
+  reveal(context, options, await rotateSecret(session, name, systemClock.now()));
 }
 
 interface ReplayOptions extends CommonOptions {
@@ -173,7 +158,7 @@ interface ReplayOptions extends CommonOptions {
 }
 
 async function runReplay(context: CommandContext, name: string, options: ReplayOptions): Promise<void> {
-  await using session = await openWithSettings(settingsOf(context, options));
+  await using session = await openExistingMirror(settingsOf(context, options));
   const asked = await replayEvents(session, { name, after: options.after, now: systemClock.now() });
   if (options.json) printJson(context.io.stdout, asked);
   else
@@ -184,9 +169,9 @@ async function runReplay(context: CommandContext, name: string, options: ReplayO
 async function runTest(context: CommandContext, name: string, options: CommonOptions): Promise<void> {
   const { stdout, signal } = context.io;
   const config = settingsOf(context, options);
-  await using session = await openWithSettings(config);
+  await using session = await openExistingMirror(config);
   const { allowHosts } = config.webhooks;
-  const parts = { session, clock: systemClock, allowHosts, secretsOf: settingsSecrets(config), signal };
+  const parts = { session, clock: systemClock, allowHosts, signal };
   const test = await testEndpoint(parts, name);
   if (!test.delivered) context.exit(EXIT.failed);
   if (options.json) printJson(stdout, test);

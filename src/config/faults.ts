@@ -22,7 +22,7 @@ export function faultsFrom(issues: readonly z.core.$ZodIssue[], layers: readonly
 }
 
 function unknownKey(path: Path, layers: readonly Layer[]): string {
-  // Within a map with free keys, such as webhooks.endpoints, no name of a setting can be meant.
+  // Within a map with free keys, such as kinds, no name of a setting can be meant.
   const guess = settingAt(path) ? '' : didYouMean(path.join('.'), NAMES);
   return `${located(layers, path)}: unknown setting${guess}`;
 }

@@ -93,18 +93,14 @@ function badSettings(faults: readonly string[]): UsageError {
 }
 
 /** Lists every secret in the settings, so that logs can mask it. */
-export function secretsOf({ source, server, database, queue, webhooks }: Config): readonly string[] {
+export function secretsOf({ source, server, database, queue }: Config): readonly string[] {
   const secrets = [
     source.token,
     server.adminToken,
     ...[source.proxyUrl, database.url, queue.url].flatMap(passwordsIn),
-    ...Object.values(webhooks.endpoints).flatMap(({ secret }) => secretsIn(secret)),
   ];
   return secrets.filter((secret) => secret !== null).filter((secret) => secret !== '');
 }
-
-/** The secrets of an endpoint's setting: one, or two while a receiver changes over. */
-export const secretsIn = (secret: string | null): readonly string[] => secret?.split(' ') ?? [];
 
 /** A URL's password, both encoded and decoded: libraries print either. */
 function passwordsIn(url: string | null): string[] {

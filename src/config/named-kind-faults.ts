@@ -32,12 +32,7 @@ export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[
         .flatMap((kind) => kindFault(kind, known));
       return [...wrongName, ...faults].map((fault) => told(['schedules', name], fault));
     });
-  const endpoints = Object.entries(mapAt(values, ['webhooks', 'endpoints'])).flatMap(([name, wish]) =>
-    kindsOf('all', wish)
-      .filter((kind) => !known.includes(kind))
-      .map((kind) => told(['webhooks', 'endpoints', name, 'kinds'], unknownKind(kind, known))),
-  );
-  return [...keys, ...schedules, ...endpoints];
+  return [...keys, ...schedules];
 }
 
 const unknownKind = (name: string, known: readonly string[]): string =>

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { parseUrl } from '../lib/net/target-url.ts';
 
 /** The kinds of value that settings have. Each one's error text states the expected form, and nothing else. */
 
@@ -28,7 +27,6 @@ export const kindName = textLike(
   /^[a-z][a-z0-9_]*$/,
   'the name of a record kind: small letters, digits and _',
 );
-export const endpointName = textLike(/^[\w-]+$/, 'a name: letters, digits, _ and -');
 export const path = textLike(/^\/(?!.*:id\b)[^\s?#]*$/, 'a path that begins with /, without :id');
 export const pathWithId = textLike(/^\/[^\s?#]*:id\b[^\s?#]*$/, 'a path that begins with / and contains :id');
 export const timezone = z
@@ -43,11 +41,6 @@ export const token = textLike(
   'the token alone, without spaces, line breaks or other control characters, and without the word Bearer',
 );
 export const adminToken = visible.min(32, 'a token of at least 32 characters');
-const SECRET = 'whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?';
-export const webhookSecrets = textLike(
-  new RegExp(`^${SECRET}(?: ${SECRET})?$`),
-  'whsec_ and the Base64 of 24 to 64 bytes; or two of these with a space between, while a receiver changes over',
-);
 
 const HEADERS = 'all, documented, or a list of header names';
 const headerName = textLike(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name, such as Authorization');
@@ -65,7 +58,7 @@ export const serviceUrl = z
   .overwrite((url) => url.replace(/\/+$/, ''));
 
 export const databaseUrl = urlLike(/^(file:|postgres(ql)?:\/\/)./, 'file:PATH or a postgres:// URL');
-export const queueUrl = urlLike(/^(rediss?|postgres(ql)?):\/\/./, 'a redis://, rediss:// or postgres:// URL');
+export const queueUrl = urlLike(/^rediss?:\/\/./, 'a redis:// or rediss:// URL');
 
 function whole(expected: string, from: number, to = Number.MAX_SAFE_INTEGER) {
   return z.int(expected).min(from, expected).max(to, expected);
@@ -85,7 +78,7 @@ function textLike(pattern: RegExp, expected: string) {
 
 /** A text that no URL parser reads is refused, because its password could not be masked. */
 function urlLike(pattern: RegExp, expected: string) {
-  return textLike(pattern, expected).refine((url) => parseUrl(url) !== null, expected);
+  return textLike(pattern, expected).refine((url) => URL.parse(url) !== null, expected);
 }
 
 function isTimezone(name: string): boolean {

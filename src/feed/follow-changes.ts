@@ -26,19 +26,26 @@ interface ChangePage {
 
 const POLL_MS = 250;
 
+/** Reads the first events after a `seq`. */
+export async function readPage(db: Queryable, { after, kind, limit }: WantedPage): Promise<ChangePage> {
+  const upTo = await latestSeq(db);
+  const changes = upTo > after ? await readChanges(db, { after, upTo, kind, limit }) : [];
+  const last = changes.length < limit ? upTo : (changes.at(-1)?.seq ?? upTo);
+  return { changes, next: Math.max(after, last) };
+}
+
 /** Reads the first events after a `seq`; where there are none, waits a while for the first. */
 export async function awaitChanges(
   db: Queryable,
-  { after, kind, limit }: WantedPage,
+  wanted: WantedPage,
   { clock, signal, waitMs }: ChangeWait,
 ): Promise<ChangePage> {
   const deadline = clock.monotonicMs() + waitMs;
-  for (let cursor = after; ;) {
-    const upTo = await latestSeq(db);
-    const changes = upTo > cursor ? await readChanges(db, { after: cursor, upTo, kind, limit }) : [];
-    cursor = Math.max(cursor, changes.length < limit ? upTo : (changes.at(-1)?.seq ?? upTo));
+  for (let after = wanted.after; ;) {
+    const page = await readPage(db, { ...wanted, after });
     const left = deadline - clock.monotonicMs();
-    if (changes.length > 0 || left <= 0 || signal.aborted) return { changes, next: cursor };
+    if (page.changes.length > 0 || left <= 0 || signal.aborted) return page;
+    after = page.next;
     await sleepUnlessStopped(Math.min(POLL_MS, left), { clock, signal });
   }
 }

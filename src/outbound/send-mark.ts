@@ -6,8 +6,7 @@ import type { OpenMark } from './freeze.ts';
 /** Opens the mark that every send leaves outside the database: in a file beside it, or in Redis if the queue is there. */
 export async function openSendMark(session: Session, queueUrl: string | null): Promise<OpenMark> {
   if (session.dialect === 'sqlite') return createFileMark(`${session.location}.sends`);
-  if (queueUrl !== null && /^rediss?:/.test(queueUrl))
-    return createRedisMark(queueUrl, await countedPlace(session));
+  if (queueUrl !== null) return createRedisMark(queueUrl, await countedPlace(session));
   return { read: () => Promise.resolve(0), write: () => Promise.resolve(), close: () => undefined };
 }
 

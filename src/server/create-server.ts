@@ -1,15 +1,15 @@
+import cookie from '@fastify/cookie';
+import formbody from '@fastify/formbody';
+import rateLimit from '@fastify/rate-limit';
 import { fastify, LogController } from 'fastify';
-import type { FastifyBaseLogger, RouteOptions } from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
 import type { Logger } from '../lib/log/logger.ts';
-import type { Clock } from '../lib/time/clock.ts';
 import { createAccess } from './access/access.ts';
 import { createSignInCodes } from './access/credentials.ts';
-import { answerOtherMethods, guard, requireToken } from './access/guard.ts';
-import { answerErrors, sendError } from './answer/answer-errors.ts';
-import { SECURITY_HEADERS } from './answer/security-headers.ts';
-import { readBodies } from './body.ts';
-import { createConnections } from './connections.ts';
-import { validateByZod } from './json-schema.ts';
+import { guard, requireToken } from './access/guard.ts';
+import { answerErrors, answerMalformed, sendError } from './answer/answer-errors.ts';
+import { secureAnswers } from './answer/security-headers.ts';
+import { readBodies } from './bodies.ts';
 import * as limits from './limits.ts';
 import { countRequests, metricsRoute } from './metrics.ts';
 import { describeApi, openapiRoute } from './openapi.ts';
@@ -28,15 +28,20 @@ import { webhookRoutes } from './routes/webhooks.ts';
 import type { RouteContext, Server, ServerParts } from './server.ts';
 
 const ROUTES = [
-  ...[healthRoutes, signInRoutes, statusRoutes, runRoutes, changeRoutes, recordRoutes],
-  ...[outboxRoutes, outboxWriteRoutes, deletionRoutes, webhookRoutes, webhookDecisionRoutes, openapiRoute],
-  dashboardRoutes,
+  ...[healthRoutes, statusRoutes, runRoutes, changeRoutes, recordRoutes, outboxRoutes],
+  ...[outboxWriteRoutes, deletionRoutes, webhookRoutes, webhookDecisionRoutes, openapiRoute],
 ];
+
+/**
+ * Wrong tokens from one address (of IPv6: one /64) in a minute, after which they are answered with 429. The right token is always
+ * accepted, because other clients may share its address.
+ */
+const WRONG_TOKENS = { global: false, max: 19, timeWindow: 60_000, cache: 10_000 };
 
 /** Stands for the parts that a server may lack. */
 const ABSENT: Pick<RouteContext, 'wakeEngine' | 'webhooks'> = {
   wakeEngine: () => undefined,
-  webhooks: { allowHosts: [], secretsOf: () => null },
+  webhooks: { allowHosts: [] },
 };
 
 /**
@@ -46,34 +51,45 @@ const ABSENT: Pick<RouteContext, 'wakeEngine' | 'webhooks'> = {
  */
 export async function createServer(parts: ServerParts): Promise<Server> {
   requireToken(parts);
-  const { clock, logger, token } = parts;
+  const { clock, logger, token, codes = createSignInCodes(clock) } = parts;
   const app = createApp(parts);
-  const closing = endWaiting(app, clock);
-  const waitingLimit = limits.createWaitingLimit(limits.WAITING);
-  const access = createAccess({ token, clock, codes: parts.codes ?? createSignInCodes(clock) });
-  const context: RouteContext = { ...ABSENT, ...parts, access, closing, waitingLimit };
+  await secureAnswers(app);
+  await app.register(cookie, token === null ? {} : { secret: token });
+  await app.register(rateLimit, WRONG_TOKENS);
+  const context: RouteContext = {
+    ...ABSENT,
+    ...parts,
+    access: createAccess({ token, clock, codes, countWrong: app.createRateLimit() }),
+    closing: endStreams(app),
+    streamLimit: limits.createStreamLimit(limits.STREAMS),
+  };
   logRequests(app, logger);
   const registry = countRequests(app, context);
   guard(app, context);
   answerErrors(app, logger);
   readBodies(app);
-  validateByZod(app);
   await describeApi(app, context);
   for (const addRoutes of ROUTES) addRoutes(app, context);
   metricsRoute(app, context, registry);
-  answerOtherMethods(app);
+  await app.register(async (pages: Server) => {
+    await pages.register(formbody); // Forms are for the pages only.
+    signInRoutes(pages, context);
+    dashboardRoutes(pages, context);
+  });
   return app;
 }
 
 function createApp({ logger }: ServerParts): Server {
-  const connections = createConnections();
   const app = fastify({
     loggerInstance: warningsOf(logger) satisfies FastifyBaseLogger,
-    ...{ logController: new LogController({ disableRequestLogging: true }), trustProxy: false },
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: false,
     routerOptions: { maxParamLength: limits.HEAD_BYTES }, // Longer parameters are refused by their schemas.
-    ...{ bodyLimit: limits.BODY_BYTES, requestTimeout: limits.REQUEST_MS },
-    ...{ keepAliveTimeout: limits.KEEP_ALIVE_MS, connectionTimeout: limits.STILL_MS },
-    clientErrorHandler: connections.fail,
+    bodyLimit: limits.BODY_BYTES,
+    requestTimeout: limits.REQUEST_MS,
+    keepAliveTimeout: limits.KEEP_ALIVE_MS,
+    connectionTimeout: limits.STILL_MS,
+    clientErrorHandler: answerMalformed,
     http: {
       maxHeaderSize: limits.HEAD_BYTES,
       headersTimeout: limits.HEADERS_MS,
@@ -81,15 +97,10 @@ function createApp({ logger }: ServerParts): Server {
       requireHostHeader: false, // The guard refuses it in the form of all our answers.
     },
     frameworkErrors: (error, _request, reply) => {
-      void sendError(reply.headers(SECURITY_HEADERS), error, logger);
+      void sendError(reply, error, logger);
     },
   }) as unknown as Server;
-  connections.watch(app);
-  const routes: RouteOptions[] = [];
-  app.decorate('routes', routes);
-  app.addHook('onRoute', (route) => {
-    routes.push(route);
-  });
+  app.server.maxConnections = limits.CONNECTIONS;
   return app;
 }
 
@@ -97,38 +108,15 @@ function createApp({ logger }: ServerParts): Server {
 const warningsOf = (logger: Logger): Logger =>
   logger.isLevelEnabled('warn') ? logger.child({}, { level: 'warn' }) : logger;
 
-/**
- * Bounds the time that closing takes: waiting requests are answered at once, slow ones have a few seconds.
- *
- * @returns A signal that fires once the server closes.
- */
-function endWaiting(app: Server, clock: Pick<Clock, 'sleep'>): AbortSignal {
+/** Has streams end once the server closes, and other requests within a few seconds. */
+function endStreams(app: Server): AbortSignal {
   const closing = new AbortController();
-  const closed = new AbortController();
   app.addHook('preClose', (done) => {
     closing.abort();
-    void cutOff(app, clock, closed.signal);
-    done();
-  });
-  app.addHook('onSend', (_request, reply) => {
-    if (closing.signal.aborted) void reply.header('connection', 'close'); // An idle connection would delay the close.
-    return Promise.resolve();
-  });
-  app.addHook('onClose', (_app, done) => {
-    closed.abort();
+    setTimeout(() => { app.server.closeAllConnections(); }, limits.CLOSE_MS).unref(); // prettier-ignore
     done();
   });
   return closing.signal;
-}
-
-async function cutOff(app: Server, clock: Pick<Clock, 'sleep'>, closed: AbortSignal): Promise<void> {
-  try {
-    await clock.sleep(limits.CLOSE_MS, closed);
-  } catch (error) {
-    if (closed.aborted) return;
-    throw error;
-  }
-  app.server.closeAllConnections();
 }
 
 /**

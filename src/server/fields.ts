@@ -6,26 +6,10 @@ import { isNumber, isObject } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { LARGEST_BOUND, LARGEST_INTEGER, patternUpTo } from './json-schema.ts';
 
-const LONGEST_NUMBER = 15; // Digits that a JS number always holds exactly.
-
-/** A whole number in a query, also as a client writes it that knows one sort of numbers: 7.0. */
-export function wholeNumber(minimum: number, maximum = 10 ** LONGEST_NUMBER - 1) {
-  const expected = `expected a whole number from ${minimum} to ${maximum}`;
-  return z
-    .string(expected)
-    .regex(new RegExp(`^[0-9]{1,${LONGEST_NUMBER}}(?:\\.0)?$`), expected)
-    .transform(Number)
-    .refine((value) => value >= minimum && value <= maximum, expected)
-    .meta({ type: 'integer', minimum, maximum });
-}
-
-/** The same in a header, described as a text. */
-export const wholeNumberText = z
-  .string()
-  .regex(new RegExp(`^[0-9]{1,${LONGEST_NUMBER}}$`), 'expected a whole number')
-  .transform(Number);
+/** A whole number in a path or a query. */
+export const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
+  z.coerce.number<string>().int().min(minimum).max(maximum);
 
 /** Where a page of a list begins, as in the feed of changes. */
 export const afterId = wholeNumber(0)
@@ -46,35 +30,26 @@ export function nextAfter(
 }
 
 /** Our own number of an entry or a run, in a path. */
-export const rowId = z.strictObject({
-  id: z
-    .string()
-    .regex(new RegExp(`^[1-9][0-9]{0,${LONGEST_NUMBER - 1}}$`), 'expected a whole number from 1')
-    .transform(Number)
-    .describe('number of the entry or the run'),
-});
+export const rowId = z.strictObject({ id: wholeNumber(1).describe('number of the entry or the run') });
 
-const RECORD_ID = 'expected a whole number from 1 to 9223372036854775807';
-
-const ID_PATTERN = `^(?:${patternUpTo(LARGEST_INTEGER)})$`;
+const LARGEST_ID = 2n ** 63n - 1n;
 
 /** The id of a record, a text because a JS number does not hold all ids exactly. */
 export const recordId = z
-  .string(RECORD_ID)
-  .regex(new RegExp(ID_PATTERN), RECORD_ID)
+  .string()
+  .regex(/^[1-9][0-9]{0,18}$/, { error: 'expected a whole number from 1', abort: true })
+  .refine((text) => BigInt(text) <= LARGEST_ID, `expected at most ${LARGEST_ID}`)
   .describe('id of a record');
 
 /** The same in a body, where it may be a number too. */
 export const recordIdOrNumber = z
-  .custom<Json>((value) => typeof value === 'string' || isNumber(value as Json), RECORD_ID)
+  .custom<Json>(
+    (value) => typeof value === 'string' || isNumber(value as Json),
+    'expected the id of a record',
+  )
   .transform((value) => (typeof value === 'string' ? value : isNumber(value) ? wholeText(value) : null))
   .pipe(recordId)
-  .meta({
-    anyOf: [
-      { type: 'integer', minimum: 1, maximum: LARGEST_BOUND },
-      { type: 'string', pattern: ID_PATTERN },
-    ],
-  });
+  .meta({ anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string' }] });
 
 /** The name of one of these kinds; the routes refuse others, and list the known ones. */
 export const kindName = (kinds: readonly Pick<Kind, 'name'>[]) =>

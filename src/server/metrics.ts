@@ -13,7 +13,11 @@ export function metricsRoute(app: Server, context: RouteContext, registry: Regis
     {
       schema: {
         ...{ summary: 'Export metrics for Prometheus', tags: ['Health'] },
-        ...{ produces: ['text/plain'], response: { 200: z.string() } },
+        ...{
+          response: {
+            200: { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } },
+          },
+        },
       },
     },
     async (_request, reply) => {
@@ -50,7 +54,7 @@ const REFUSED = [401, 403, 421, 429];
 const MISNAMED = ['handles', 'requests', 'resources'].map((name) => `nodejs_active_${name}_total`);
 
 /** Counts the answers of this process, and tells its release, the resources that it uses, and whether its writes land. */
-export function countRequests(app: Server, { waitingLimit, version, writes }: RouteContext): Registry {
+export function countRequests(app: Server, { streamLimit, version, writes }: RouteContext): Registry {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -68,9 +72,9 @@ export function countRequests(app: Server, { waitingLimit, version, writes }: Ro
     ...{ labelNames: ['route'], buckets: SECONDS },
   });
   const waiting = new Gauge({
-    ...{ name: 'bms_sync_http_waiting', help: 'Streams and long polls that are open.', registers },
+    ...{ name: 'bms_sync_http_waiting', help: 'Streams that are open.', registers },
     collect: () => {
-      waiting.set(waitingLimit.taken());
+      waiting.set(streamLimit.taken());
     },
   });
   const build = { name: 'bms_sync_build_info', help: 'The release.', labelNames: ['version'], registers };
@@ -82,7 +86,7 @@ export function countRequests(app: Server, { waitingLimit, version, writes }: Ro
     const status = String(reply.statusCode);
     requests.inc({ method, route, status });
     if (REFUSED.includes(reply.statusCode)) refusals.inc({ status });
-    if (route !== '/v1/changes') duration.observe({ route }, reply.elapsedTime / 1000); // Callers of that route ask to wait.
+    if (route !== '/v1/changes') duration.observe({ route }, reply.elapsedTime / 1000); // Streams last as long as their callers.
     done();
   });
   return registry;

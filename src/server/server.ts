@@ -1,14 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type {
-  FastifyBaseLogger,
-  FastifyInstance,
-  FastifyTypeProvider,
-  RawServerDefault,
-  RouteOptions,
-} from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RawServerDefault } from 'fastify';
 import type * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
-import type { SecretsOf } from '../feed/webhooks/endpoints.ts';
 import type { Schedule } from '../jobs/schedule.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Clock } from '../lib/time/clock.ts';
@@ -17,12 +10,11 @@ import type { WriteStanding } from '../mirror/session/write-watch.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 import type { Access, Caller } from './access/access.ts';
 import type { SignInCodes } from './access/credentials.ts';
-import type { WaitingLimit } from './limits.ts';
+import type { StreamLimit } from './limits.ts';
 
 /** The settings that the routes of webhooks need. */
 interface WebhookRules {
   readonly allowHosts: readonly string[];
-  readonly secretsOf: SecretsOf;
 }
 
 /** The dependencies of the HTTP server. */
@@ -51,13 +43,13 @@ export interface ServerParts {
   readonly codes?: Pick<SignInCodes, 'redeem'>;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;
-  /** The settings of webhooks; absent: no host inside is allowed, and all secrets are in the mirror. */
+  /** The settings of webhooks; absent: no host inside is allowed. */
   readonly webhooks?: WebhookRules;
   /** Metrics of the queue as Prometheus reads them. */
   readonly queueMetrics?: () => Promise<string>;
 }
 
-/** Types a route's request by the zod schemas that check it. */
+/** Types a route's request by the zod schemas that check it; routes write their answers themselves. */
 interface ZodTypes extends FastifyTypeProvider {
   readonly validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
   readonly serializer: unknown;
@@ -77,49 +69,23 @@ export interface RouteContext extends ServerParts {
   readonly wakeEngine: () => void;
   readonly webhooks: WebhookRules;
   readonly access: Access;
-  /** Fires when the server closes: waiting requests end. */
+  /** Fires when the server closes: streams end. */
   readonly closing: AbortSignal;
-  /** Limits the requests that wait. */
-  readonly waitingLimit: WaitingLimit;
+  /** Limits the streams that are open. */
+  readonly streamLimit: StreamLimit;
 }
 
 declare module 'fastify' {
-  interface FastifyInstance {
-    /** Every route that was registered. */
-    readonly routes: readonly RouteOptions[];
-  }
   interface FastifyContextConfig {
     /** The route needs no authentication. */
     open?: true;
-    /** The route accepts forms besides JSON. */
-    takesForms?: true;
-    /** Milliseconds in which the body must arrive. */
-    bodyMs?: number;
     /** It is for people: callers without authentication get the sign-in form, and errors are pages. */
     signsIn?: true;
-    /** Set on the 405 route of a path: the methods that the path has, for `Allow`. */
-    allow?: string;
   }
   interface FastifyRequest {
     /** The authenticated caller; null on open routes. */
     caller: Caller | null;
     /** The entry of the outbox that the request has stored or changed; null if none. */
     entryId: number | null;
-  }
-  interface FastifySchema {
-    hide?: boolean;
-    /** Statuses of refusals beyond those that all such routes have. */
-    refusals?: readonly number[];
-    /** A JSON Schema that describes the body in more detail than `body` checks. */
-    toldBody?: Readonly<Record<string, unknown>>;
-    consumes?: readonly string[];
-    operationId?: string;
-    /** By status and name: operations that go on from the answer. */
-    links?: Readonly<Record<string, Readonly<Record<string, object>>>>;
-    summary?: string;
-    description?: string;
-    tags?: readonly string[];
-    produces?: readonly string[];
-    security?: readonly Record<string, readonly string[]>[];
   }
 }

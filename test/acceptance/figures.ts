@@ -30,8 +30,6 @@ const TABLES = [
 export interface Sample {
   readonly minute: number;
   readonly rssMb: number;
-  /** The heap and what it holds outside, after a collection; null where node runs without `--expose-gc`. */
-  readonly liveMb: number | null;
   /** Engine table to its rows. */
   readonly rows: Readonly<Record<string, number>>;
 }
@@ -42,17 +40,10 @@ export async function takeSample(session: Session, minute: number): Promise<Samp
     const [row] = await session.query(sql`select count(*) as n from ${sql.identifier(name)}`);
     rows[name] = Number(row?.['n']);
   }
-  return { minute, rssMb: megabytes(process.memoryUsage.rss()), liveMb: liveMegabytes(), rows };
+  return { minute, rssMb: megabytes(process.memoryUsage.rss()), rows };
 }
 
 const megabytes = (bytes: number): number => Math.round(bytes / 2 ** 20);
-
-function liveMegabytes(): number | null {
-  if (globalThis.gc === undefined) return null;
-  globalThis.gc();
-  const { heapUsed, external } = process.memoryUsage();
-  return megabytes(heapUsed + external);
-}
 
 /** Creates by what became of them, those included whose entries are archived. */
 export async function countCreates(session: Session): Promise<Record<string, number>> {

@@ -1,79 +1,144 @@
-import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Fault } from '../../src/sandbox/faults.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import { bodiesOf, kindOf } from '../world/bodies.ts';
+import { serveWorld } from '../world/http-front.ts';
+import type { HttpFront } from '../world/http-front.ts';
+import { isOurs } from '../world/others.ts';
+import type { Records } from '../world/records.ts';
+import { NO_SECRETS } from '../world/secrets.ts';
+import { createService } from '../world/service.ts';
+import type { Send } from '../world/service.ts';
+import { storedFields } from '../world/stored.ts';
+import { DOCUMENTED } from '../world/traits.ts';
+import type { Personality } from '../world/traits.ts';
+import { PACE } from './clock.ts';
 
 /** Lists that people change in the service's own screens all the time. */
-export const MOVING_KINDS = ['clients', 'providers', 'products', 'projects'] as const;
+export const MOVING_KINDS = ['clients', 'products', 'categories', 'projects'] as const;
+const KINDS = MOVING_KINDS.map(kindOf);
 
-/** What the service's world went through, to hold the mirror's word against. */
-export interface Life {
-  /** One change by a person: a record is made, changed or removed. */
-  readonly act: () => void;
-  /** Removed records, as `kind:id`. */
-  readonly removed: ReadonlySet<string>;
-  /** Pushed codes of which the service made a record while it still had an earlier one. */
-  readonly doubled: ReadonlySet<string>;
-  /** Pushed codes of which it made a record again, after a person had removed the earlier one. */
-  readonly madeAgain: ReadonlySet<string>;
-}
-
-export const codeOf = (record: JsonObject): string => {
-  const { code } = record;
-  return typeof code === 'string' ? code : '';
+/** Nearly everything that may go wrong with a service that tells no lies. */
+const UNKIND: Personality = {
+  ...DOCUMENTED,
+  texts: 'trimmed',
+  fields: 'defaults filled in',
+  ids: 'with gaps',
+  shown: 'partly',
+  lost: 'before or after',
+  commit: 'minutes later',
+  replica: 'lists lag',
+  refusal: 'as HTML of an intermediary',
+  refusedWith: '503',
+  refusedWhen: 'before or after',
+  retryAfter: 'a date',
+  reads: 'sometimes refused',
+  pageSize: '25 rows',
+  total: 'a moment old',
 };
 
-export function watchLife({ world }: Sandbox): Life {
-  const sizes = new Map(MOVING_KINDS.map((kind) => [kind, world.count(kind)]));
-  const [removed, doubled, madeAgain] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  const made = new Map<string, number>(); // Code to the id of its latest record.
-  const insert = world.insert.bind(world);
-  Object.assign(world, {
-    insert: (kind: string, fields: JsonObject) => {
-      const code = codeOf(fields);
-      const earlier = made.get(code);
-      if (earlier !== undefined) (world.get(kind, earlier) ? doubled : madeAgain).add(code);
-      const record = insert(kind, fields);
-      if (code.startsWith('NEW-')) made.set(code, Number(record['id']));
-      return record;
-    },
-  });
-  let acts = 0;
-  const act = (): void => {
-    const number = acts++;
-    const kind = MOVING_KINDS[number % MOVING_KINDS.length] ?? 'clients';
-    const ids = world.ids(kind);
-    const id = ids[Math.floor(Math.random() * ids.length)];
-    const surplus = ids.length - (sizes.get(kind) ?? 0);
-    const chance = Math.random();
-    if (id === undefined || (chance < 0.25 && surplus < 10)) insert(kind, { name: `People's ${number}` });
-    else if (chance < 0.25 || (chance < 0.5 && surplus > -10)) {
-      world.remove(kind, id);
-      removed.add(`${kind}:${id}`);
-    } else world.update(kind, id, { name: `Renamed ${number}` });
-  };
-  return { act, removed, doubled, madeAgain };
+/** What a mirror says of a list: that these were its records. */
+export interface Certificate {
+  readonly kind: string;
+  /** In milliseconds of the calendar, since it began. */
+  readonly atMs: number;
+  readonly ids: readonly string[];
 }
 
-const LOST: readonly Fault['do'][] = [
-  { drop: 'after' },
-  { statusAfter: 502 },
-  { drop: 'before' },
-  { cut: 20 },
-  { commitAfterMs: 200 },
-  { status: 503 },
-];
+/** A service over HTTP, the people who use it, and the truth of what it went through. */
+export interface Life extends HttpFront {
+  /** One change by a person: a record is made, changed or removed. */
+  readonly act: () => void;
+  /** Removes records that we made long ago, so that lists stay as long as they are. */
+  readonly tidy: () => void;
+  /** Creates of which the service made a record while it still had the one before. */
+  readonly doubled: () => readonly string[];
+  /** Whether a list was never like that: from some hours before the certificate on. */
+  readonly isFalse: (certificate: Certificate) => boolean;
+  readonly wasRemoved: (kind: string, id: string) => boolean;
+}
 
-/** One create in fifteen and one read in three hundred meet a fault. */
-export const faults = (): Fault[] => [
-  ...repeated({ method: 'POST' }, { every: 15, deeds: LOST }),
-  ...repeated({ method: 'GET' }, { every: 300, deeds: [{ status: 503 }, { drop: 'after' }] }),
-];
+const HOUR = 3_600_000;
+/** Longer than a sweep takes with all its tries, and what a replica lags. */
+const WINDOW_MS = 12 * HOUR;
+/** Longer than the patience with a lost answer: by then an entry has ended. */
+const OURS_STAY_MS = 4 * 24 * HOUR;
 
-function repeated(
-  on: NonNullable<Fault['on']>,
-  { every, deeds }: { readonly every: number; readonly deeds: readonly Fault['do'][] },
-): Fault[] {
-  return Array.from({ length: 400 }, (_, i) => deeds[i % deeds.length]).flatMap((deed, i) =>
-    deed === undefined ? [] : [{ on, skip: i * every + (every >> 1), times: 1, do: deed }],
+export async function startLife(seed: number, rows: number, beganMs: number): Promise<Life> {
+  const random = randomFrom('people', seed);
+  const nowMs = (): number => (Date.now() - beganMs) * PACE;
+  const service = createService({
+    seed,
+    personality: UNKIND,
+    kinds: KINDS,
+    rows,
+    secrets: NO_SECRETS,
+    seedRecord: (kind, number) => bodiesOf(kind).create(1_000_000 + number, random),
+  });
+  const front = await serveWorld(service, nowMs);
+  const recordsOf = (kind: string): Records => {
+    const records = service.records.get(kind);
+    if (records === undefined) throw new TypeError(`Nothing is served of ${kind}.`);
+    return records;
+  };
+  let acts = 0;
+  const act = (): void => {
+    const kind = random.pick(KINDS);
+    const records = recordsOf(kind.name);
+    const atMs = nowMs();
+    service.advance(atMs);
+    const foreign = records.at(atMs).filter(({ id }) => !isOurs(records, id));
+    const unique = 2_000_000 + acts++;
+    const chance = random.integer(0, 99);
+    const row = foreign.length === 0 ? undefined : random.pick(foreign);
+    if (row === undefined || (chance < 25 && foreign.length < rows + 10))
+      records.create(storedFields(kind, bodiesOf(kind).create(unique, random), UNKIND), atMs, 'other');
+    else if (chance < 50 && foreign.length > rows - 10) records.remove(row.id, atMs);
+    else records.edit(row.id, bodiesOf(kind).edit(unique, random), { atMs, doer: 'other' });
+  };
+  const tidy = (): void => {
+    const atMs = nowMs();
+    service.advance(atMs);
+    for (const { kind, committed, operation } of service.sends)
+      if (operation === 'create' && committed !== null && committed.atMs < atMs - OURS_STAY_MS)
+        recordsOf(kind).remove(committed.id, atMs);
+  };
+  return {
+    ...front,
+    act,
+    tidy,
+    doubled: () => doubledIn(service.sends, recordsOf),
+    isFalse: (certificate) => isFalse(recordsOf(certificate.kind), service.sends, certificate),
+    wasRemoved: (kind, id) => recordsOf(kind).deeds.some((deed) => deed.id === id && deed.is === 'deleted'),
+    [Symbol.asyncDispose]: () => front[Symbol.asyncDispose](),
+  };
+}
+
+function doubledIn(sends: readonly Send[], recordsOf: (kind: string) => Records): readonly string[] {
+  const latest = new Map<string, string>();
+  return sends.flatMap(({ kind, operation, body, committed }) => {
+    if (operation !== 'create' || committed === null) return [];
+    const create = `${kind} ${body}`;
+    const before = latest.get(create);
+    latest.set(create, committed.id);
+    return before !== undefined && recordsOf(kind).find(before, committed.atMs) !== undefined ? [create] : [];
+  });
+}
+
+/** Our own records land by themselves, whatever the list shows. */
+function isFalse(records: Records, sends: readonly Send[], { kind, atMs, ids }: Certificate): boolean {
+  const fromMs = atMs - WINDOW_MS;
+  const own = new Set(
+    sends.flatMap((send) =>
+      send.kind === kind && send.committed !== null && send.committed.atMs >= fromMs
+        ? [send.committed.id]
+        : [],
+    ),
   );
+  const keyOf = (some: readonly string[]): string =>
+    some
+      .filter((id) => !own.has(id))
+      .sort()
+      .join();
+  const wanted = keyOf(ids);
+  const instants = records.deeds.map((deed) => deed.atMs).filter((ms) => ms > fromMs && ms <= atMs);
+  return ![fromMs, ...instants].some((ms) => keyOf(records.at(ms).map(({ id }) => id)) === wanted);
 }

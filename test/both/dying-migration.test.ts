@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/catalog.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
-import type { Row, Session } from '../../src/mirror/session/session.ts';
-import { releasedPostgres } from '../mirror/released-mirror.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 
 /** The session of a process that dies at the nth statement that draws the schema. */
@@ -53,18 +52,3 @@ test(
     expect(await tables(session)).toBeGreaterThan(25);
   },
 );
-
-test('PostgreSQL, G12: nor does one of a filled mirror of the release before', async () => {
-  await using session = await openPostgresSession(await releasedPostgres());
-  const places = (): Promise<Row[]> =>
-    session.query(sql`
-      select c.oid, relname, nspname, relacl::text from pg_class c join pg_namespace n on n.oid = relnamespace
-      where nspname !~ '^pg_|^information_schema' order by c.oid`);
-  const before = await places();
-  for (const n of [1, 3, 20, 40, 60, 80]) {
-    expect(await finishes(dyingAt(session, n))).toBe(false);
-    expect(await places(), `step ${n}`).toEqual(before);
-  }
-  expect(await migrate(session, KINDS)).toBe(true);
-  expect(await session.query(sql`select id from bi_clients`)).toHaveLength(3);
-});

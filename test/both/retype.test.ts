@@ -86,7 +86,7 @@ async function oldMirror(session: Session): Promise<void> {
       await land(tx, kind, kind.name === 'products' ? PRODUCTS : LINES);
       await register(tx, kind);
     }
-    await writeMeta(tx, 'version', '3');
+    await writeMeta(tx, 'version', '0');
     await writeMeta(tx, 'layout', 'of release 3');
   });
 }

@@ -2,20 +2,15 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { verifyKind } from '../../src/audit/verify-kind.ts';
 import type { KindComparison } from '../../src/audit/verify-kind.ts';
-import { KINDS, LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { expandIds } from '../../src/cli/parts/input.ts';
-import { parseObject } from '../../src/lib/json/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
-import { writeMeta } from '../../src/mirror/kinds/meta.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { OWN_COLUMNS } from '../../src/mirror/tables/kind-table.ts';
 import type { Row, Session } from '../../src/mirror/session/session.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { fillReleased } from '../mirror/fill-released.ts';
-import { RELEASED, RELEASED_KINDS } from '../mirror/released-mirror.ts';
 import { ALL, DATABASES, MIRRORS, backfillFrom, clockAt, eventsOf, pullOne } from '../pull/steps.ts';
 import { openSandboxSource, pullFrom, rowsOf, sandbox } from '../pull/support.ts';
 
@@ -91,79 +86,32 @@ async function content(session: Session, kind: string): Promise<unknown[]> {
   }));
 }
 
-interface Beginning {
-  /** How many records of each kind the service has, and how many rows of each are touched. */
-  readonly size: number;
-  readonly touched: number;
-  /** A minute after which nothing in the mirror was written. */
-  readonly from: number;
-  readonly open: (service: Sandbox) => Promise<Session>;
-}
-
-/** A mirror of the release before with a service of the same records, not migrated yet. */
-type Filling = (session: Session, service: Sandbox) => Promise<void>;
-
-/** The service goes on from where the released mirror has last seen it. */
-const catchUp: Filling = async (session, { url, world }) => {
-  await session.atomically((tx) => writeMeta(tx, 'source.base_url', url));
-  for (const { name } of RELEASED_KINDS)
-    for (const row of await rowsOf(session, name))
-      world.update(name, Number(row['id']), parseObject(String(row['_raw'])));
-};
-
-const upgraded = (open: () => Promise<Session>, fill: Filling): Beginning['open'] => {
-  return async (service) => {
-    const session = await open();
-    await fill(session, service);
-    expect(await migrate(session, KINDS)).toBe(true);
-    return session;
-  };
-};
-
-const AFTER_THE_RELEASE = 400_000;
-const BEGINNINGS: readonly (readonly [name: string, beginning: Beginning])[] = [
-  ...DATABASES.map((name): readonly [string, Beginning] => [
-    `a new ${name} mirror`,
-    { size: SIZE, touched: TOUCHED, from: 0, open: MIRRORS[name] },
-  ]),
-  ...RELEASED.flatMap(([name, open]): (readonly [string, Beginning])[] => [
-    [
-      `a ${name} mirror that the release before left`,
-      { size: 3, touched: 2, from: AFTER_THE_RELEASE, open: upgraded(open, catchUp) },
-    ],
-    [
-      `a large ${name} mirror of the release before`,
-      { size: SIZE, touched: TOUCHED, from: AFTER_THE_RELEASE, open: upgraded(open, fillReleased) },
-    ],
-  ]),
-];
-
-describe.each(BEGINNINGS)('%s', (_name, { size, touched, from, open }) => {
+describe.each(DATABASES)('a new %s mirror', (name) => {
   test(
     'rows of every kind that were touched at random are as they were after one pull and the backfills that verify names',
     { timeout: isDeep ? 600_000 : 120_000 },
     async () => {
-      const service = await sandbox({ size });
-      const session = await open(service);
+      const service = await sandbox({ size: SIZE });
+      const session = await MIRRORS[name]();
       const pullAll = (minute: number): ReturnType<typeof pullFrom> =>
-        pullFrom(service, session, { parts: { clock: clockAt(from + minute) } });
+        pullFrom(service, session, { parts: { clock: clockAt(minute) } });
       const earlier = await eventsOf(session);
       await pullAll(10);
       const before = new Map<string, unknown[]>();
       for (const { name } of LISTED_KINDS) before.set(name, await content(session, name));
       for (const kind of LISTED_KINDS)
-        await touch(session, kind, { count: touched, random: randomFrom('touched', kind.name) });
+        await touch(session, kind, { count: TOUCHED, random: randomFrom('touched', kind.name) });
 
       const { kinds } = await pullAll(20);
       expect(kinds.map(({ kind, state }) => [kind, state])).toEqual(
         LISTED_KINDS.map(({ name }) => [name, 'certified']),
       );
-      for (const verdict of await verifyAll(service, session, from + 30)) {
+      for (const verdict of await verifyAll(service, session, 30)) {
         expect(verdict).toMatchObject({ missing: 0, surplus: 0 });
-        await mend(service, session, { verdict, minute: from + 40 });
+        await mend(service, session, { verdict, minute: 40 });
       }
 
-      for (const verdict of await verifyAll(service, session, from + 50))
+      for (const verdict of await verifyAll(service, session, 50))
         expect(verdict).toMatchObject({ moved: 0, differs: 0, repair: null, reason: null });
       expect(await eventsOf(session)).toEqual(earlier);
       for (const { name } of LISTED_KINDS)

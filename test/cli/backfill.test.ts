@@ -96,22 +96,6 @@ test('interrupted by Ctrl-C it ends with 3, says how to go on, and the same comm
   expect((await backfill(env, 'clients', '--all')).report).toMatchObject({ resumed: null, rows: 3000 });
 });
 
-test('where the service gives nothing it ends with 1 and a reason', async () => {
-  const { service, env } = await scene();
-  service.setFaults([{ on: { kind: 'clients' }, do: { refuse: true } }]);
-  for (const extent of [['--all'], ['--ids', '1']])
-    expect(await backfill(env, 'clients', ...extent)).toMatchObject({
-      ...{
-        code: 1,
-        report: {
-          state: 'aborted',
-          reason: 'forbidden',
-          detail: expect.stringContaining('/api/clients') as string,
-        },
-      },
-    });
-});
-
 describe('what it cannot mean is usage, and asks the service for nothing', () => {
   test.each([
     [['clients']],
@@ -131,11 +115,4 @@ describe('what it cannot mean is usage, and asks the service for nothing', () =>
     expect([code, stdout]).toEqual([2, '']);
     expect(service.requests).toEqual([]);
   });
-});
-
-test('a run of it is listed', async () => {
-  const { env } = await scene();
-  await run(['backfill', 'departments', '--all'], env);
-  const runs = await run(['runs'], env);
-  expect(runs.stdout).toMatch(/backfill\s.*departments/);
 });

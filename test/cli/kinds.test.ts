@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { KindDescription } from '../../src/report/describe-kind.ts';
@@ -100,23 +99,5 @@ describe('kinds', () => {
       meaning: 'amount with 2 places',
       write: null,
     });
-  });
-
-  test('refuses a kind that there is not with 2, and a guess', async () => {
-    const ended = await run(['kinds', 'cleints', '--json'], env());
-    expect(ended.code).toBe(2);
-    expect(document(ended)).toMatchObject({
-      error: { code: 'usage.kind', message: 'There is no record kind "cleints"; did you mean clients?' },
-    });
-  });
-
-  test('says that a mirror cannot be read, and tells the rest', async () => {
-    const path = freshMirror();
-    writeFileSync(path, 'no database at all '.repeat(100));
-    const ended = await run(['kinds', 'clients', '--json'], { DATABASE_URL: `file:${path}` });
-    expect(ended.code).toBe(0);
-    expect(ended.stderr).toContain('Fields that only the mirror knows are left out: ');
-    expect(document(ended)).toMatchObject({ kind: 'clients', mirror: 'unreadable' });
-    expect(readdirSync(dirname(path))).toContain(join(path).split('/').at(-1));
   });
 });

@@ -7,7 +7,6 @@ import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { saveFields } from '../../src/mirror/kinds/field-store.ts';
 import { openSession } from '../../src/mirror/open-session.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
-import { releasedPostgres, releasedSqlite } from '../mirror/released-mirror.ts';
 import { document, run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -177,29 +176,5 @@ describe.each(PLACES)('migrate in %s', (_name, place) => {
     expect(await session.query(sql`select email, _raw from clients`)).toEqual([
       { email: null, _raw: '{"id":1,"code":"A"}' },
     ]);
-  });
-});
-
-describe.each([
-  ['SQLite', () => Promise.resolve(`file:${releasedSqlite()}`)],
-  ['PostgreSQL', () => releasedPostgres()],
-] as const)('migrate of an older release in %s', (_name, place) => {
-  test('fills the nested tables and the dictionary, without an event', async () => {
-    const url = await place();
-    expect(await run(['migrate'], { DATABASE_URL: url })).toMatchObject({ code: 0 });
-    await using session = await openSession(url);
-    const records = (await session.query(sql`select id, _raw from clients order by id`)).map((row) => ({
-      id: row['id'],
-      contacts: (JSON.parse(String(row['_raw'])) as { contacts: { nom: string }[] }).contacts,
-    }));
-    const expected = records.flatMap(({ id, contacts }) =>
-      contacts.map(({ nom }, position) => ({ parent_id: id, position, nom })),
-    );
-    expect(expected.length).toBeGreaterThan(0);
-    const shown = sql`select parent_id, position, nom from bi_clients_contacts order by parent_id, position`;
-    expect(await session.query(shown)).toEqual(expected);
-    expect(
-      await session.query(sql`select 1 from bi_dictionary where view = 'bi_clients' limit 1`),
-    ).toHaveLength(1);
   });
 });

@@ -1,15 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
 import { systemClock } from '../../src/lib/time/clock.ts';
-import { saveFields } from '../../src/mirror/kinds/field-store.ts';
 import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
 import { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { EntryPatch } from '../../src/mirror/outbox/outbox-store.ts';
-import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import { putRecords } from '../mirror/temp-mirror.ts';
 import { document, run } from '../support/command-line.ts';
@@ -17,7 +14,7 @@ import type { Env } from '../support/command-line.ts';
 import { ask } from '../support/mirror-file.ts';
 import { MAIN } from '../support/program.ts';
 import { migratedMirror } from '../support/sqlite-templates.ts';
-import { freshMirror, tempFolder } from '../support/temp-folder.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const RAW = '{"id":17,"code":"C-17","name":"Bea","credit":"10.10","adresse2":""}';
 const QUEUED = 'Queued; outbound.writes is off (BMS_WRITES): nothing is sent.\n';
@@ -29,15 +26,6 @@ async function mirror() {
   await using session = openSqliteSession(path);
   await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '17', code: 'C-17', _raw: RAW }]));
   return { path, env };
-}
-
-/** The service has sent this field of a client. */
-async function seeField(path: string, field: string): Promise<void> {
-  await using session = openSqliteSession(path);
-  const fields = new Map([[field, { type: 'integer', fitsHint: true, wire: 'number' }]] as const);
-  const [clients] = KINDS.filter(({ name }) => name === 'clients');
-  if (clients === undefined) throw new Error('no clients');
-  await session.atomically((tx) => saveFields(tx, clients, { fields, now: new Date() }));
 }
 
 /** A process that sends serves this mirror. */
@@ -100,25 +88,12 @@ describe('push', () => {
     ]);
   });
 
-  test('tells what the caller should know', async () => {
-    const { path, env } = await mirror();
-    await seeField(path, 'vip');
-    const { stdout } = await run(pushed('update', 'clients', '404', '--data', '{"vip":1}'), env);
-    expect(stdout).toContain('\n  Note: vip is undocumented: it is sent as it is\n');
-    expect(stdout).toContain('\n  Note: the mirror does not have record 404 of clients');
-  });
-
   test('reads the fields from a file', async () => {
     const { path, env } = await mirror();
     const file = join(tempFolder(), 'ada.json');
     writeFileSync(file, '\ufeff{\n  "code": "C-1",\n  "credit": 12345678901234567890.10\n}\n');
     expect((await run(pushed('create', 'clients', '--data', `@${file}`), env)).code).toBe(0);
     expect(outbox(path)).toMatchObject([{ payload: '{"code":"C-1","credit":12345678901234567890.10}' }]);
-  });
-
-  test('says nothing of writes where they are on', async () => {
-    const { env } = await mirror();
-    expect(await run(ADA, { ...env, BMS_WRITES: 'on' })).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('is the same key for another change fails with 1', async () => {
@@ -133,14 +108,6 @@ describe('push', () => {
       },
     });
     expect(outbox(path)).toHaveLength(1);
-  });
-
-  test('of no mirror fails with 1, and makes none', async () => {
-    const path = freshMirror();
-    const ended = await run(ADA, { DATABASE_URL: `file:${path}` });
-    expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toContain(`There is no mirror at ${path}`);
-    expect(existsSync(path)).toBe(false);
   });
 });
 
@@ -167,15 +134,6 @@ describe('push --dry-run stores and sends nothing, and shows', () => {
     expect(outbox(path)).toEqual([]);
   });
 
-  test('the records of the mirror that have its key', async () => {
-    const { env } = await mirror();
-    const same = await dry(pushed('create', 'clients', '--data', '{"code":"C-17","name":"Bea"}'), env);
-    expect(same.json).toMatchObject({ alike: [{ recordId: '17', match: 'exact' }] });
-    const alike = await dry(pushed('create', 'clients', '--data', '{"code":"C-17","name":"Ada"}'), env);
-    expect(alike.json).toMatchObject({ alike: [{ recordId: '17', match: 'natural key' }] });
-    expect(alike.text).toMatch(/The mirror has it already.*:\nid {2}match\n.*\n17 {2}natural key\n/);
-  });
-
   test('what of an update would be put, compared with the mirror’s row', async () => {
     const { path, env } = await mirror();
     const argv = pushed(
@@ -196,13 +154,6 @@ describe('push --dry-run stores and sends nothing, and shows', () => {
     expect(outbox(path)).toEqual([]);
   });
 
-  test('that nothing would be sent', async () => {
-    const { env } = await mirror();
-    const { json, text } = await dry(pushed('update', 'clients', '17', '--data', '{"name":"Bea"}'), env);
-    expect(json).toMatchObject({ merge: 'nothing', request: null });
-    expect(text).toContain('Nothing would be sent: the record is so already.');
-  });
-
   test('conflicts with what somebody else has done since the base', async () => {
     const { env } = await mirror();
     const { json, text } = await dry([...RENAME, '--base', '{"name":"Ada"}'], env);
@@ -211,16 +162,6 @@ describe('push --dry-run stores and sends nothing, and shows', () => {
       conflicts: [{ field: 'name', base: 'Ada', remote: 'Bea', wanted: 'Zoé' }],
     });
     expect(text).toMatch(/\nname +"Ada" +"Bea" +"Zoé"\n/);
-  });
-
-  test('that the mirror has no row to compare with', async () => {
-    const { env } = await mirror();
-    const { json, text } = await dry(pushed('update', 'clients', '404', '--data', '{"name":"x"}'), env);
-    expect(json).toMatchObject({
-      merge: null,
-      request: { method: 'PUT', path: '/api/clients/404', body: { name: 'x' } },
-    });
-    expect(text).toContain('The mirror does not have record 404 of clients');
   });
 });
 
@@ -261,13 +202,6 @@ describe('push --wait', () => {
     expect(document(await waiting)).toMatchObject({ state: 'done', recordId: '501', isNew: true });
   });
 
-  test('ends with 3 where the time is up first', async () => {
-    const { env } = await served();
-    const ended = await run([...keyed, '--wait', '--timeout', '0', '--json'], env);
-    expect(ended).toMatchObject({ code: 3, stderr: '' });
-    expect(document(ended)).toMatchObject({ id: 1, state: 'ready', verdict: null });
-  });
-
   test('ends with 3 at Ctrl-C; the entry stays', async () => {
     const { path, env } = await served();
     const stop = new AbortController();
@@ -297,21 +231,6 @@ describe('push --wait', () => {
     expect(ended.stderr).toContain(`Queued, not waited for: ${words}`);
     expect(waits).not.toHaveBeenCalled();
     expect(document(ended)).toMatchObject({ id: 1, state: 'ready' });
-  });
-
-  test('says at once that sends are frozen, though served, and ends with 3', async () => {
-    const { path, env } = await served();
-    {
-      await using session = openSqliteSession(path);
-      await session.atomically((tx) =>
-        freeze(tx, 'a back-up was restored', new Date('2026-03-01T12:00:00Z')),
-      );
-    }
-    const ended = await run([...keyed, '--wait', '--timeout', '600', '--json'], env);
-    expect(ended.code).toBe(3);
-    expect(ended.stderr).toContain(
-      'Queued, not waited for: nothing is sent since 2026-03-01 12:00:00.000 UTC: a back-up was restored.',
-    );
   });
 
   test('waits for a process that sends, even if its own settings have writes off', async () => {
@@ -347,33 +266,6 @@ describe('a field that nobody knows', () => {
     const asJson = await run(['outbox', 'show', '1', '--json'], env);
     expect(document(asJson)).toMatchObject({ allowUnknown: true });
   });
-
-  test('is known once the service has sent it', async () => {
-    const { path, env } = await mirror();
-    await seeField(path, 'names');
-    expect((await run(WRONG, env)).code).toBe(0);
-    expect(outbox(path)).toMatchObject([{ allow_unknown: 0n }]);
-    expect((await run(['outbox', 'show', '1'], env)).stdout).not.toContain('allow_unknown');
-  });
-
-  test('of a batch is allowed line by line, or for all lines', async () => {
-    const { path, env } = await mirror();
-    const line = (more: object) =>
-      JSON.stringify({ operation: 'create', kind: 'clients', data: { code: 'C-1', names: 'Ada' }, ...more });
-    const batch = (lines: readonly string[], ...argv: readonly string[]) =>
-      run(['push', '--batch', ...argv], env, undefined, [lines.join('\n')]);
-    const refused = await batch([line({ allowUnknown: true }), line({})]);
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain(`line 2: ${GUESSED}`);
-    expect((await batch([line({}), line({ allowUnknown: false })], '--allow-unknown')).code).toBe(2);
-    expect((await batch([line({ allowUnknown: null })], '--allow-unknown')).stderr).toContain(
-      'allowUnknown: expected true or false, got null',
-    );
-    expect(outbox(path)).toEqual([]);
-    expect((await batch([line({ allowUnknown: true })])).code).toBe(0);
-    expect((await batch([line({}), line({})], '--allow-unknown', '--allow-double')).code).toBe(0);
-    expect(outbox(path).map(({ allow_unknown }) => allow_unknown)).toEqual([1n, 1n, 1n]);
-  });
 });
 
 describe('a create whose natural key something has', () => {
@@ -388,19 +280,6 @@ describe('a create whose natural key something has', () => {
     expect(outbox(path)).toEqual([]);
     expect((await run([...AGAIN, '--allow-double'], env)).code).toBe(0);
     expect(outbox(path).map(({ allow_double }) => allow_double)).toEqual([1n]);
-  });
-
-  test('is refused in a batch with its line, and allowed line by line', async () => {
-    const { path, env } = await mirror();
-    const line = (more: object) =>
-      JSON.stringify({ operation: 'create', kind: 'clients', data: { code: 'C-17' }, ...more });
-    const batch = (...lines: readonly string[]) =>
-      run(['push', '--batch'], env, undefined, [lines.join('\n')]);
-    const refused = await batch(line({ allowDouble: true }), line({}));
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('line 2: Entry 1 of the outbox creates a record of clients');
-    expect(outbox(path)).toEqual([]);
-    expect((await batch(line({ allowDouble: true }))).code).toBe(0);
   });
 });
 
@@ -435,15 +314,6 @@ describe('push --batch', () => {
     expect((await batch(env, LINES)).stdout.match(/^Entry/gm)).toHaveLength(3);
   });
 
-  test('reads a character that comes in two pieces', async () => {
-    const { path, env } = await mirror();
-    const bytes = Buffer.from('\ufeff{"operation":"create","kind":"clients","data":{"name":"Zoé"}}');
-    const at = bytes.indexOf(0xc3) + 1;
-    const pieces = [bytes.subarray(0, at), bytes.subarray(at)];
-    expect((await run(['push', '--batch'], env, undefined, pieces)).code).toBe(0);
-    expect(outbox(path)).toMatchObject([{ payload: '{"name":"Zoé"}' }]);
-  });
-
   test('stores none where one is faulty, and names all faults by their lines', async () => {
     const { path, env } = await mirror();
     const ended = await batch(
@@ -466,11 +336,6 @@ describe('push --batch', () => {
       expect(ended.stderr).toContain(words);
     expect(document(ended)).toMatchObject({ error: { code: 'outbox.invalid' } });
     expect(outbox(path)).toEqual([]);
-  });
-
-  test('of nothing stores nothing', async () => {
-    const { env } = await mirror();
-    expect(document(await batch(env, [], '--json'))).toEqual({ entries: [] });
   });
 
   test('shows what it would do, and waits for all', async () => {
@@ -507,61 +372,5 @@ describe('push --batch', () => {
     });
     expect(JSON.parse(stdout)).toMatchObject({ entries: [{ id: 1, key: 'one' }] });
     expect(outbox(path)).toHaveLength(1);
-  });
-});
-
-describe('a push that cannot be carried out as given ends with 2, says why, and stores nothing', () => {
-  test.each([
-    ['a kind that there is not', ['create', 'klients', '--data', '{"a":1}'], 'no record kind "klients"'],
-    ['a kind without a create', ['create', 'bookings', '--data', '{"a":1}'], 'documents no create for it'],
-    ['no data', ['create', 'clients'], "required option '--data <json>' not specified"],
-    ['data that is no JSON', ['create', 'clients', '--data', '{code:1}'], '--data is not JSON'],
-    [
-      'a file that is not there',
-      ['create', 'clients', '--data', '@/nowhere.json'],
-      'The file /nowhere.json of --data',
-    ],
-    ['data that is no object', ['create', 'clients', '--data', '[]'], 'expected a JSON object, got []'],
-    [
-      'a base that is no JSON',
-      ['update', 'clients', '1', '--data', '{"name":"x"}', '--base', 'x'],
-      '--base is not JSON',
-    ],
-    [
-      'an id that is none',
-      ['update', 'clients', 'x', '--data', '{"name":"x"}'],
-      'id: expected a whole number',
-    ],
-    [
-      'an update without an id',
-      ['update', 'clients', '--data', '{"name":"x"}'],
-      "missing required argument 'id'",
-    ],
-    ['a wrong type', ['create', 'clients', '--data', '{"term":"soon"}'], 'term: expected a whole number'],
-    ['an empty key', ['create', 'clients', '--data', '{"code":"x"}', '--key', ''], 'key: expected a text'],
-    ['nothing to push', [], 'one of create KIND, update KIND ID and --batch'],
-    [
-      'a batch and an entry',
-      ['--batch', 'create', 'clients', '--data', '{"code":"x"}'],
-      '--batch takes its entries',
-    ],
-    [
-      'a time that is none',
-      ['create', 'clients', '--data', '{"code":"x"}', '--timeout', 'x'],
-      'whole number',
-    ],
-  ])('%s', async (_case, argv, words) => {
-    const { path, env } = await mirror();
-    const { code, stdout, stderr } = await run(pushed(...argv), env);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain(words);
-    expect(outbox(path)).toEqual([]);
-  });
-
-  test('bytes that are no text', async () => {
-    const { env } = await mirror();
-    const ended = await run(['push', '--batch'], env, undefined, [Buffer.from([0xff, 0xfe, 0x7b])]);
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('not UTF-8');
   });
 });

@@ -140,18 +140,6 @@ describe.each(PLACES)('record in %s', (_name, place) => {
     );
   });
 
-  test('tells of a record without a row what is known of it', async () => {
-    const env = await mirror((tx) =>
-      insertEntry(tx, {
-        ...{ key: 'k', kind: 'projects', operation: 'update', recordId: '404' },
-        ...{ payload: '{"name":"x"}', base: null, naturalKey: null, now: NOON },
-      }),
-    );
-    const ended = await run(['record', 'projects', '404', '--json'], env);
-    expect(ended.code).toBe(0);
-    expect(document(ended)).toMatchObject({ state: 'absent', record: null, entries: [{ id: 1 }] });
-  });
-
   test('of a record that the mirror does not know fails with 1', async () => {
     const env = await mirror(() => Promise.resolve());
     const ended = await run(['record', 'projects', '9223372036854775807', '--json'], env);

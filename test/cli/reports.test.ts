@@ -117,15 +117,6 @@ describe('runs', () => {
     expect(await run(['runs', 'list'], env)).toEqual({ code, stdout, stderr: '' });
   });
 
-  test('takes --json without naming `list` too', async () => {
-    const { env } = await pulledMirror();
-
-    const ended = await run(['runs', '--json'], env);
-
-    expect(ended).toMatchObject({ code: 0, stderr: '' });
-    expect((document(ended) as { runs: object[] }).runs).toHaveLength(1);
-  });
-
   test('takes --json before the word `show` or `list` too', async () => {
     const { env } = await pulledMirror();
 
@@ -148,17 +139,6 @@ describe('runs', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Run 1: pull, done, from \d{4}-.* to \d{4}-.* UTC\n/);
     expect(stdout).toMatch(/\nclients +certified +30 +30 +0 /);
-  });
-
-  test('show tells what went wrong and what to do', async () => {
-    const { env } = await pulledMirror();
-    await run(['pull', 'clients'], { ...env, BMS__SOURCE__MAX_ATTEMPTS: '1' });
-
-    const { stdout } = await run(['runs', 'show', '2'], env);
-
-    expect(stdout).toMatch(
-      /\nclients: GET \/api\/clients page 1: nothing listens at this port of 127\.0\.0\.1:\d+ \(ECONNREFUSED\).*source\.baseUrl/,
-    );
   });
 
   test('show of a run that there is not fails with 1', async () => {
@@ -283,17 +263,6 @@ describe('doctor', () => {
 });
 
 describe('help and version', () => {
-  test.each(['demo', 'pull', 'status', 'runs', 'migrate', 'doctor', 'sandbox'])(
-    '%s --help tells its options',
-    async (command) => {
-      const { code, stdout, stderr } = await run([command, '--help']);
-
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      for (const word of [`Usage: bms-sync ${command}`, '--json', '--config <file>', '--help'])
-        expect(stdout).toContain(word);
-    },
-  );
-
   test('a command that is loaded alone is the one that stands under its name in the list of all', async () => {
     const { stdout: list } = await run(['help']);
     const names = [...list.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name);

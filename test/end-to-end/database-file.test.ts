@@ -1,13 +1,5 @@
 import { execFile } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
@@ -115,22 +107,6 @@ describe('a file that is no mirror of ours fails every command with 1', () => {
       expect(ended.stderr + ended.stdout).toContain(`The mirror ${path} is not a healthy SQLite database`);
     }
     expect(readFileSync(path, 'utf8')).toBe(text);
-  });
-
-  test('a mirror of which half is gone', async () => {
-    await using sandbox = await startSandbox({ size: 60 });
-    const path = freshMirror();
-    const env = settingsFor(sandbox, path);
-    await run(['pull'], env);
-    const half = join(tempFolder(), 'half.db');
-    copyFileSync(path, half);
-    truncateSync(half, 200_000);
-
-    const ended = await run(['pull'], { ...env, DATABASE_URL: `file:${half}` });
-
-    expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toContain('is not a healthy SQLite database');
-    expect(ended.stderr).toContain('Restore it from a copy');
   });
 
   test("another program's database", async () => {

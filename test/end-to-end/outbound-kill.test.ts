@@ -82,38 +82,34 @@ test.concurrent(
 );
 
 test.concurrent(
-  `workers of a PostgreSQL mirror are killed ${POSTGRES_KILLS} times, with the queue in it (H05, D07)`,
+  `workers of a PostgreSQL mirror are killed ${POSTGRES_KILLS} times (H05, D07)`,
   TIMEOUT,
   (context) =>
     suffer(context, { at: 'postgres' }, async (streamed) => {
       const { env } = streamed.scene;
-      const all = { ...env, QUEUE_URL: env['DATABASE_URL'] ?? '' };
-      await killOften(streamed, all, POSTGRES_KILLS);
-      await serveBeside(context.onTestFinished, all);
+      await killOften(streamed, env, POSTGRES_KILLS);
+      await serveBeside(context.onTestFinished, env);
     }),
 );
 
-test.concurrent(
-  `all connections to PostgreSQL are cut ${CUTS} times, those of mirror and queue (F07, G05)`,
-  TIMEOUT,
-  (context) =>
-    suffer(context, { at: 'postgres' }, async ({ scene, stream }) => {
-      const url = scene.env['DATABASE_URL'] ?? '';
-      await serveBeside(context.onTestFinished, { ...scene.env, QUEUE_URL: url });
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
-      context.onTestFinished(() => client.end());
-      const random = randomNumbers(20_260_302);
-      for (let cut = 0; cut < CUTS; cut++) {
-        await stream();
-        await pause(random() % 300);
-        await client.query(
-          'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-        );
-        await stream();
-        await pause(random() % 500);
-      }
-    }),
+test.concurrent(`all connections to PostgreSQL are cut ${CUTS} times (F07, G05)`, TIMEOUT, (context) =>
+  suffer(context, { at: 'postgres' }, async ({ scene, stream }) => {
+    const url = scene.env['DATABASE_URL'] ?? '';
+    await serveBeside(context.onTestFinished, scene.env);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    context.onTestFinished(() => client.end());
+    const random = randomNumbers(20_260_302);
+    for (let cut = 0; cut < CUTS; cut++) {
+      await stream();
+      await pause(random() % 300);
+      await client.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      );
+      await stream();
+      await pause(random() % 500);
+    }
+  }),
 );
 
 /** A pseudo-random generator (xorshift): the same moments in every run. */

@@ -65,32 +65,6 @@ describe.each(DATABASES)('%s', (database) => {
   });
 });
 
-test('one who waits for a rare kind does not read the others again at every turn', async () => {
-  const { session } = await mirrorIn('SQLite');
-  await putChanges(session, ...Array.from({ length: 10 }, (_, index) => change(index + 1, 'products')));
-  const asked: number[] = [];
-  const stop = new AbortController();
-  const clock = {
-    sleep: async () => {
-      asked.push(0);
-      if (asked.length === 2) await putChanges(session, change(1));
-    },
-  };
-  const queries: unknown[] = [];
-  const watched: Session = {
-    ...session,
-    query: (statement) => {
-      queries.push(statement);
-      return session.query(statement);
-    },
-  };
-  const following = followChanges(watched, { after: 0, kind: 'clients' }, { clock, signal: stop.signal });
-
-  expect((await following.next()).value).toMatchObject({ seq: 11, kind: 'clients' });
-
-  expect(queries).toHaveLength(3 + 2); // Where the end is, three times; the ten others once; the new one.
-});
-
 test('is over at once where it was stopped before it began, and while it waits', async () => {
   const { session } = await mirrorIn('SQLite');
   await putChanges(session, change(1));
@@ -104,15 +78,6 @@ test('is over at once where it was stopped before it began, and while it waits',
   };
   const waiting = followChanges(session, { after: 1 }, { clock: { sleep }, signal: stop.signal });
   expect(await waiting.next()).toMatchObject({ done: true });
-});
-
-test('a clock that fails is told', async () => {
-  const { session } = await mirrorIn('SQLite');
-  const sleep = (): Promise<void> => Promise.reject(new Error('no time'));
-  const { signal } = new AbortController();
-  await expect(followChanges(session, { after: 0 }, { clock: { sleep }, signal }).next()).rejects.toThrow(
-    'no time',
-  );
 });
 
 async function collect(

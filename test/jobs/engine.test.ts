@@ -6,7 +6,6 @@ import { createInProcessNotifier } from '../../src/jobs/notifier.ts';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import { gate } from '../mirror/temp-mirror.ts';
-import { freshDatabaseUrl } from '../support/postgres.ts';
 import { QUICK, longest, memoryLog, ownPrefix, startTestEngine, workQueue, workSession } from './support.ts';
 import type { Log, Started } from './support.ts';
 
@@ -17,17 +16,10 @@ const bullmq = (url: string, log: Log, prefix = ownPrefix()): Notifier =>
 const NOTIFIERS: readonly (readonly [string, () => Promise<(log: Log) => Notifier>])[] = [
   ['in this process', () => Promise.resolve(() => createInProcessNotifier())],
   [
-    'by BullMQ on Redis',
+    'by BullMQ',
     () => {
       const prefix = ownPrefix();
       return Promise.resolve((log) => bullmq(inject('redisUrl'), log, prefix));
-    },
-  ],
-  [
-    'by BullMQ on PostgreSQL',
-    async () => {
-      const url = await freshDatabaseUrl();
-      return (log) => bullmq(url, log, 'bms');
     },
   ],
 ];

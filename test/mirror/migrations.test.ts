@@ -138,29 +138,6 @@ describe.each([
     expect(ids).toEqual([1, 2].map((id) => ({ id, seen_at: '2026-03-01 12:00:00.000' })));
   });
 
-  test('an entry that an earlier release took is sent as it is; a later one names its unknown fields', async () => {
-    const session = await dialect.open();
-    const migrations = readMigrationFiles({ migrationsFolder: folder });
-    const at = migrations.findIndex((migration) => migration.sql.join().includes('allow_unknown'));
-    const apply = (some: typeof migrations) =>
-      session.atomically(async (tx) => {
-        for (const statement of some.flatMap((migration) => migration.sql)) await tx.execute(statement);
-      });
-    const insert = (key: string) =>
-      session.atomically((tx) =>
-        tx.query(sql`
-          insert into outbox (idempotency_key, kind, operation, payload) values (${key}, 'clients', 'create', '{}')`),
-      );
-    await apply(migrations.slice(0, at));
-    await insert('earlier');
-    await apply(migrations.slice(at));
-    await insert('later');
-    expect(await session.query(sql`select idempotency_key, allow_unknown from outbox order by id`)).toEqual([
-      { idempotency_key: 'earlier', allow_unknown: 1 },
-      { idempotency_key: 'later', allow_unknown: 0 },
-    ]);
-  });
-
   test('the journal lists exactly the migrations that are there', () => {
     const journal = JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')) as {
       entries: readonly { tag: string }[];

@@ -14,13 +14,12 @@ import type { OutboundParts } from '../../src/outbound/parts.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { WriteAnswer } from '../../src/source/http/write-answer.ts';
-import { blankMirror } from '../simulation/blank-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { logger } from '../pull/support.ts';
+import { openMirror } from '../world/mirrors.ts';
 import { OUTBOUND_RULES } from './stage.ts';
 
 const INTERLEAVINGS = process.env['BMS_TEST_DEEP'] === undefined ? 500 : 20_000;
-const blank = blankMirror();
 
 /** So often nobody waits for a turn before all have come to their end. */
 const IDLE_TURNS = 5;
@@ -143,10 +142,11 @@ test.each([
   '%i workers on one %s send it once for each attempt and claim',
   { timeout: 120_000 },
   async (count, operation) => {
+    await using mirror = await openMirror(null);
     let sends = 0;
     for (let seed = 1; seed <= INTERLEAVINGS / 4; seed++) {
       const random = randomFrom('interleavings', count, operation, seed);
-      const session = await blank();
+      const session = await mirror.blank();
       clock = fakeClock();
       const id = await store(session, operation);
       const turns = createTurns(random);

@@ -1,81 +1,10 @@
-import fc from 'fast-check';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { sized } from '../support/tiers.ts';
 import { DATABASES, MIRRORS, pullOne } from './steps.ts';
 import { rowsOf, sandbox } from './support.ts';
-import { createUncountedList } from './uncounted-lists.ts';
-import type { Manner, Step } from './uncounted-lists.ts';
-
-const RUNS = sized({ quick: 1_500, acceptance: 6_000, deep: 20_000 });
-
-const QUIET: Step = { grows: 0, shrinks: 0, moves: new Map() };
-
-const manners: fc.Arbitrary<Manner> = fc.record({
-  pageSize: fc.option(fc.integer({ min: 2, max: 7 }), { freq: 6 }),
-  order: fc.constantFrom('newest first', 'oldest first'),
-  beyond: fc.constantFrom('empty', 'missing', 'last page again'),
-  tells: fc.record({
-    total: fc.boolean(),
-    lastPage: fc.boolean(),
-    currentPage: fc.boolean(),
-    links: fc.boolean(),
-    perPage: fc.constantFrom('no', 'true', 'capped'),
-  }),
-});
-
-const rows = fc.integer({ min: 0, max: 26 });
-
-const move = fc.oneof(
-  fc.record({ grows: fc.integer({ min: 1, max: 3 }) }),
-  fc.record({ leaves: fc.nat(26) }),
-);
-
-const steps: fc.Arbitrary<Step> = fc.record({
-  grows: fc.oneof(fc.constant(0), fc.nat(26)),
-  shrinks: fc.oneof(fc.constant(0), fc.nat(26)),
-  moves: fc
-    .uniqueArray(fc.tuple(fc.nat(12), move), { maxLength: 6, selector: ([at]) => at })
-    .map((moves) => new Map(moves)),
-});
-
-/** Its `meta` gives the length, and speaks of other pages than it sends, or shows the last page under another number. */
-function contradictsItself({ beyond, pageSize, tells }: Manner): boolean {
-  const isCounted = tells.total || tells.lastPage;
-  return isCounted && pageSize !== null && beyond === 'last page again' && !tells.currentPage;
-}
-
-describe('a list of any manner', () => {
-  test('is never certified unless the service had exactly these rows at an instant', () => {
-    fc.assert(
-      fc.property(manners, rows, fc.array(steps, { minLength: 2, maxLength: 6 }), (manner, length, all) => {
-        const list = createUncountedList(manner, length);
-        for (const step of all) {
-          const outcome = list.sweep(step);
-          expect(outcome.isTrue).toBe(true);
-        }
-      }),
-      { numRuns: RUNS },
-    );
-  });
-
-  test('is certified after at most two sweeps once it is quiet, whatever it was before', () => {
-    fc.assert(
-      fc.property(manners, rows, fc.array(steps, { maxLength: 4 }), (manner, length, before) => {
-        fc.pre(!contradictsItself(manner));
-        const list = createUncountedList(manner, length);
-        for (const step of before) list.sweep(step);
-        const outcomes = [list.sweep(QUIET), list.sweep(QUIET)];
-        expect(outcomes.map(({ state }) => state)).toContain('certified');
-        expect(list.sweep(QUIET)).toMatchObject({ state: 'certified', isTrue: true });
-      }),
-      { numRuns: RUNS },
-    );
-  });
-});
 
 const PAGE = 15;
 const BEYOND = ['empty', 'missing', 'last page again', 'page ignored'] as const;

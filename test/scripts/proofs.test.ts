@@ -8,7 +8,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const FILES = [
   { path: 'src/diff/match.ts', text: 'one' },
-  { path: 'test/soak/soak.test.ts', text: 'two' },
+  { path: 'test/world/lies.test.ts', text: 'two' },
 ];
 const HASH = proofsHash(FILES, 'v20.20.2');
 const LOCK: ProofsLock = { hash: HASH, node: 'v20.20.2', files: 18, seconds: 400, date: '2026-03-01' };

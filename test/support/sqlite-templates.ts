@@ -25,8 +25,8 @@ export async function migratedMirror(): Promise<string> {
 }
 
 /**
- * Other workers see the file once it is whole. A file keeps the pages that it was made with: those of 4 KB, which mirrors of
- * earlier releases have, make an empty mirror a quarter as long to copy and to look through.
+ * Other workers see the file once it is whole. A file keeps the pages that it was made with: those of 4 KB make an empty mirror
+ * a quarter as long to copy and to look through.
  */
 async function makeTemplate(template: string, kinds: readonly Kind[]): Promise<void> {
   const draft = `${template}.${randomUUID()}`;

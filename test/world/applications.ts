@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { compactJson } from '../../src/lib/json/json.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import { UsageError } from '../../src/lib/sync-error.ts';
 import { insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import { requestPull } from '../../src/mirror/runs/run-requests.ts';
@@ -11,6 +12,9 @@ import type { Content } from './records.ts';
 import type { Intent, Stage } from './stage.ts';
 
 const MINUTE = 60_000;
+
+/** The share of creates of which there is an equal one before: made long ago, or pushed just now. */
+const REPEATED = 0.12;
 
 type Wish = Omit<Intent, 'entry' | 'atMs'>;
 
@@ -24,7 +28,16 @@ export async function pushCreate(stage: Stage, number: number): Promise<void> {
       if (!stage.isCalm) enter(stage, kind, random.chance(0.5) ? body : lookAlike(body));
     });
   if (personality.ids === 'reused' && random.chance(0.5)) makeRoom(stage, kind.name);
-  await store(stage, { kind: kind.name, operation: 'create', body, recordId: null }, number);
+  const wish = { kind: kind.name, operation: 'create', recordId: null } as const;
+  const repeats = randomFrom('repeats', stage.seed, number);
+  const precedents = stage.precedents.get(kind.name) ?? [];
+  if (!repeats.chance(REPEATED)) await store(stage, { ...wish, body }, number);
+  else if (precedents.length > 0 && repeats.chance(0.5))
+    await pushAgain(stage, { ...wish, body: repeats.pick(precedents) }, number);
+  else {
+    await store(stage, { ...wish, body }, number);
+    await pushAgain(stage, { ...wish, body }, 1_000 + number);
+  }
 }
 
 /** A record that another person makes, and that could be what the service made of ours. */
@@ -37,6 +50,7 @@ function lookAlike(body: Content): Content {
 
 /** Another person deletes the newest record, whose id the next one gets. */
 function makeRoom({ service, timeline, isCalm }: Stage, kind: string): void {
+  service.advance(timeline.nowMs());
   const records = service.records.get(kind);
   const last = records
     ?.at(timeline.nowMs())
@@ -58,16 +72,26 @@ export async function pushUpdate(stage: Stage, number: number): Promise<void> {
   if (random.chance(0.3))
     timeline.after(random.integer(0, 2 * MINUTE), () => {
       const other = bodiesOf(kind).edit(number + 7, random);
+      service.advance(timeline.nowMs());
       if (!stage.isCalm)
         service.records.get(kind.name)?.edit(recordId, other, { atMs: timeline.nowMs(), doer: 'other' });
     });
   await store(stage, { kind: kind.name, operation: 'update', body, recordId }, number);
 }
 
+/** Pushes a create though there is an equal one, on purpose. */
+async function pushAgain(stage: Stage, wish: Wish, number: number): Promise<void> {
+  note(stage, wish, await push(stage, wish, { number, allowDouble: true }));
+}
+
 /** As `push` does it, or as an application does by SQL. */
 async function store(stage: Stage, wish: Wish, number: number): Promise<void> {
-  const { random, timeline, intents, say, wakeUp } = stage;
-  const entry = random.chance(0.3) ? await insert(stage, wish, number) : await push(stage, wish, number);
+  const isBySql = stage.random.chance(0.3);
+  const entry = await (isBySql ? insert(stage, wish, number) : push(stage, wish, { number }));
+  note(stage, wish, entry);
+}
+
+function note({ timeline, intents, say, wakeUp }: Stage, wish: Wish, entry: number | null): void {
   if (entry === null) return;
   intents.push({ ...wish, entry, atMs: timeline.nowMs() });
   say(`+ entry ${entry}: ${wish.operation} ${wish.kind} ${wish.recordId ?? ''} ${JSON.stringify(wish.body)}`);
@@ -88,10 +112,10 @@ function insert(
 async function push(
   { session, timeline, kinds, say }: Stage,
   wish: Wish,
-  number: number,
+  { number, allowDouble = false }: { readonly number: number; readonly allowDouble?: boolean },
 ): Promise<number | null> {
   const { kind, operation, recordId, body } = wish;
-  const request = { operation, kind, data: body as JsonObject, key: `key-${number}` };
+  const request = { operation, kind, data: body as JsonObject, key: `key-${number}`, allowDouble };
   const requests = [{ ...request, ...(recordId !== null && { id: recordId }) }];
   try {
     const [stored] = await storeEntries(session, { kinds, requests, now: timeline.clock.now() });

@@ -7,7 +7,10 @@ import { mayBreak } from './limits.ts';
 import { peculiarities } from './traits.ts';
 
 /** One seed to play instead of all, with a line for everything that happens: `BMS_WORLD_SEED=123 npx vitest run …`. */
-const REPLAYED = process.env['BMS_WORLD_SEED'];
+export const REPLAYED = process.env['BMS_WORLD_SEED'];
+
+export const seedsFrom = (from: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_none, at) => from + at);
 
 /** What the histories with one value of a trait have come to. */
 export interface Tally {
@@ -24,22 +27,21 @@ export interface Tally {
 export type Tallies = Map<string, Tally>;
 
 export interface Series {
-  readonly from: number;
-  readonly count: number;
+  readonly seeds: readonly number[];
   readonly mirror: Mirror;
   /** What a person types after `npx vitest run` to see one history alone. */
   readonly command: string;
 }
 
 /**
- * Plays a series of histories, each with a personality of its own.
+ * Plays a series of histories, each with a personality of its own, to its end.
  *
- * @throws {Error} At the first that breaks an invariant which holds for its personality, with the command that plays it again.
+ * @throws {Error} Where some break an invariant that holds for their personality, with the commands that play them again.
  */
-export async function playSeries({ from, count, mirror, command }: Series): Promise<Tallies> {
+export async function playSeries({ seeds: all, mirror, command }: Series): Promise<Tallies> {
   const tallies: Tallies = new Map();
-  const seeds =
-    REPLAYED === undefined ? Array.from({ length: count }, (_none, at) => from + at) : [Number(REPLAYED)];
+  const broken: string[] = [];
+  const seeds = REPLAYED === undefined ? all : [Number(REPLAYED)];
   for (const seed of seeds) {
     const replay = `\n  replay: BMS_WORLD_SEED=${seed} npx vitest run ${command}`;
     const options = {
@@ -53,10 +55,14 @@ export async function playSeries({ from, count, mirror, command }: Series): Prom
     const findings = check(recording);
     note(tallies, recording, findings);
     const faults = findings.filter(({ invariant }) => !mayBreak(recording.personality, invariant));
-    if (faults.length > 0) throw new Error(`${toldOf(recording, faults)}${replay}`);
+    if (faults.length > 0) broken.push(`${toldOf(recording, faults)}${replay}`);
+    if (broken.length === MOST_TOLD) break;
   }
+  if (broken.length > 0) throw new Error(broken.join('\n'));
   return tallies;
 }
+
+const MOST_TOLD = 20;
 
 function toldOf({ seed, personality }: Recording, faults: readonly Finding[]): string {
   const lines = faults.slice(0, 10).map(({ invariant, detail }) => `  ${invariant}: ${detail}`);

@@ -69,7 +69,8 @@ function lostCreate(recording: Recording, { entry, intent }: EntryRecord): strin
   const wanted = storedFields(kindOf(intent.kind), intent.body, recording.personality);
   const { deeds } = recordsOf(recording, intent.kind);
   const isEqual = deeds.some(
-    ({ id, after }) => id === entry.recordId && after !== null && holds(after.content, wanted),
+    ({ id, after, doer }) =>
+      id === entry.recordId && doer !== 'before' && after !== null && holds(after.content, wanted),
   );
   return isEqual ? null : `${entry.verdict ?? ''}: took ${entry.recordId}, which nobody made like that`;
 }

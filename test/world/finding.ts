@@ -18,6 +18,8 @@ export type Invariant =
   | 'broken chain'
   | 'unequal'
   | 'invented'
+  | 'wrong event'
+  | 'unjournalled'
   | 'leaked';
 
 export type Found = readonly Finding[];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AS_DOCUMENTED, playSeries, tableOf } from './draws.ts';
+import { AS_DOCUMENTED, REPLAYED, playSeries, seedsFrom, tableOf } from './draws.ts';
 import { openMirror } from './mirrors.ts';
 import { TRAITS } from './traits.ts';
 
@@ -12,8 +12,9 @@ export function testHalf(half: 1 | 2): void {
 
   test(`histories ${from} to ${from + HALF - 1} break no promise`, { timeout: 3_600_000 }, async () => {
     await using mirror = await openMirror(null);
-    const tallies = await playSeries({ from, count: HALF, mirror, command });
+    const tallies = await playSeries({ seeds: seedsFrom(from, HALF), mirror, command });
     process.stdout.write(tableOf(tallies));
+    if (REPLAYED !== undefined) return;
     const values = Object.entries(TRAITS).flatMap(([trait, all]) =>
       Object.entries(all).flatMap(([value, weight]) => (weight > 0 ? [`${trait}: ${value}`] : [])),
     );

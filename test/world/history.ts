@@ -4,8 +4,8 @@ import { readAttempts } from '../../src/mirror/outbox/attempts-and-links.ts';
 import type { Attempt } from '../../src/mirror/outbox/attempts-and-links.ts';
 import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
-import { dumpChanges, dumpMirror } from '../simulation/dump.ts';
-import type { ChangeRow, Dump } from '../simulation/dump.ts';
+import { dumpChanges, dumpMirror } from './dump.ts';
+import type { ChangeRow, Dump } from './dump.ts';
 import { askForSweep, pushCreate, pushUpdate } from './applications.ts';
 import { act } from './others.ts';
 import { employ, verify } from './process.ts';
@@ -71,6 +71,11 @@ async function play(stage: Stage): Promise<void> {
   };
   const times = (count: number, doIt: (number: number) => Promise<void> | void): Promise<void>[] =>
     Array.from({ length: count }, (_none, number) => later(() => doIt(number)));
+  if (stage.isLying)
+    for (let sweep = 0; sweep < SWEEPS_OF_LIES; sweep++) {
+      await askForSweep(stage);
+      await timeline.clock.sleep(random.integer(1, 40) * MINUTE);
+    }
   const jumps = stage.personality.clock === 'jumps' ? random.integer(1, 3) : 0;
   await Promise.all([
     ...times(random.integer(1, 3), (number) => pushCreate(stage, 10 + number)),
@@ -91,6 +96,8 @@ async function play(stage: Stage): Promise<void> {
   await comeToRest(stage);
   if (stage.seed % VERIFIED_EVERY === 0) await verify(stage);
 }
+
+const SWEEPS_OF_LIES = 8;
 
 /** To verify reads every list twice: not all histories end with it. */
 const VERIFIED_EVERY = 10;

@@ -1,4 +1,13 @@
 import { denied, doubled, lost, openForEver, overwritten } from './entry-truths.ts';
+import {
+  backwards,
+  outOfOrder,
+  phantomEvents,
+  shared,
+  unjournalled,
+  wrongColumns,
+  wrongOrigins,
+} from './event-truths.ts';
 import type { Finding } from './finding.ts';
 import type { Recording } from './history.ts';
 import {
@@ -28,5 +37,12 @@ export function check(recording: Recording): readonly Finding[] {
     ...invented(recording),
     ...differing(recording),
     ...leaked(recording),
+    ...shared(recording),
+    ...unjournalled(recording),
+    ...phantomEvents(recording),
+    ...backwards(recording),
+    ...outOfOrder(recording),
+    ...wrongOrigins(recording),
+    ...wrongColumns(recording),
   ];
 }

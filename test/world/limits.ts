@@ -14,6 +14,11 @@ const LIMITS: readonly Limit[] = [
     invariants: ['doubled', 'denied'],
     holds: ({ refusal, refusedWhen }) => refusal === 'in its own JSON' && refusedWhen !== 'before the commit',
   },
+  {
+    why: 'the service shows the beginning of its list whatever page is asked for, and gives no sign that there is more',
+    invariants: ['falsely certified', 'unequal', 'doubled'],
+    holds: ({ asked, told }) => asked === 'page ignored' && told === 'nothing',
+  },
 ];
 
 export function mayBreak(personality: Personality, invariant: Invariant): boolean {

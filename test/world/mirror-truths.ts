@@ -1,11 +1,10 @@
 import { groupBy } from '../../src/lib/group-by.ts';
-import type { ChangeRow, MirrorRow } from '../simulation/dump.ts';
-import { undo } from '../simulation/checkers/undo.ts';
+import type { ChangeRow, MirrorRow } from './dump.ts';
 import { mayKeep } from './secrets.ts';
 import { recordsOf } from './finding.ts';
 import type { Finding, Found } from './finding.ts';
 import type { Recording } from './history.ts';
-import type { Content } from './records.ts';
+import type { Content, Records } from './records.ts';
 import type { Pull } from './stage.ts';
 
 export const MOST_LAG_MS = 60_000;
@@ -23,42 +22,45 @@ const spanOf = (
   toMs: pull.toMs,
 });
 
-/** Lists said to be known exactly that at no instant were like that. */
+/** Lists said to be known exactly that at no instant were like that, apart from rows that came later. */
 export function falselyCertified(recording: Recording): Found {
   return recording.pulls.flatMap((pull) =>
     [...pull.states].flatMap(([kind, state]): Finding[] => {
       if (state !== 'certified') return [];
-      const records = recordsOf(recording, kind);
-      const { fromMs, toMs } = spanOf(recording, pull);
-      const landed = new Set(
-        recording.service.sends.flatMap(({ kind: of, operation, committed }) =>
-          of === kind && operation === 'create' && committed && committed.atMs >= fromMs
-            ? [committed.id]
-            : [],
-        ),
+      const live = liveRows(pull.after.kinds.get(kind)?.rows).map(({ id }) => id);
+      const instants = instantsOf(recording, pull, kind);
+      if (instants.some((ms) => isListAt(recordsOf(recording, kind), live, ms))) return [];
+      const truth = sortedText(
+        recordsOf(recording, kind)
+          .at(pull.toMs)
+          .map(({ id }) => id),
       );
-      const idsOf = (ids: readonly string[]): string =>
-        ids
-          .filter((id) => !landed.has(id))
-          .sort()
-          .join();
-      const live = idsOf(liveRows(pull.after.kinds.get(kind)?.rows).map(({ id }) => id));
-      const instants = [
-        fromMs,
-        ...records.deeds.map(({ atMs }) => atMs).filter((ms) => ms > fromMs && ms <= toMs),
-      ];
-      const wasTrue = instants.some((ms) => idsOf(records.at(ms).map(({ id }) => id)) === live);
-      if (wasTrue) return [];
-      const truth = idsOf(records.at(toMs).map(({ id }) => id));
       return [
         {
           invariant: 'falsely certified',
-          detail: `run ${pull.runId} ${kind}: mirror ${live}; service ${truth}`,
+          detail: `run ${pull.runId} ${kind}: mirror ${sortedText(live)}; service ${truth}`,
         },
       ];
     }),
   );
 }
+
+/** The instants at which a list may have been read in a pull: its first, and each at which somebody changed it. */
+function instantsOf(recording: Recording, pull: Pull, kind: string): readonly number[] {
+  const { fromMs, toMs } = spanOf(recording, pull);
+  const changes = recordsOf(recording, kind).deeds.map(({ atMs }) => atMs);
+  return [fromMs, ...changes.filter((ms) => ms > fromMs && ms <= toMs)];
+}
+
+function isListAt(records: Records, live: readonly string[], ms: number): boolean {
+  const later = new Set(
+    records.deeds.filter(({ atMs, before }) => atMs > ms && before === null).map(({ id }) => id),
+  );
+  const then = records.at(ms).map(({ id }) => id);
+  return sortedText(live.filter((id) => !later.has(id) || then.includes(id))) === sortedText(then);
+}
+
+const sortedText = (ids: readonly string[]): string => ids.toSorted().join();
 
 const liveRows = (rows: ReadonlyMap<string, MirrorRow> | undefined): readonly MirrorRow[] =>
   [...(rows?.values() ?? [])].filter(({ deletedAt }) => deletedAt === null);
@@ -71,11 +73,7 @@ export function falselyDeleted(recording: Recording): Found {
       const pull = recording.pulls.find(({ runId }) => runId === event.runId);
       if (pull === undefined) return [];
       const records = recordsOf(recording, event.kind);
-      const { fromMs, toMs } = spanOf(recording, pull);
-      const instants = [
-        fromMs,
-        ...records.deeds.map(({ atMs }) => atMs).filter((ms) => ms > fromMs && ms <= toMs),
-      ];
+      const instants = instantsOf(recording, pull, event.kind);
       const wasThere = instants.every((ms) => records.find(event.id, ms) !== undefined);
       return wasThere ? [{ invariant: 'falsely deleted' as const, detail: shown(event) }] : [];
     });
@@ -149,8 +147,17 @@ export function wrongUndo(recording: Recording): Found {
   });
 }
 
+function undo(present: ReadonlyMap<string, string>, changes: readonly ChangeRow[]): Map<string, string> {
+  const contents = new Map(present);
+  for (const { change, id, before } of changes.toReversed()) {
+    if (change === 'created' || change === 'restored') contents.delete(id);
+    else if (before !== null) contents.set(id, before);
+  }
+  return contents;
+}
+
 /** Whether two contents agree where both show a field: what only one of them shows makes no event. */
-function fits(one: string | null | undefined, other: string | null): boolean {
+export function fits(one: string | null | undefined, other: string | null): boolean {
   if (one === other) return true;
   if (typeof one !== 'string' || other === null) return false;
   const second = JSON.parse(other) as Content;
@@ -198,7 +205,7 @@ export function invented(recording: Recording): Found {
   });
 }
 
-const shown = ({ seq, kind, id, change, runId }: ChangeRow): string =>
+export const shown = ({ seq, kind, id, change, runId }: ChangeRow): string =>
   `#${seq} ${kind} ${id} ${change} (run ${runId ?? '–'})`;
 
 /** Records that differ by the word of `verify`, though everything has come to rest. */

@@ -1,9 +1,8 @@
 import type { HttpClient, SentAnswer } from '../../src/source/http/http.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';
-import { networkError } from '../simulation/faults.ts';
-import type { Timeline } from '../simulation/timeline.ts';
-import { Killed } from '../simulation/watched-session.ts';
-import type { Life } from '../simulation/watched-session.ts';
+import type { Timeline } from './timeline.ts';
+import { Killed } from './watched-session.ts';
+import type { Life } from './watched-session.ts';
 import type { Outcome } from './answers.ts';
 import type { Request, Service } from './service.ts';
 
@@ -45,6 +44,11 @@ export function openNetwork(parts: NetworkParts): HttpClient {
     },
     destroy: () => Promise.resolve(),
   };
+}
+
+/** An error as undici throws it. */
+function networkError(code: string): Error {
+  return Object.assign(new Error(code), { code });
 }
 
 /** A process may die before it asks, while it waits, and as it hears. */

@@ -32,6 +32,7 @@ export function act(stage: Stage): void {
   const kind = random.pick(stage.kinds);
   const records = service.records.get(kind.name);
   if (isCalm || records === undefined) return;
+  service.advance(timeline.nowMs());
   const deed = random.pick(DEEDS);
   say(`~ ${deed.name}`);
   const nowMs = timeline.nowMs();
@@ -81,6 +82,7 @@ const DEEDS = [create, create, edit, edit, remove, renumber, restore] as const;
 
 /** Another person enters a record by hand. */
 export function enter({ service, personality, timeline, say }: Stage, kind: ListedKind, body: Content): void {
+  service.advance(timeline.nowMs());
   const id = service.records
     .get(kind.name)
     ?.create(storedFields(kind, body, personality), timeline.nowMs(), 'other');

@@ -4,6 +4,7 @@ import { check } from './invariants.ts';
 import { mayBreak } from './limits.ts';
 import { openMirror } from './mirrors.ts';
 import type { Mirror } from './mirrors.ts';
+import { MORE_PLANTED_BUGS } from './more-planted-bugs.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
 
 const MOST_DRAWS = 1_000;
@@ -12,12 +13,14 @@ const planted = await vi.hoisted(async () => (await import('../support/planting.
 
 vi.mock('../../src/catalog/exclude.ts', planted.withDoubles);
 vi.mock('../../src/diff/certify.ts', planted.withDoubles);
+vi.mock('../../src/diff/decode-record.ts', planted.withDoubles);
 vi.mock('../../src/source/paging/list-page.ts', planted.withDoubles);
 vi.mock('../../src/diff/judge-page.ts', planted.withDoubles);
 vi.mock('../../src/diff/match.ts', planted.withDoubles);
 vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
 vi.mock('../../src/diff/rule-out.ts', planted.withDoubles);
 vi.mock('../../src/diff/written.ts', planted.withDoubles);
+vi.mock('../../src/mirror/kinds/kind-lease.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/attempts-and-links.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/outbox-queue.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/outbox-store.ts', planted.withDoubles);
@@ -30,11 +33,12 @@ vi.mock('../../src/outbound/send/newcomers.ts', planted.withDoubles);
 vi.mock('../../src/outbound/send/recover.ts', planted.withDoubles);
 vi.mock('../../src/outbound/stopwatch.ts', planted.withDoubles);
 vi.mock('../../src/pull/deletions/absence-evidence.ts', planted.withDoubles);
+vi.mock('../../src/pull/run/sweep.ts', planted.withDoubles);
 vi.mock('../../src/source/http/write-answer.ts', planted.withDoubles);
 vi.mock('../../src/source/paging/page-checks.ts', planted.withDoubles);
 vi.mock('../../src/source/write.ts', planted.withDoubles);
 
-const bugs = PLANTED_BUGS.map((bug) => [bug.name, bug] as const);
+const bugs = [...PLANTED_BUGS, ...MORE_PLANTED_BUGS].map((bug) => [bug.name, bug] as const);
 
 test.each(bugs)('caught: %s', { timeout: 900_000 }, async (name, { parts }) => {
   await using mirror = await openMirror(null);

@@ -7,13 +7,14 @@ import { freezeIfRestored } from '../../src/outbound/freeze.ts';
 import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboxWork } from '../../src/outbound/send/outbox-work.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
+import type { PullParts } from '../../src/pull/run/parts.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import { verifyKinds } from '../../src/runs/verify-kinds.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { Source } from '../../src/source/source.ts';
-import { dumpMirror } from '../simulation/dump.ts';
-import { Killed, watchedSession } from '../simulation/watched-session.ts';
-import type { Life } from '../simulation/watched-session.ts';
+import { dumpMirror } from './dump.ts';
+import { Killed, watchedSession } from './watched-session.ts';
+import type { Life } from './watched-session.ts';
 import { openNetwork } from './network.ts';
 import { noteRequest } from './others.ts';
 import type { Request } from './service.ts';
@@ -83,24 +84,25 @@ function drawLife(stage: Stage): number | null {
 
 /** Has the mirror compared with the service, by a process of its own. */
 export async function verify(stage: Stage): Promise<void> {
-  const { session, source, owner } = openProcess({ ...stage, deathsLeft: 0 }, 'verify');
-  const { logger, timeline, kinds, pullSettings } = stage;
-  const isDead = (other: string): boolean => stage.dead.has(other);
-  const parts = { session, source, clock: timeline.clock, logger, owner: { name: owner, isDead } };
-  const report = await verifyKinds(parts, kinds, pullSettings);
+  const process = openProcess({ ...stage, deathsLeft: 0 }, 'verify');
+  const report = await verifyKinds(pullParts(process), stage.kinds, stage.pullSettings);
   stage.verified = report.kinds;
-  await source.close();
+  await process.source.close();
 }
 
 async function live(process: Process): Promise<void> {
   const { stage, life, session, running, source } = process;
+  const beside = stage.beside?.(pullParts(process), stage);
   try {
     await freezeIfRestored(session, {
       mark: stage.mark,
       now: stage.timeline.clock.now(),
       logger: stage.logger,
     });
-    while (!stage.isOver && !life.isOver) await look(process);
+    while (!stage.isOver && !life.isOver) {
+      if (beside !== undefined && !stage.isCalm) hold(process, beside());
+      await look(process);
+    }
   } catch (error) {
     if (!(error instanceof Killed)) throw error;
     stage.say('† a process dies');
@@ -173,9 +175,15 @@ async function restMs({ stage: { timeline }, session }: Process): Promise<number
   return Math.min(LONGEST_REST_MS, Math.max(1_000, waitMs));
 }
 
-async function pull(process: Process, run: WorkRef): Promise<void> {
-  const { stage, session, source, owner, life } = process;
+function pullParts({ stage, session, source, owner }: Process): PullParts {
+  const isDead = (other: string): boolean => stage.dead.has(other);
   const { timeline, logger } = stage;
+  return { session, source, clock: timeline.clock, logger, owner: { name: owner, isDead } };
+}
+
+async function pull(process: Process, run: WorkRef): Promise<void> {
+  const { stage, session, owner, life } = process;
+  const { timeline } = stage;
   try {
     const names = await session.atomically((tx) =>
       claimRun(tx, { ...run, owner, now: timeline.clock.now() }),
@@ -183,9 +191,7 @@ async function pull(process: Process, run: WorkRef): Promise<void> {
     if (names === null) return;
     const fromMs = timeline.nowMs();
     const kinds = stage.kinds.filter(({ name }) => names.includes(name));
-    const isDead = (other: string): boolean => stage.dead.has(other);
-    const parts = { session, source, clock: timeline.clock, logger, owner: { name: owner, isDead } };
-    const report = await pullKinds(parts, { kinds, runId: run.id, ...stage.pullSettings }).catch(
+    const report = await pullKinds(pullParts(process), { kinds, runId: run.id, ...stage.pullSettings }).catch(
       (error: unknown) => {
         if (life.isOver) return null;
         throw error;

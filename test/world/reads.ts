@@ -1,6 +1,8 @@
 import { recordAnswer, spoiltRead } from './answers.ts';
 import type { Answer, Outcome } from './answers.ts';
+import { liedPage } from './lies.ts';
 import { listAnswer } from './listed.ts';
+import type { Records } from './records.ts';
 import { recordsOf } from './service.ts';
 import type { Inside } from './service.ts';
 
@@ -22,24 +24,43 @@ export function read(inside: Inside, target: string, atMs: number): Outcome {
 function truth(inside: Inside, { pathname, searchParams }: URL, atMs: number): Answer {
   const { personality, kinds, changedMs } = inside;
   const list = kinds.find((kind) => kind.list.path === pathname);
-  if (list === undefined) return oneRecord(inside, pathname, atMs - lagOf(inside, 'records'));
+  if (list === undefined) return oneRecord(inside, pathname, { atMs, ofMs: atMs - lagOf(inside, 'records') });
   const perPage = searchParams.get('per_page');
   const asked = {
     page: Number(searchParams.get('page') ?? 1),
     perPage: perPage === null ? null : Number(perPage),
   };
   const request = { ...asked, ofMs: atMs - lagOf(inside, 'lists'), changedMs };
-  return listAnswer(recordsOf(inside, list.name), request, { personality, random: inside.random });
+  const shown = shownRecords(inside, list.name, atMs);
+  const answer = listAnswer(shown, request, { personality, random: inside.random });
+  const { lie } = inside;
+  return lie === null || inside.isCalm ? answer : liedPage(answer, lie, { page: asked.page, atMs });
+}
+
+/** The records as lists show them. */
+function shownRecords(inside: Inside, kind: string, atMs: number): Records {
+  const records = recordsOf(inside, kind);
+  const rows = inside.isCalm ? undefined : inside.lie?.rows;
+  return rows === undefined ? records : { ...records, at: (ms) => rows(records.at(ms), atMs) };
 }
 
 /** A misprinted path has nothing here. */
-function oneRecord(inside: Inside, path: string, ofMs: number): Answer {
+function oneRecord(
+  inside: Inside,
+  path: string,
+  { atMs, ofMs }: { readonly atMs: number; readonly ofMs: number },
+): Answer {
   const kind = inside.kinds.find(
     ({ retrieve }) =>
       retrieve?.misprint === undefined && path.startsWith(retrieve?.path.replace(':id', '') ?? '?'),
   );
   const id = path.split('/').at(-1) ?? '';
-  return recordAnswer(kind && recordsOf(inside, kind.name).find(id, ofMs), inside.personality);
+  if (kind === undefined) return recordAnswer(undefined, inside.personality);
+  const isShown = shownRecords(inside, kind.name, atMs)
+    .at(ofMs)
+    .some((row) => row.id === id);
+  const lied = inside.isCalm ? null : inside.lie?.record?.(atMs, isShown);
+  return lied ?? recordAnswer(recordsOf(inside, kind.name).find(id, ofMs), inside.personality);
 }
 
 /** How far behind the replica is that answers this request. */

@@ -3,6 +3,7 @@ import { blankRecord } from '../../src/sandbox/generate/from-catalogue.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { Answer, Outcome } from './answers.ts';
+import type { Lie } from './lies.ts';
 import { read } from './reads.ts';
 import { createRecords } from './records.ts';
 import type { Content, Records } from './records.ts';
@@ -41,7 +42,7 @@ export interface Service {
   readonly sends: readonly Send[];
   /** Answers a request that is read at an instant; instants never go back. */
   answer(request: Request, atMs: number): Outcome;
-  /** Carries out what was put off until then. */
+  /** Carries out what was put off until then: before anything else is done to its records. */
   advance(atMs: number): void;
   /** From now on no answer is lost, refused, spoilt or put off. */
   calm(): void;
@@ -57,6 +58,8 @@ export interface ServiceOptions {
   readonly secrets: Secrets;
   /** The body of a create that makes one of those. */
   readonly seedRecord: (kind: ListedKind, number: number) => Content;
+  /** Until it is calm. */
+  readonly lie?: Lie;
 }
 
 /** A service from within. */
@@ -69,6 +72,7 @@ export interface Inside {
   readonly putOff: PutOff[];
   /** The last answer to each path. */
   readonly kept: Map<string, { readonly atMs: number; readonly answer: Answer }>;
+  readonly lie: Lie | null;
   /** The most by which replicas are behind. */
   readonly lagMs: number;
   /** When pages change their size. */
@@ -89,6 +93,7 @@ export function createService(options: ServiceOptions): Service {
   const inside: Inside = {
     ...{ personality, random, kinds, records: firstRecords(options, random), sends: [], putOff: [] },
     ...{ kept: new Map(), lagMs: random.integer(1, 60) * 1_000, changedMs: random.integer(5, 60) * MINUTE },
+    lie: options.lie ?? null,
     isCalm: false,
   };
   const advance = (atMs: number): void => {

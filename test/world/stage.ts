@@ -7,21 +7,24 @@ import type { SendMark } from '../../src/outbound/freeze.ts';
 import { createMark } from '../support/send-mark.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';
 import { TOGETHER } from '../../src/pull/land/land-pages.ts';
+import type { PullParts } from '../../src/pull/run/parts.ts';
 import type { PullRequest } from '../../src/pull/pull-kinds.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { SourceSettings } from '../../src/source/http/http.ts';
-import { createWakeUp } from '../outbound-simulation/wake-up.ts';
-import type { WakeUp } from '../outbound-simulation/wake-up.ts';
-import type { Dump } from '../simulation/dump.ts';
-import { createTimeline } from '../simulation/timeline.ts';
-import type { Timeline } from '../simulation/timeline.ts';
+import { createWakeUp } from './wake-up.ts';
+import type { WakeUp } from './wake-up.ts';
+import type { Dump } from './dump.ts';
+import { createTimeline } from './timeline.ts';
+import type { Timeline } from './timeline.ts';
 import { canary } from '../support/canary.ts';
 import { KEEP_ALL } from '../support/retention.ts';
-import { bodiesOf, drawKind } from './bodies.ts';
+import { bodiesOf, drawKind, kindOf } from './bodies.ts';
 import type { Content } from './records.ts';
 import { NO_SECRETS, SOME_SECRETS, withoutSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
+import { LIES } from './lies.ts';
+import type { LieName } from './lies.ts';
 import { createService } from './service.ts';
 import type { Service } from './service.ts';
 import { drawPersonality } from './traits.ts';
@@ -62,6 +65,8 @@ export interface Stage {
   readonly kinds: readonly ListedKind[];
   readonly secrets: Secrets;
   readonly tables: readonly string[];
+  /** What records that were there before were made of, by kind. */
+  readonly precedents: ReadonlyMap<string, readonly Content[]>;
   readonly rules: OutboundRules;
   readonly pullSettings: Omit<PullRequest, 'kinds' | 'runId'>;
   readonly sourceSettings: SourceSettings;
@@ -83,6 +88,8 @@ export interface Stage {
   /** What dead processes leave behind. */
   readonly remains: Promise<unknown>[];
   deathsLeft: number;
+  readonly isLying: boolean;
+  readonly beside: Beside | null;
   isCalm: boolean;
   isOver: boolean;
   readonly say: (line: string) => void;
@@ -98,7 +105,15 @@ export interface HistoryOptions {
   readonly trace?: (line: string) => void;
   /** Instead of the drawn one. */
   readonly personality?: Partial<Personality>;
+  /** The way in which the service lies until it is calm; none where it is not given. */
+  readonly lie?: LieName;
+  /** The only kind that is served, instead of drawn ones. */
+  readonly kind?: string;
+  /** Makes what a process does by the way, again and again, while it works. */
+  readonly beside?: Beside;
 }
+
+export type Beside = (parts: PullParts, stage: Stage) => () => Promise<void>;
 
 const silent = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
 /**
@@ -117,27 +132,46 @@ const PULL_SETTINGS: Stage['pullSettings'] = {
   ...{ repeatBelowPages: 20, digestScope: 'world', ignoreFields: {} },
 };
 
+const WITH_HOLDS: Stage['pullSettings'] = {
+  ...PULL_SETTINGS,
+  deletions: { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } },
+};
+
 export function setStage(
   seed: number,
-  { session, tables, trace, personality: fixed }: HistoryOptions,
+  { session, tables, trace, personality: fixed, lie, kind: only, beside }: HistoryOptions,
 ): Stage {
   const random = randomFrom('history', seed);
   const personality = { ...drawPersonality(seed), ...fixed };
   const keepsOut = session.dialect === 'sqlite' && randomFrom('secrets', seed).chance(WITH_SECRETS);
   const secrets = keepsOut ? SOME_SECRETS : NO_SECRETS;
   const log: string[] = [];
-  const served = random.chance(0.1) ? [...new Set([drawKind(random), drawKind(random)])] : [drawKind(random)];
+  const drawn = random.chance(0.1) ? [...new Set([drawKind(random), drawKind(random)])] : [drawKind(random)];
+  const served = only === undefined ? drawn : [kindOf(only)];
+  const told = lie === undefined ? undefined : LIES[lie](randomFrom('lie', seed));
   const timeline = createTimeline({ random, together: random.pick([0, 0.1, 0.5]), togetherWithinMs: 2_000 });
   const rows = random.pick([0, 2, 5, 9, 14, 20, 30, 40]);
-  const seedRecord = (kind: ListedKind, number: number): Content =>
-    bodiesOf(kind).create(1_000 + number, random);
+  const precedents = new Map(served.map(({ name }): [string, Content[]] => [name, []]));
+  const seedRecord = (kind: ListedKind, number: number): Content => {
+    const body = bodiesOf(kind).create(1_000 + number, random);
+    precedents.get(kind.name)?.push(body);
+    return body;
+  };
   return {
-    ...{ seed, personality, random, timeline, session, tables, secrets, log },
+    ...{ seed, personality, random, timeline, session, tables, secrets, log, precedents },
     kinds: served.map((kind) => withoutSecrets(kind, secrets)),
-    service: createService({ seed, personality, kinds: served, rows, secrets, seedRecord }),
+    service: createService({
+      seed,
+      personality,
+      kinds: served,
+      rows,
+      secrets,
+      seedRecord,
+      ...(told && { lie: told }),
+    }),
     rules: { settleSeconds: 300, patienceSeconds: 86_400, ignoreFields: {} },
     ...{
-      pullSettings: PULL_SETTINGS,
+      pullSettings: lie === undefined ? PULL_SETTINGS : WITH_HOLDS,
       sourceSettings: SOURCE,
       logger: secrets === NO_SECRETS ? silent : loggerInto(log),
       mark: createMark(),
@@ -151,7 +185,8 @@ export function setStage(
       readBefore: new Map(),
     },
     ...{ dead: new Set(), remains: [], deathsLeft: personality.deaths === 'some' ? random.integer(1, 4) : 0 },
-    ...{ isCalm: false, isOver: false },
+    ...{ isLying: lie !== undefined, isCalm: false, isOver: false },
+    beside: beside ?? null,
     say: (line) => trace?.(`${timeline.nowMs()} ${line}`),
     fail: (error) => {
       throw error;

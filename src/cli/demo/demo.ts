@@ -10,11 +10,11 @@ import { createCommand, loggerOf, EXIT, exitCodeOfPull } from '../parts/command.
 import type { CommonOptions, CommandContext } from '../parts/command.ts';
 import { printJson, printLine } from '../parts/io.ts';
 import { createProgress } from '../parts/progress.ts';
-import { goOn } from './go-on.ts';
+import { goOn, tellDashboard } from './go-on.ts';
 import { demoConfig, DEMO_DATABASE, eventLine, eventsAfter } from './stage.ts';
 import type { DemoStage } from './stage.ts';
-import { firstPull, QUESTION, tellEvents, tellLostAnswer, tellRefusal } from './story.ts';
-import type { FirstPull, LostAnswer, Refusal } from './story.ts';
+import { firstPull, QUESTION, tellEvents, tellLostAnswer } from './story.ts';
+import type { FirstPull, LostAnswer } from './story.ts';
 
 interface DemoOptions extends CommonOptions {
   readonly once?: true;
@@ -46,11 +46,12 @@ async function runDemo(context: CommandContext, options: DemoOptions): Promise<v
   const found = await tellEvents(stage);
   await whileServing(stage, options, async (served, dashboard) => {
     const lostAnswer = await tellLostAnswer(served);
-    const writes = { lostAnswer, refusal: lostAnswer && (await tellRefusal(served)) };
     const events = [...found, ...(await eventsAfter(stage, found.at(-1)?.seq ?? 0))];
-    if (options.json) printJson(io.stdout, documentOf(first, { events, ...writes }));
-    if (!isAsTold(first, writes)) context.exit(EXIT.incomplete);
-    if (dashboard !== null) await goOn(served, { dashboard, after: events.at(-1)?.seq ?? 0 });
+    if (options.json) printJson(io.stdout, documentOf(first, events, lostAnswer));
+    if (!isAsTold(first, lostAnswer)) context.exit(EXIT.incomplete);
+    if (dashboard === null || served.io.signal.aborted) return;
+    tellDashboard(served, dashboard);
+    await goOn(served, events.at(-1)?.seq ?? 0);
   });
 }
 
@@ -60,28 +61,22 @@ async function openSandbox(): Promise<Sandbox> {
   return startSandbox({ today: systemClock.now() });
 }
 
-/** Null where Ctrl-C came first. */
-interface Writes {
-  readonly lostAnswer: LostAnswer | null;
-  readonly refusal: Refusal | null;
-}
-
 function documentOf(
   { kinds, answer }: FirstPull,
-  { events, ...writes }: Writes & { readonly events: readonly RecordedChange[] },
+  events: readonly RecordedChange[],
+  lostAnswer: LostAnswer | null,
 ): object {
-  const told = events.map((event) => ({
-    ...{ seq: event.seq, kind: event.kind, recordId: event.recordId, change: event.change },
-    text: eventLine(event).trim(),
-  }));
-  return { database: DEMO_DATABASE, kinds, question: QUESTION, answer, events: told, ...writes };
+  const told = events.map((event) => {
+    const { seq, kind, recordId, change } = event;
+    return { seq, kind, recordId, change, text: eventLine(event).trim() };
+  });
+  return { database: DEMO_DATABASE, kinds, question: QUESTION, answer, events: told, lostAnswer };
 }
 
-/** Whether the mirror equals the service, and both writes ended as they must. */
-function isAsTold({ kinds }: FirstPull, { lostAnswer, refusal }: Writes): boolean {
+/** Whether the mirror equals the service, and the create whose answer was lost was made once. */
+function isAsTold({ kinds }: FirstPull, lostAnswer: LostAnswer | null): boolean {
   const isEqual = kinds.every(({ inService, inMirror }) => inService === inMirror);
-  const isOnce = lostAnswer?.state === 'done' && lostAnswer.inService === 1;
-  return isEqual && isOnce && refusal?.state === 'rejected';
+  return isEqual && lostAnswer?.state === 'done' && lostAnswer.inService === 1;
 }
 
 /**

@@ -8,11 +8,11 @@ import { changesBetween } from '../../feed/read-changes.ts';
 import { latestSeq } from '../../mirror/records/change-store.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson, isObject, parseJson } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { waitForEntries } from '../../outbound/decisions/entry-list.ts';
-import type { EntryRequest } from '../../outbound/intake/entry-request.ts';
 import { storeEntries } from '../../outbound/intake/intake.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { fieldsShown } from '../parts/change-row.ts';
@@ -52,18 +52,12 @@ const SIGNS: Readonly<Record<string, string>> = { created: '+', deleted: '-', re
 /** The fields by which a person recognises a record. */
 const NAMES = ['code', 'name', 'phone'];
 
-/** Reads the lists of these kinds once more. */
-export async function pullAgain({ config, logger, io }: DemoStage, kinds: readonly string[]): Promise<void> {
-  const onProgress = (): void => undefined;
-  await pull(config, { kinds, acceptNewSource: false, logger, signal: io.signal, onProgress });
-}
-
-/** The kinds that other users change in the demo. */
-const CHANGED_KINDS = ['clients', 'products'];
-
 /** Reads the lists that other users change; returns the events after the event `after`. */
 export async function pullEvents(stage: DemoStage, after: number): Promise<readonly RecordedChange[]> {
-  await pullAgain(stage, CHANGED_KINDS);
+  const { config, logger, io } = stage;
+  const kinds = ['clients', 'products'];
+  const onProgress = (): void => undefined;
+  await pull(config, { kinds, acceptNewSource: false, logger, signal: io.signal, onProgress });
   return eventsAfter(stage, after);
 }
 
@@ -91,13 +85,11 @@ function namesIn(text: string | null): string {
   }).join(', ');
 }
 
-/** Stores an entry for the service, and gives its number. */
-export async function pushEntry(
-  { config }: DemoStage,
-  request: Pick<EntryRequest, 'operation' | 'kind' | 'data'>,
-): Promise<number> {
+/** Stores an entry that creates a client, and gives its number. */
+export async function pushClient({ config }: DemoStage, data: JsonObject): Promise<number> {
   await using session = await openExistingMirror(config);
-  const requests = [{ ...request, id: undefined, base: undefined, key: undefined }];
+  const request = { operation: 'create', kind: 'clients', data, id: undefined, base: undefined } as const;
+  const requests = [{ ...request, key: undefined }];
   const [entry] = await storeEntries(session, { kinds: allKinds(config), requests, now: systemClock.now() });
   if (entry === undefined) throw new TypeError('The outbox took no entry of the demo.');
   return entry.id;

@@ -2,19 +2,16 @@ import { sql } from 'drizzle-orm';
 import { openExistingMirror } from '../../app/open-mirror.ts';
 import { pull } from '../../app/pull.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
-import { compactJson, isObject, parseJson } from '../../lib/json/json.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { compactJson } from '../../lib/json/json.ts';
 import type { Row } from '../../mirror/session/session.ts';
-import type { EntryRequest } from '../../outbound/intake/entry-request.ts';
 import type { PullReport } from '../../pull/pull-kinds.ts';
 import { textTable } from '../parts/io.ts';
 import type { createProgress } from '../parts/progress.ts';
 import { changeThree } from './go-on.ts';
-import { DEMO_DATABASE, eventLine, outcomeOf, pullEvents, pushEntry } from './stage.ts';
+import { DEMO_DATABASE, eventLine, outcomeOf, pullEvents, pushClient } from './stage.ts';
 import type { DemoStage } from './stage.ts';
 
 const MOST_PULLS = 6;
-const REFUSAL = '{"success":false,"message":"The email must be a valid email address."}';
 
 /** Another user changes, adds and deletes a client; the next pulls find it out, the deletion once it is proved. */
 export async function tellEvents(stage: DemoStage): Promise<readonly RecordedChange[]> {
@@ -46,14 +43,14 @@ export interface LostAnswer {
 /** A create arrives, and its answer is lost on the way: the list shows it, and it is not sent again. Null after Ctrl-C. */
 export async function tellLostAnswer(stage: DemoStage): Promise<LostAnswer | null> {
   const { sandbox, io, say } = stage;
-  if (io.signal.aborted) return null;
+  const isOver = (): boolean => io.signal.aborted;
+  if (isOver()) return null;
   say('\n3. You create a client. It arrives, but the answer is lost on the way:\n');
   sandbox.setFaults([{ on: { kind: 'clients', method: 'POST' }, times: 1, do: { drop: 'after' } }]);
   const before = creates(stage);
   const data = { code: 'DEMO-1', name: 'Garage Tremblay' };
-  const outcome = await pushed(stage, { operation: 'create', kind: 'clients', data });
-  if (outcome === null) return null;
-  const { id, state, recordId } = outcome;
+  const { id, state, recordId } = await outcomeOf(stage, await pushClient(stage, data));
+  if (isOver()) return null;
   const sent = creates(stage) - before;
   const { world } = sandbox;
   const inService = world.ids('clients').filter((one) => world.get('clients', one)?.['code'] === 'DEMO-1');
@@ -64,47 +61,8 @@ export async function tellLostAnswer(stage: DemoStage): Promise<LostAnswer | nul
   return { entryId: id, state, recordId, sent, inService: inService.length };
 }
 
-export interface Refusal {
-  readonly entryId: number;
-  readonly state: string;
-  readonly answer: string;
-}
-
-/** The service refuses a create: its own words are kept, and nothing is repeated. Null after Ctrl-C. */
-export async function tellRefusal(stage: DemoStage): Promise<Refusal | null> {
-  const { sandbox, io, say } = stage;
-  if (io.signal.aborted) return null;
-  say('\n4. You create another one, and the service refuses it:\n');
-  sandbox.setFaults([
-    { on: { kind: 'clients', method: 'POST' }, times: 1, do: { status: 422, body: REFUSAL } },
-  ]);
-  const data = { code: 'DEMO-2', name: 'Pneus Lévis', email: 'nobody' };
-  const outcome = await pushed(stage, { operation: 'create', kind: 'clients', data });
-  if (outcome === null) return null;
-  const { id, state, result } = outcome;
-  const answer = answerIn(result);
-  say(`  sent:     create clients ${compactJson(data)}`);
-  say(`  ${state}: 422, “${answer}”; it stays in the outbox for your decision (npx bms-sync outbox)`);
-  return { entryId: id, state, answer };
-}
-
-/** Pushes an entry and waits for its end; null if Ctrl-C came first. */
-async function pushed(
-  stage: DemoStage,
-  request: Pick<EntryRequest, 'operation' | 'kind' | 'data'>,
-): Promise<Entry | null> {
-  const outcome = await outcomeOf(stage, await pushEntry(stage, request));
-  return stage.io.signal.aborted ? null : outcome;
-}
-
 const creates = ({ sandbox }: DemoStage): number =>
   sandbox.requests.filter(({ method }) => method === 'POST').length;
-
-function answerIn(result: string | null): string {
-  const value = result === null ? null : parseJson(result);
-  const answer = isObject(value) ? value['answer'] : undefined;
-  return typeof answer === 'string' ? answer : '';
-}
 
 /** The most-bought products; the sums are exact, because they count whole units of 0.0001. */
 export const QUESTION = `select product_name, count(*) as lines, printf('%.2f', sum(produit_total_e4) / 10000.0) as total
@@ -128,14 +86,12 @@ export async function firstPull(
   progress: Pick<ReturnType<typeof createProgress>, 'onProgress' | 'stop'>,
 ): Promise<FirstPull> {
   const { sandbox, config, logger, io } = stage;
-  const report = await pull(config, {
-    ...{ kinds: [], acceptNewSource: false, logger, signal: io.signal },
-    onProgress: progress.onProgress,
-  }).finally(progress.stop);
-  const kinds = report.kinds.map(({ kind, rows }) => ({
-    ...{ kind, inService: sandbox.world.count(kind) },
-    inMirror: rows,
-  }));
+  const { onProgress } = progress;
+  const reading = { kinds: [], acceptNewSource: false, logger, signal: io.signal, onProgress };
+  const report = await pull(config, reading).finally(progress.stop);
+  const kinds = report.kinds.map(({ kind, rows }) => {
+    return { kind, inService: sandbox.world.count(kind), inMirror: rows };
+  });
   await using session = await openExistingMirror(config);
   const first = { report, kinds, answer: await session.query(sql.raw(QUESTION)) };
   tell(stage, first);

@@ -20,12 +20,11 @@ export function printEndpoints(stdout: Output, endpoints: readonly EndpointDocum
     'waiting',
     'last taken (UTC)',
   ];
-  const rows = endpoints.map(
-    ({ name, health, url, kinds, changes, fields, cursor, pending, deliveredAt }) => [
-      ...[name, health, url, listed(kinds), listed(changes), listed(fields)],
-      ...[cursor, pending, deliveredAt],
-    ],
-  );
+  const rows = endpoints.map((endpoint) => {
+    const { name, health, url, cursor, pending, deliveredAt } = endpoint;
+    const filter = [endpoint.kinds, endpoint.changes, endpoint.fields].map(listed);
+    return [name, health, url, ...filter, cursor, pending, deliveredAt];
+  });
   printLine(stdout, textTable(header, rows));
   for (const { name, disabledReason: reason, failingSince } of endpoints)
     if (reason !== null)

@@ -13,7 +13,7 @@ export const database = group({
 export const queue = group({
   url: setting(
     unset(a.queueUrl),
-    'Store of the job queue: redis://…, rediss://… or postgres://…; null runs the same jobs in this process.',
+    'Store of the job queue: redis://… or rediss://…; null runs the same jobs in this process.',
     { variables: ['QUEUE_URL', 'REDIS_URL'], secret: 'password' },
   ),
 });

@@ -9,16 +9,14 @@ import { firstUntaken, retryNow } from '../../mirror/webhooks/delivery-queue.ts'
 import { BY_A_PERSON, changeEndpoint, readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../mirror/webhooks/news.ts';
-import { attemptColumns } from './endpoint-step.ts';
+import { attemptColumns } from './endpoint-pass.ts';
 import { requireEndpoint } from './endpoints.ts';
-import type { SecretsOf } from './endpoints.ts';
 import { isTaken } from './judge-attempt.ts';
-import type { SentAttempt } from './judge-attempt.ts';
 import { formatNews, TEST_TYPE } from './payload.ts';
 import { createSender } from './sender.ts';
 
 /** The columns of an active endpoint without failures. */
-export const HEALTHY = {
+const HEALTHY = {
   state: 'active',
   disabledReason: null,
   notBefore: null,
@@ -46,7 +44,7 @@ interface EndpointState {
 export async function enableEndpoint(session: Session, { name, now }: NamedEndpoint): Promise<EndpointState> {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
-    await changeEndpoint(tx, name, { patch: HEALTHY, now });
+    await changeEndpoint(tx, id, { patch: HEALTHY, now });
     await retryNow(tx, id, now);
   });
   return { name, state: 'active' };
@@ -62,9 +60,8 @@ export async function disableEndpoint(
   { name, now }: NamedEndpoint,
 ): Promise<EndpointState> {
   await session.atomically(async (tx) => {
-    await requireEndpoint(tx, name);
-    const patch = { state: 'disabled', disabledReason: BY_A_PERSON } as const;
-    await changeEndpoint(tx, name, { patch, now });
+    const { id } = await requireEndpoint(tx, name);
+    await changeEndpoint(tx, id, { patch: { state: 'disabled', disabledReason: BY_A_PERSON }, now });
   });
   return { name, state: 'disabled' };
 }
@@ -89,7 +86,7 @@ export async function replayEvents(
   const replayAfter = await session.atomically(async (tx) => {
     const endpoint = await requireEndpoint(tx, name);
     const seq = after ?? (await lastTaken(tx, endpoint));
-    await changeEndpoint(tx, name, { patch: { ...HEALTHY, replayAfter: seq }, now });
+    await changeEndpoint(tx, endpoint.id, { patch: { ...HEALTHY, replayAfter: seq }, now });
     return seq;
   });
   return { name, after: replayAfter };
@@ -104,18 +101,23 @@ async function lastTaken(db: Queryable, endpoint: WebhookEndpoint): Promise<numb
 }
 
 /** How a test of an endpoint ended. */
-export interface EndpointTest extends Pick<SentAttempt, 'status' | 'error' | 'responseStart' | 'durationMs'> {
+export interface EndpointTest {
   readonly name: string;
   readonly webhookId: string;
   /** The receiver has answered 2xx. */
   readonly delivered: boolean;
+  /** The HTTP status; null = there was no answer. */
+  readonly status: number | null;
+  /** A stable code, where there was no answer. */
+  readonly error: string | null;
+  readonly responseStart: string | null;
+  readonly durationMs: number;
 }
 
 interface TestParts {
   readonly session: Session;
   readonly clock: Clock;
   readonly allowHosts: readonly string[];
-  readonly secretsOf: SecretsOf;
   readonly signal: AbortSignal;
 }
 
@@ -125,20 +127,30 @@ interface TestParts {
  * @throws {SyncError} `webhooks.absent` if there is no such endpoint.
  */
 export async function testEndpoint(parts: TestParts, name: string): Promise<EndpointTest> {
-  const { session, clock, allowHosts, secretsOf, signal } = parts;
+  const { session, clock, allowHosts, signal } = parts;
   const endpoint = await requireEndpoint(session, name);
   const now = clock.now();
   const webhookId = webhookIdOf(endpoint.publicId, [TEST_TYPE, randomUUID()]);
   const data = { endpoint: name };
   const body = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data });
-  const secrets = secretsOf(endpoint) ?? (await readSecrets(session, endpoint.id, now));
+  const secrets = await readSecrets(session, endpoint.id, now);
   await using sender = createSender({ clock, allowHosts });
-  const send = { ...formatNews(body, endpoint.format), endpoint, webhookId, secrets };
-  const attempt = await sender.send(send, signal);
-  const state = isTaken(attempt) ? ('delivered' as const) : ('failed' as const);
-  const of = { endpointId: endpoint.id, webhookId, type: TEST_TYPE, createdAt: instantText(now) };
-  const row = { ...of, body, state, attempts: 1, ...attemptColumns(attempt) };
+  const attempt = await sender.send(
+    { ...formatNews(body, endpoint.format), endpoint, webhookId, secrets },
+    signal,
+  );
+  const delivered = isTaken(attempt);
+  const row = {
+    endpointId: endpoint.id,
+    webhookId,
+    type: TEST_TYPE,
+    body,
+    state: delivered ? ('delivered' as const) : ('failed' as const),
+    attempts: 1,
+    createdAt: instantText(now),
+    ...attemptColumns(attempt),
+  };
   await session.atomically((tx) => append(tx, WEBHOOK_DELIVERIES, [row]));
   const { status, error, responseStart, durationMs } = attempt;
-  return { name, webhookId, delivered: isTaken(attempt), status, error, responseStart, durationMs };
+  return { name, webhookId, delivered, status, error, responseStart, durationMs };
 }

@@ -9,7 +9,6 @@ import {
   findEndpoint,
   insertEndpoint,
   listEndpoints,
-  NOT_IN_SETTINGS,
   removeEndpoint,
   saveSecret,
 } from '../../mirror/webhooks/endpoint-store.ts';
@@ -26,8 +25,6 @@ export interface RevealedSecret {
   readonly secret: string;
 }
 
-export type AddedEndpoint = Omit<EndpointWish, 'source'>;
-
 interface Deciding {
   readonly allowHosts: readonly string[];
   readonly now: Date;
@@ -40,18 +37,14 @@ interface Deciding {
  */
 export async function addEndpoint(
   session: Session,
-  wish: AddedEndpoint,
+  wish: EndpointWish,
   { allowHosts, now }: Deciding,
 ): Promise<RevealedSecret> {
   await refuseTarget(wish.url, allowHosts);
   const { name, url } = wish;
   const secret = newSecret();
   await session.atomically(async (tx) => {
-    const endpointId = await insertEndpoint(
-      tx,
-      { ...wish, source: 'added' },
-      { publicId: newPublicId(), now },
-    );
+    const endpointId = await insertEndpoint(tx, wish, { publicId: randomBytes(12).toString('hex'), now });
     if (endpointId === null) throw nameTaken(name);
     await saveSecret(tx, { endpointId, secret, now, overlapUntil: now });
   });
@@ -77,9 +70,7 @@ async function resolvedFault(url: string, allowHosts: readonly string[]): Promis
 }
 
 /** A secret in the form of Standard Webhooks. */
-export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
-/** The part of webhook ids that tells endpoints apart. */
-export const newPublicId = (): string => randomBytes(12).toString('hex');
+const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 const nameTaken = (name: string): SyncError =>
   new SyncError(`There is a webhook endpoint ${name} already.`, {
@@ -100,19 +91,16 @@ export async function requireEndpoint(db: Queryable, name: string): Promise<Webh
 }
 
 /** An endpoint as commands and the HTTP API show it: without its secret, and without what its owner works with. */
-export type EndpointDocument = Pick<EndpointStanding, (typeof SHOWN)[number]>;
+export type EndpointDocument = Omit<EndpointStanding, (typeof HIDDEN)[number]>;
 
-const SHOWN = [
-  ...(['name', 'url', 'kinds', 'changes', 'fields', 'format', 'source'] as const),
-  ...(['state', 'health', 'disabledReason', 'failures', 'failingSince', 'notBefore'] as const),
-  ...(['cursor', 'replayAfter', 'pending', 'pendingSince', 'deliveredAt', 'createdAt'] as const),
-];
+const HIDDEN = ['id', 'publicId', 'owner', 'epoch', 'failingToldAt', 'updatedAt'] as const;
 
 /** All endpoints for people and programs, by name. */
 export async function endpointDocuments(db: Queryable): Promise<EndpointDocument[]> {
   return (await listEndpoints(db)).map((endpoint) => {
-    const shown = SHOWN.map((name) => [name, name === 'url' ? shownUrl(endpoint) : endpoint[name]]);
-    return Object.fromEntries(shown) as EndpointDocument;
+    const members = Object.entries({ ...endpoint, url: shownUrl(endpoint) });
+    const shown = members.filter(([name]) => !HIDDEN.some((hidden) => hidden === name));
+    return Object.fromEntries<unknown>(shown) as EndpointDocument;
   });
 }
 
@@ -126,29 +114,13 @@ export function shownUrl({ url, format }: Pick<EndpointStanding, 'url' | 'format
 /**
  * Removes an endpoint with its deliveries.
  *
- * @throws {SyncError} `webhooks.absent`; `webhooks.of_settings` if the settings name it.
+ * @throws {SyncError} `webhooks.absent`.
  */
 export async function dropEndpoint(session: Session, name: string): Promise<void> {
   await session.atomically(async (tx) => {
-    const endpoint = await requireEndpoint(tx, name);
-    if (endpoint.source === 'settings' && endpoint.disabledReason !== NOT_IN_SETTINGS) throw ofSettings(name);
-    await removeEndpoint(tx, name);
+    const { id } = await requireEndpoint(tx, name);
+    await removeEndpoint(tx, id);
   });
-}
-
-const ofSettings = (name: string): SyncError =>
-  new SyncError(`The settings name the webhook endpoint ${name}.`, {
-    code: 'webhooks.of_settings',
-    hint: `Change webhooks.endpoints.${name} there.`,
-  });
-
-/** Tells the secrets that the settings give an endpoint; null = those of the table sign. */
-export type SecretsOf = (endpoint: Pick<WebhookEndpoint, 'name' | 'source'>) => readonly string[] | null;
-
-interface Rotation {
-  readonly name: string;
-  readonly secretsOf: SecretsOf;
-  readonly now: Date;
 }
 
 /** How long the secret before a rotation still signs. */
@@ -157,17 +129,13 @@ const OVERLAP_MS = 86_400_000;
 /**
  * Gives an endpoint a new secret; the present one signs beside it for a day.
  *
- * @throws {SyncError} `webhooks.absent`; `webhooks.of_settings` if the settings have its secret.
+ * @throws {SyncError} `webhooks.absent`.
  */
-export async function rotateSecret(
-  session: Session,
-  { name, secretsOf, now }: Rotation,
-): Promise<RevealedSecret> {
+export async function rotateSecret(session: Session, name: string, now: Date): Promise<RevealedSecret> {
   const secret = newSecret();
   const overlapUntil = new Date(now.getTime() + OVERLAP_MS);
   const { url } = await session.atomically(async (tx) => {
     const endpoint = await requireEndpoint(tx, name);
-    if (secretsOf(endpoint) !== null) throw ofSettings(name);
     await saveSecret(tx, { endpointId: endpoint.id, secret, now, overlapUntil });
     return endpoint;
   });

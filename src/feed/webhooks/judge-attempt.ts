@@ -15,7 +15,7 @@ export interface SentAttempt {
   readonly durationMs: number;
 }
 
-export interface RetryRules {
+interface RetryRules {
   /** Seconds between two attempts; after the last one the delivery is given up. */
   readonly retrySeconds: readonly number[];
   /** From 0 to 1: jitter. */
@@ -26,10 +26,6 @@ export const isTaken = ({ status }: Pick<SentAttempt, 'status'>): boolean =>
   status !== null && status >= 200 && status < 300;
 
 const GONE = 410;
-
-/** Whether the receiver wants no more requests for now: 410, or an answer with Retry-After. */
-export const asksForQuiet = ({ status, retryAfterMs }: SentAttempt): boolean =>
-  status === GONE || (retryAfterMs !== null && !isTaken({ status }));
 
 /** Later by at most this share: receivers that failed together are not all asked again at the same moment. */
 const JITTER = 0.1;
@@ -81,7 +77,8 @@ export function judgeHealth(health: Health, attempt: SentAttempt, isGivenUp: boo
 
 function afterFailure(health: Health, attempt: SentAttempt, isGivenUp: boolean): HealthStep {
   const { state, failingToldAt } = health;
-  const [at, failures] = [instantText(attempt.at), health.failures + 1];
+  const at = instantText(attempt.at);
+  const failures = health.failures + 1;
   const failingSince = health.failingSince ?? at;
   const failingMs = attempt.at.getTime() - instantOf(failingSince).getTime();
   const patch = { failures, failingSince, failingToldAt, notBefore: pauseOf(attempt) };

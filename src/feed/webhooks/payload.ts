@@ -48,7 +48,9 @@ export function formatNews(body: string, format: WebhookFormat): FormattedBody {
 /** `&`, `<` and `>` steer Slack: a text could mention a whole channel. */
 const slackMessage = (text: string) => ({
   text: text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
-  ...{ mrkdwn: false, unfurl_links: false, unfurl_media: false },
+  mrkdwn: false,
+  unfurl_links: false,
+  unfurl_media: false,
 });
 
 const teamsMessage = (text: string) => ({

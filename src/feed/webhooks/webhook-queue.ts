@@ -9,60 +9,49 @@ import {
   freeEndpoints,
   raiseEndpoint,
 } from '../../mirror/webhooks/endpoint-queue.ts';
-import { takeStep } from './endpoint-step.ts';
-import type { EndpointNews, EndpointStep, StepFacts } from './endpoint-step.ts';
-import { createFlight } from './flight.ts';
-import type { Flight } from './flight.ts';
+import { takePass } from './endpoint-pass.ts';
+import type { EndedAttempt, EndpointNews, EndpointSend } from './endpoint-pass.ts';
 import type { Sender } from './sender.ts';
-
-/** The name under which processes tell each other of due endpoints. */
-export const WEBHOOK_QUEUE = { name: 'webhooks', jobPrefix: 'wh' } as const;
 
 /** Endpoints worked at once: a slow one keeps its place for as long as it has deliveries, so there must be places for all. */
 const ENDPOINTS_AT_ONCE = 200;
 
-/** The dependencies of deliveries. */
-interface DeliveryParts extends Pick<StepFacts, 'retrySeconds' | 'secretsOf'> {
+interface WebhookQueueParts {
   readonly session: Session;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The name of this process in rows that it owns. */
   readonly owner: string;
   readonly sender: Sender;
+  /** The setting `webhooks.retrySeconds`. */
+  readonly retrySeconds: readonly number[];
   /** From 0 to 1, for jitter. */
   readonly random: () => number;
   /** Fires when this process is to end: attempts under way are finished, no more are taken. */
   readonly stopping: AbortSignal;
-  /** Calls back when this process has committed changes; returns the function that ends it. */
-  readonly onCommit: (listener: () => void) => () => Promise<void>;
-}
-
-interface WebhookQueueParts extends DeliveryParts {
-  /** Called after each work: an event may have been committed just as the endpoint was given back. */
-  readonly onWorked: () => void;
   /** The owners of rows that are at work. */
   readonly livingOwners: () => Promise<ReadonlySet<string>>;
 }
 
 /** Endpoints as a queue of work rows. */
 export function createWebhookQueue(parts: WebhookQueueParts): WorkQueue {
-  const { session, clock, owner, livingOwners, onWorked, stopping } = parts;
-  const inHand = new Map<number, number>(); // How many works of an endpoint run; one of them at most has claimed it.
-  const count = (id: number, step: 1 | -1): void => {
-    inHand.set(id, (inHand.get(id) ?? 0) + step);
-  };
+  const { session, clock, owner, livingOwners, stopping } = parts;
+  const inHand = new Set<string>();
   return {
-    ...WEBHOOK_QUEUE,
+    name: 'webhooks',
+    jobPrefix: 'wh',
     concurrency: ENDPOINTS_AT_ONCE,
     due: async (limit) => (stopping.aborted ? [] : dueEndpoints(session, clock.now(), limit)),
     raise: (ref) => session.atomically((tx) => raiseEndpoint(tx, ref)),
     work: async (ref, signal) => {
-      count(ref.id, 1);
+      const claim = { ...ref, owner, now: clock.now() };
+      const claimed = await session.atomically((tx) => claimEndpoint(tx, claim));
+      if (claimed === null) return; // It is no longer free.
+      inHand.add(keyOf(claimed));
       try {
-        await workEndpoint(parts, ref, signal);
-        setImmediate(onWorked);
+        await workEndpoint(parts, { id: claimed.id, epoch: claimed.epoch }, signal);
       } finally {
-        count(ref.id, -1);
+        inHand.delete(keyOf(claimed));
       }
     },
     // An endpoint of ours that is not being worked was dropped by an error.
@@ -70,40 +59,55 @@ export function createWebhookQueue(parts: WebhookQueueParts): WorkQueue {
       const living = await livingOwners();
       await session.atomically((tx) =>
         freeEndpoints(tx, (endpoint) =>
-          endpoint.owner === owner ? (inHand.get(endpoint.id) ?? 0) === 0 : !living.has(endpoint.owner),
+          endpoint.owner === owner ? !inHand.has(keyOf(endpoint)) : !living.has(endpoint.owner),
         ),
       );
     },
   };
 }
 
-/** Claims an endpoint and sends its deliveries until nothing is due; does nothing if it is no longer free. */
-async function workEndpoint(parts: DeliveryParts, ref: WorkRef, signal: AbortSignal): Promise<void> {
-  const { session, clock, owner } = parts;
-  const claimed = await session.atomically((tx) => claimEndpoint(tx, { ...ref, owner, now: clock.now() }));
-  if (claimed === null) return;
-  const flight = createFlight(parts, signal);
+const keyOf = ({ id, epoch }: WorkRef): string => `${id}-${epoch}`;
+
+/** How often an owner looks for further events while attempts are under way. */
+const LOOK_MS = 250;
+
+/** Attempts that end so soon after each other share a transaction. */
+const GATHER_MS = 10;
+
+/** Sends the deliveries of an endpoint, pass after pass, until nothing is due. @param signal Cuts the attempts under way. */
+async function workEndpoint(parts: WebhookQueueParts, ref: WorkRef, signal: AbortSignal): Promise<void> {
+  const { session, clock, logger, retrySeconds, random, sender, stopping } = parts;
+  const inFlight = new Map<number, Promise<void>>();
+  const ended: EndedAttempt[] = [];
+  const lost = new AbortController();
+  const cut = AbortSignal.any([signal, lost.signal]);
+  const send = async ({ delivery, ...sendable }: EndpointSend): Promise<void> => {
+    const attempt = await sender.send(sendable, cut);
+    inFlight.delete(delivery.id);
+    if (!cut.aborted) ended.push({ delivery, attempt, random: random() }); // Else it was not the receiver that failed.
+  };
   try {
     for (;;) {
-      const step = await nextStep(parts, flight, { id: claimed.id, epoch: claimed.epoch });
-      for (const news of step.news) tellEndpoint(parts.logger, news);
-      if (step.is !== 'going on') return;
-      if (step.isDisabled) flight.putBack();
-      for (const send of step.sends) flight.start(send);
-      if (flight.inFlight().length > 0) await flight.pause(step.cursor);
+      const facts = {
+        ref,
+        ended: ended.splice(0),
+        inFlight: [...inFlight.keys()],
+        takesMore: !stopping.aborted && !cut.aborted,
+        retrySeconds,
+        now: clock.now(),
+      };
+      const pass = await session.atomically((tx) => takePass(tx, facts));
+      for (const news of pass.news) tellEndpoint(logger, news);
+      if (pass.isOver) return;
+      for (const one of pass.sends) inFlight.set(one.delivery.id, send(one));
+      if (inFlight.size > 0 && ended.length === 0)
+        await Promise.race([...inFlight.values(), clock.sleep(LOOK_MS)]);
+      if (inFlight.size > 0) await clock.sleep(GATHER_MS);
     }
   } finally {
-    await flight.end();
+    lost.abort();
+    await Promise.all(inFlight.values());
   }
-}
-
-async function nextStep(parts: DeliveryParts, flight: Flight, ref: WorkRef): Promise<EndpointStep> {
-  const { session, clock, retrySeconds, secretsOf, stopping } = parts;
-  const takesMore = !stopping.aborted && !flight.isCut();
-  if (!takesMore) flight.putBack();
-  const [ended, inFlight] = [flight.takeEnded(), flight.inFlight()];
-  const facts = { ref, ended, inFlight, takesMore, retrySeconds, secretsOf, now: clock.now() };
-  return session.atomically((tx) => takeStep(tx, facts));
 }
 
 /** Tells in the log of an endpoint that fails, takes deliveries again, or was disabled. Its address may be a secret. */

@@ -7,8 +7,8 @@ import type { Notifier, WorkHandler } from '../notifier.ts';
 import { TIMINGS } from '../timings.ts';
 import type { Timings } from '../timings.ts';
 import { createReopening, jobOf, readJob } from './queue-client.ts';
-import type { ClientOptions, QueueClient, Reopening, ReopeningParts } from './queue-client.ts';
-import { storeAt } from './stores.ts';
+import type { Reopening, ReopeningParts } from './queue-client.ts';
+import { openQueue } from './redis-queue.ts';
 
 interface BullmqParts {
   readonly clock: Clock;
@@ -18,34 +18,28 @@ interface BullmqParts {
   readonly prefix?: string;
 }
 
-/**
- * Creates the notifier of processes that share work: each notification is a BullMQ job in Redis (`redis://`, `rediss://`) or
- * PostgreSQL (`postgres://`).
- *
- * @throws {UsageError} `jobs.bad_address` where the address is none of these.
- */
+/** Creates the notifier of processes that share work: each notification is a BullMQ job in Redis. */
 export function createBullmqNotifier(url: string, given: BullmqParts): Notifier {
   const parts = { ...given, timings: { ...TIMINGS, ...given.timings } };
   const { clock, timings, prefix = 'bms' } = parts;
-  const open = storeAt(url);
   const queues = new Map<string, Reopening>(); // By their names.
   const metrics = async (): Promise<string> => joined(await Promise.all([...queues].map(metricsOf)));
   const probing = { probe: metrics, answerMs: timings.notifyMs, everyMs: timings.reopenMs };
   const { faults, stop } = createProbingLog(parts, { event: 'queue', name: 'the queue', ...probing });
   let isClosed = false;
-  const openQueue = (queue: string, consumer: Consumer | null): Reopening => {
-    const opened = openNamed(`${prefix}-${queue}`, consumer, { ...parts, open, faults });
+  const openShared = (queue: string, consumer: Consumer | null): Reopening => {
+    const opened = openNamed(`${prefix}-${queue}`, consumer, { ...parts, url, faults });
     opened.get(); // Connects at once.
     queues.set(queue, opened);
     return opened;
   };
   return {
     subscribe: ({ name, concurrency }, handler) => {
-      openQueue(name, { concurrency, handler });
+      openShared(name, { concurrency, handler });
     },
     notify: async (queue, refs) => {
       if (isClosed) return false;
-      const client = (queues.get(queue.name) ?? openQueue(queue.name, null)).get();
+      const client = (queues.get(queue.name) ?? openShared(queue.name, null)).get();
       if (client === null) return false;
       try {
         const added = client.ready.then(() => client.queue.addBulk(refs.map((ref) => jobOf(queue, ref))));
@@ -73,7 +67,7 @@ interface Consumer {
 
 interface OpeningParts extends Omit<ReopeningParts, 'name' | 'running' | 'open'> {
   readonly logger: Logger;
-  readonly open: (options: ClientOptions) => QueueClient;
+  readonly url: string;
 }
 
 /** Opens a queue by its name in BullMQ; without a consumer, jobs are only added. */
@@ -85,7 +79,12 @@ function openNamed(name: string, consumer: Consumer | null, parts: OpeningParts)
   const onJob = consumer && consume(consumer.handler, running, tellDropped);
   const { concurrency = 1 } = consumer ?? {};
   const options = { name, concurrency, commandMs: parts.timings.notifyMs, onJob };
-  return createReopening({ ...parts, name, running, open: (onFault) => parts.open({ ...options, onFault }) });
+  return createReopening({
+    ...parts,
+    name,
+    running,
+    open: (onFault) => openQueue(parts.url, { ...options, onFault }),
+  });
 }
 
 /** @throws If the queue does not tell them. */

@@ -27,7 +27,7 @@ const systemResolve: Resolve = (hostname) => lookUp(hostname, { all: true, order
  * Makes undici's way to connect: only to public addresses, unless the host is allowed.
  *
  * An address that stands in the URL is checked first, because Node looks up names only. The addresses of a name are checked
- * when they are resolved, and the socket connects to these. At last the peer of the socket is checked.
+ * at each connection, when they are resolved, and the socket connects to these and to no others.
  */
 export function createGuardedConnector({
   allowHosts,
@@ -46,18 +46,8 @@ export function createGuardedConnector({
       return;
     }
     const address = addressOf(options.hostname);
-    if (address !== null && !isPublicAddress(address)) {
-      done(refused(options.hostname), null);
-      return;
-    }
-    guarded(options, (...[error, socket]) => {
-      if (error !== null) done(error, null);
-      else if (isPublicAddress(socket.remoteAddress ?? '')) done(null, socket);
-      else {
-        socket.destroy();
-        done(refused(options.hostname), null);
-      }
-    });
+    if (address !== null && !isPublicAddress(address)) done(refused(options.hostname), null);
+    else guarded(options, done);
   };
 }
 

@@ -19,20 +19,17 @@ export const leaseEnd = (now: Date): string => instantText(new Date(now.getTime(
 type State = RowOf<typeof KIND_STATE>;
 type HeldLease = Pick<State, 'owner' | 'leaseUntil'>;
 
-type UnchangedInLease =
-  'kind' | 'epoch' | 'tick' | 'completeSweeps' | 'certifiedAt' | 'baselineAt' | 'lastCompleteSweep';
+type KnownOfList =
+  | ('tick' | 'completeSweeps' | 'certifiedAt' | 'baselineAt' | 'knownFrom')
+  | ('controlFailures' | 'lastCompleteSweep' | 'uncertifiedSweeps');
 
 /** The right to sweep one kind: held by its owner until `lease_until`, and renewed with every page that lands. */
-export interface KindLease extends Pick<State, UnchangedInLease> {
+export interface KindLease extends Pick<State, KnownOfList> {
+  readonly kind: string;
   readonly owner: string;
+  readonly epoch: number;
   /** How the last sweep ended. */
   readonly before: { readonly state: string; readonly reason: string | null };
-  /** The tick from which sightings are of the present source. */
-  readonly knownFrom: number;
-  /** The number of consecutive sweeps in which a record known to exist could not be retrieved. */
-  readonly controlFailures: number;
-  /** The number of consecutive complete sweeps that did not certify the list. */
-  readonly uncertifiedSweeps: number;
   /** The kind's held records, as long as their hold stands. */
   readonly hold: HoldClock | null;
 }
@@ -100,18 +97,17 @@ const NEVER_SWEPT: Standing = {
 
 /** The facts of a kind's row when its lease is taken. */
 function standingOf(row: State): Standing {
-  const { tick, completeSweeps, certifiedAt, baselineAt, lastCompleteSweep, heldSince, heldRecords } = row;
   return {
     before: beforeOf(row),
-    tick,
-    completeSweeps,
-    certifiedAt,
-    baselineAt,
-    knownFrom: row.knownFrom ?? 0,
-    controlFailures: row.controlFailures ?? 0,
-    lastCompleteSweep,
-    uncertifiedSweeps: row.uncertifiedSweeps ?? 0,
-    hold: heldSince === null ? null : { since: instantOf(heldSince), records: heldRecords ?? 0 },
+    tick: row.tick,
+    completeSweeps: row.completeSweeps,
+    certifiedAt: row.certifiedAt,
+    baselineAt: row.baselineAt,
+    knownFrom: row.knownFrom,
+    controlFailures: row.controlFailures,
+    lastCompleteSweep: row.lastCompleteSweep,
+    uncertifiedSweeps: row.uncertifiedSweeps,
+    hold: row.heldSince === null ? null : { since: instantOf(row.heldSince), records: row.heldRecords ?? 0 },
   };
 }
 

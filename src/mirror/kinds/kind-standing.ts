@@ -8,37 +8,20 @@ import type { RowOf } from '../tables/rows.ts';
 
 const STANDING = pick(
   KIND_STATE,
-  ...([
-    'tick',
-    'certified_at',
-    'baseline_at',
-    'last_sweep_at',
-    'complete_sweeps',
-    'control_failures',
-    'known_from',
-  ] as const),
+  ...(['certified_at', 'baseline_at', 'last_sweep_at', 'control_failures', 'known_from'] as const),
 );
 
 /** How much the mirror knows of a kind's list, and since when; instants are texts, null = never. */
-export interface KindStanding extends RowOf<typeof STANDING> {
-  /** The number of consecutive sweeps in which a record known to exist could not be retrieved. */
-  readonly controlFailures: number;
-  /** The tick from which sightings are of the present source. */
-  readonly knownFrom: number;
-}
+export type KindStanding = RowOf<typeof STANDING>;
 
 export async function readStanding(db: Queryable, kind: string): Promise<KindStanding> {
-  const row = await selectOne(db, STANDING, sql`where kind = ${kind}`);
-  if (row === null) return NEVER_READ;
-  return { ...row, controlFailures: row.controlFailures ?? 0, knownFrom: row.knownFrom ?? 0 };
+  return (await selectOne(db, STANDING, sql`where kind = ${kind}`)) ?? NEVER_READ;
 }
 
 const NEVER_READ: KindStanding = {
-  tick: 0,
   certifiedAt: null,
   baselineAt: null,
   lastSweepAt: null,
-  completeSweeps: 0,
   controlFailures: 0,
   knownFrom: 0,
 };

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import type { Queryable } from '../session/session.ts';
-import { readTexts } from '../tables/rows.ts';
+import type { Queryable, Session } from '../session/session.ts';
+import { hasRow, readTexts } from '../tables/rows.ts';
 
 /**
  * `version`, `migrations` and `layout` describe the tables, `bi.reader_role` says who may read the views; `source.base_url`
@@ -25,6 +25,16 @@ type MetaKey =
   | `nested.${string}`
   | `whole.${string}`
   | ('schedules' | `schedules.${string}`);
+
+/** Whether a database holds a mirror, of this release or another; creates nothing. */
+export async function isMirrorPresent(session: Session): Promise<boolean> {
+  return hasRow(
+    session,
+    session.dialect === 'sqlite'
+      ? sql`select 1 from sqlite_master where type = 'table' and name = 'mirror_meta'`
+      : sql`select 1 where to_regclass('mirror_meta') is not null`,
+  );
+}
 
 /** Reads a fact about the mirror as a whole. */
 export async function readMeta(db: Queryable, key: MetaKey): Promise<string | null> {

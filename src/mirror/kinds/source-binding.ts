@@ -4,7 +4,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { OtherSourceError } from '../session/errors.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { readTexts, select } from '../tables/rows.ts';
+import { select } from '../tables/rows.ts';
 import { readMeta, writeMeta } from './meta.ts';
 
 /**
@@ -93,34 +93,17 @@ export function namesCompany({ fields }: Kind): boolean {
   return fields.some(({ name, type }) => name === 'system_id' && (type === 'integer' || type === 'text'));
 }
 
-/** Reads the companies of a kind. A mirror that has not remembered any takes the ones that its live rows name. */
-export async function readTenants(db: Queryable, kind: Kind, isNew: boolean): Promise<KindTenants> {
-  const remembered = isNew ? [] : await readRemembered(db, kind.name);
-  const named = isNew || remembered.length > 0 ? [] : await namedByRows(db, kind);
-  const companies = new Set([...remembered, ...named]);
-  return {
-    ...{ kind: kind.name, companies, saved: remembered.length },
-    ...{ isLearning: companies.size === 0, isReset: false },
-  };
+/** Reads the companies of a kind that the mirror remembers. */
+export async function readTenants(db: Queryable, { name: kind }: Kind, isNew: boolean): Promise<KindTenants> {
+  const [row] = isNew ? [] : await select(db, KIND_STATE, sql`where kind = ${kind}`);
+  const companies = new Set(idsIn(row?.systemIds ?? null));
+  return { kind, companies, saved: companies.size, isLearning: companies.size === 0, isReset: false };
 }
 
 /** Every kind with the companies that the mirror remembers for it. */
 export async function boundCompanies(db: Queryable): Promise<ReadonlyMap<string, readonly string[]>> {
   const rows = await select(db, KIND_STATE, sql`where system_ids is not null order by kind`);
   return new Map(rows.map(({ kind, systemIds }) => [kind, idsIn(systemIds)]));
-}
-
-async function readRemembered(db: Queryable, kind: string): Promise<readonly string[]> {
-  const [row] = await select(db, KIND_STATE, sql`where kind = ${kind}`);
-  return idsIn(row?.systemIds ?? null);
-}
-
-async function namedByRows(db: Queryable, kind: Kind): Promise<readonly string[]> {
-  if (!namesCompany(kind)) return [];
-  const named = sql`
-    select distinct cast(system_id as text) from ${sql.identifier(kind.name)}
-    where _deleted_at is null and system_id is not null`;
-  return readTexts(db, named);
 }
 
 const idsIn = (text: string | null): readonly string[] =>

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { Queryable, Row } from '../session/session.ts';
-import { bigint, optionalBigint, optionalText, optionalTimestamp, text } from '../tables/engine-column.ts';
+import { bigint, optionalText, optionalTimestamp, text } from '../tables/engine-column.ts';
 import { readNumber, readRows, readTexts } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
@@ -135,7 +135,7 @@ const UNCERTIFIED = [
   text('kind'),
   optionalTimestamp('since'),
   text('state'),
-  optionalBigint('sweeps'),
+  bigint('sweeps'),
   optionalText('reason'),
   optionalText('detail'),
   bigint('suspected_deletions'),
@@ -162,7 +162,7 @@ export async function readUncertified(db: Queryable): Promise<UncertifiedKind[]>
     order by s.kind`;
   const rows = await readRows(db, UNCERTIFIED, kinds);
   return rows.map(({ kind, since, state, sweeps, reason, detail, ...waiting }) => {
-    return { kind, since, state, sweeps: sweeps ?? 0, reason, detail, waiting };
+    return { kind, since, state, sweeps, reason, detail, waiting };
   });
 }
 

@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import pg from 'pg';
 import type { QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult } from 'pg';
 import { MirrorError } from '../session/errors.ts';
@@ -151,7 +152,7 @@ export function localSettings({ lockTimeoutMs }: Target): string {
  * Settings that make the server end a connection whose process hangs inside a transaction or whose host is gone, so that its
  * locks are free within 15 s.
  */
-export const LIVENESS_SETTINGS: Readonly<Record<string, string>> = {
+const LIVENESS_SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: '8s',
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',
@@ -160,7 +161,7 @@ export const LIVENESS_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** The driver's options with which this process notices a server that is gone. */
-export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 } as const;
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 } as const;
 
 /** A connection that is opened when it is first needed, and again after it was lost. */
 export interface LazyConnection {
@@ -199,29 +200,21 @@ interface ConnectionPool {
 
 export function createConnectionPool(connections: readonly LazyConnection[]): ConnectionPool {
   const free = [...connections];
-  const waiting: ((one: LazyConnection) => void)[] = [];
-
-  const take = (): Promise<LazyConnection> => {
-    const one = free.pop(); // The one used last, so that no more are opened than are needed concurrently.
-    return one ? Promise.resolve(one) : new Promise((resolve) => waiting.push(resolve));
+  const line = new PQueue({ concurrency: connections.length });
+  return {
+    use: (work) =>
+      line.add(async () => {
+        const one = free.pop(); // The one used last, so that no more are opened than are needed concurrently.
+        if (one === undefined) throw new Error('More callers were let in than there are connections.');
+        try {
+          return await work(one);
+        } finally {
+          free.push(one);
+        }
+      }),
+    close: async () => {
+      await line.onIdle();
+      await Promise.all(connections.map((one) => one.close()));
+    },
   };
-  const giveBack = (one: LazyConnection): void => {
-    const next = waiting.shift();
-    if (next) next(one);
-    else free.push(one);
-  };
-  const use = async <T>(work: (one: LazyConnection) => Promise<T>): Promise<T> => {
-    const one = await take();
-    try {
-      return await work(one);
-    } finally {
-      giveBack(one);
-    }
-  };
-  const close = async (): Promise<void> => {
-    const all = await Promise.all(connections.map(take));
-    await Promise.all(all.map((one) => one.close()));
-    all.forEach(giveBack); // Later callers get the error that the session is closed.
-  };
-  return { use, close };
 }

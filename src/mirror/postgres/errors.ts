@@ -28,29 +28,12 @@ const FAULTS: readonly Fault[] = [
   },
   {
     signs: [
-      'ECONNREFUSED',
-      'ETIMEDOUT',
-      'EHOSTUNREACH',
-      'ENETUNREACH',
-      'EHOSTDOWN',
-      'timeout expired',
-      '57P03',
+      ...['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'timeout expired'],
+      ...['57P03', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'EACCES'],
     ],
     code: UNREACHABLE,
     what: 'cannot be reached',
     hint: 'Check that PostgreSQL runs there and accepts connections, and the host and port in DATABASE_URL.',
-  },
-  {
-    signs: ['ENOTFOUND', 'EAI_AGAIN'],
-    code: UNREACHABLE,
-    what: 'cannot be reached: its host name is unknown',
-    hint: 'Check the host in DATABASE_URL.',
-  },
-  {
-    signs: ['ENOENT', 'EACCES'],
-    code: UNREACHABLE,
-    what: 'cannot be reached: there is no such socket, or this user may not use it',
-    hint: 'Check the host in DATABASE_URL.',
   },
   {
     signs: ['40001', '40P01'],
@@ -65,16 +48,10 @@ const FAULTS: readonly Fault[] = [
     hint: 'Wait for it, or end it (pg_stat_activity shows it), then run the command again.',
   },
   {
-    signs: ['28P01', 'SASL'],
+    signs: ['28P01', 'SASL', '28000'],
     code: 'mirror.login_refused',
     what: 'does not let this user in',
-    hint: 'Check the user and the password in DATABASE_URL, and pg_hba.conf on the server.',
-  },
-  {
-    signs: ['28000'],
-    code: 'mirror.login_refused',
-    what: 'does not let this user in from here',
-    hint: 'Check the user in DATABASE_URL and pg_hba.conf on the server; add sslmode=verify-full if it demands TLS.',
+    hint: 'Check the user and the password in DATABASE_URL and pg_hba.conf on the server; add sslmode=verify-full if it demands TLS.',
   },
   {
     signs: ['3D000'],
@@ -107,16 +84,13 @@ const FAULTS: readonly Fault[] = [
     hint: 'Close other clients, or raise max_connections on the server: bms-sync needs five.',
   },
   {
-    signs: ['The server does not support SSL', 'There was an error establishing an SSL connection'],
+    signs: [
+      ...['The server does not support SSL', 'There was an error establishing an SSL connection'],
+      ...['SELF_SIGNED', 'DEPTH_ZERO_SELF_SIGNED', 'UNABLE_TO', 'CERT_', 'ERR_TLS'],
+    ],
     code: 'mirror.no_tls',
-    what: 'does not speak TLS',
-    hint: 'Switch TLS on at the server, or take sslmode out of DATABASE_URL.',
-  },
-  {
-    signs: ['SELF_SIGNED', 'DEPTH_ZERO_SELF_SIGNED', 'UNABLE_TO', 'CERT_', 'ERR_TLS'],
-    code: 'mirror.no_tls',
-    what: 'shows a certificate that cannot be trusted',
-    hint: 'Add sslrootcert=PATH with the certificate of its authority to DATABASE_URL.',
+    what: 'cannot be reached by TLS as DATABASE_URL asks',
+    hint: 'Switch TLS on at the server and add sslrootcert=PATH with the certificate of its authority, or take sslmode out.',
   },
 ];
 

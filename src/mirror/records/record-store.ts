@@ -107,7 +107,7 @@ export async function recordsAfter(
 export interface Watermark {
   readonly tick: number;
   readonly at: string;
-  /** The number of the last change event; null in entries of earlier releases. */
+  /** The number of the last change event; null where no send was noted. */
   readonly seq: number | null;
 }
 

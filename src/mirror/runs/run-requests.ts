@@ -126,7 +126,7 @@ const MOST_DEATHS = 5; // The number of processes that may die on a run before i
 /** A claim and a death raise a run's epoch by one each. */
 const MOST_EPOCH = 2 * MOST_DEATHS;
 
-/** Whether a run is marked as running although its lease has lapsed; runs of earlier releases have no lease. */
+/** Whether a run is marked as running although its lease has lapsed. */
 export function hasLapsed({ state, leaseUntil }: RowOf<typeof RUNS>, now: Date): boolean {
   return state === 'running' && (leaseUntil ?? '') <= instantText(now);
 }

@@ -44,22 +44,15 @@ const NOT_A_DATABASE: Fault = {
   hint: 'Restore it from a copy, or move it away: the next pull rebuilds it.',
 };
 
-const IS_A_FOLDER: Fault = {
-  code: 'mirror.not_writable',
-  what: 'is a folder, not a file',
-  hint: 'Set DATABASE_URL to file:PATH with the path of a file, such as file:./data/mirror.db.',
+const DISK_FULL: Fault = {
+  code: 'mirror.disk_full',
+  what: 'has no room: the disk is full',
+  hint: 'Free space on its disk, then run the command again: landed rows stay.',
 };
 
 /** SQLite's result codes by their beginning, longest match first. */
 const SQLITE_FAULTS: readonly (readonly [string, Fault])[] = [
-  [
-    'SQLITE_FULL',
-    {
-      code: 'mirror.disk_full',
-      what: 'has no room: the disk is full',
-      hint: 'Free space on its disk, then run the command again: landed rows stay.',
-    },
-  ],
+  ['SQLITE_FULL', DISK_FULL],
   [
     'SQLITE_BUSY',
     {
@@ -87,12 +80,8 @@ const SQLITE_FAULTS: readonly (readonly [string, Fault])[] = [
   ['ENOENT', CANNOT_WRITE],
   ['ENOTDIR', CANNOT_WRITE],
   ['EEXIST', CANNOT_WRITE],
-  ['EISDIR', IS_A_FOLDER],
   ['ENAMETOOLONG', CANNOT_WRITE],
-  [
-    'ENOSPC',
-    { code: 'mirror.disk_full', what: 'has no room: the disk is full', hint: 'Free space on its disk.' },
-  ],
+  ['ENOSPC', DISK_FULL],
 ];
 
 /** Turns a driver's error into one that names the file and what to do; passes on errors that it does not know. */

@@ -55,23 +55,23 @@ export function watchWrites(session: Session, clock: Clock): WatchedSession {
   };
 }
 
-/** Calls back once a transaction of this session has landed in which rows were appended to one of these tables. */
-export function watchAppends(session: Session, tables: readonly string[], onLanded: () => void): Session {
+/** Calls back once a transaction of this session has landed in which rows were appended to a table. */
+export function watchAppends(session: Session, table: string, onLanded: () => void): Session {
   return {
     ...session,
     atomically: async (work) => {
-      const appended = new Set<string>();
+      let appended = 0;
       const result = await session.atomically((tx) => {
-        appended.clear(); // Work may run again from its start.
+        appended = 0; // Work may run again from its start.
         return work({
           ...tx,
           append: (rows) => {
-            appended.add(rows.table);
+            if (rows.table === table) appended += 1;
             return tx.append(rows);
           },
         });
       });
-      if (tables.some((table) => appended.has(table))) onLanded();
+      if (appended > 0) onLanded();
       return result;
     },
   };

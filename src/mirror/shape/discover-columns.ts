@@ -18,7 +18,6 @@ import { sqlList } from '../session/sql-text.ts';
 import { decoderOf, elementKind, nestedName, nestedTables } from '../tables/kind-table.ts';
 import type { NestedTable } from '../tables/kind-table.ts';
 import { readTexts } from '../tables/rows.ts';
-import { drawAsOf } from '../views/as-of-functions.ts';
 import { describeViews, drawViews } from '../views/draw-views.ts';
 import { kindViews, withRows } from '../views/views.ts';
 import { growKindTable } from './grow-kind-tables.ts';
@@ -44,7 +43,6 @@ export async function discoverColumns<K extends Kind>(session: Session, kind: K,
     const views = kindViews(grown, session.dialect);
     await growKindTable(tx, grown, session.dialect);
     await drawViews(tx, views, session.dialect);
-    if (session.dialect === 'postgres') await drawAsOf(tx, [grown]);
     await describeViews(tx, views, 'these');
     return grown;
   });

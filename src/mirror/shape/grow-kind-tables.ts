@@ -6,7 +6,7 @@ import { columnType } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { LONGEST_IDENTIFIER } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../session/session.ts';
-import { identifier, placeOf } from '../session/sql-text.ts';
+import { TABLES_SCHEMA, identifier, placeOf } from '../session/sql-text.ts';
 import { kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Column, Dialect } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../tables/rows.ts';
@@ -88,17 +88,17 @@ export async function makeReportIndexes(session: Session, kinds: readonly Kind[]
 }
 
 async function makeIndex(session: Session, { name, table, column }: ReportIndex): Promise<void> {
-  const index = identifier(name);
   await session.atomically(async (tx) => {
-    await tx.execute(`drop index if exists ${index}`); // An earlier release may have left one half made.
-    await tx.execute(`create index ${index} on ${identifier(table)} (${identifier(column)})`);
+    await tx.execute(
+      `create index if not exists ${identifier(name)} on ${identifier(table)} (${identifier(column)})`,
+    );
   });
 }
 
 async function missingIndexes(session: Session, kind: Kind): Promise<readonly ReportIndex[]> {
   const { dialect } = session;
   const columns = new Set(await readTexts(session, COLUMNS[dialect](kind.name)));
-  const present = new Set(await readTexts(session, USABLE[dialect](kind.name)));
+  const present = new Set(await readTexts(session, INDEXES[dialect](kind.name)));
   const isReported = (type: string): boolean => type === 'date' || type === 'timestamp';
   return [...new Map([...kind.fields, ...kind.hints].map((field) => [field.name, field])).values()]
     .filter((field) => columns.has(field.name))
@@ -113,12 +113,10 @@ const COLUMNS: Record<Dialect, (table: string) => SQL> = {
     select attname from pg_attribute where attrelid = to_regclass(${placeOf(table)}) and attnum > 0 and not attisdropped`,
 };
 
-/** In PostgreSQL an earlier release may have left an index half made, which no query uses. */
-const USABLE: Record<Dialect, (table: string) => SQL> = {
+const INDEXES: Record<Dialect, (table: string) => SQL> = {
   sqlite: (table) => sql`select name from sqlite_schema where type = 'index' and tbl_name = ${table}`,
   postgres: (table) => sql`
-    select c.relname from pg_index i join pg_class c on c.oid = i.indexrelid
-    where i.indrelid = to_regclass(${placeOf(table)}) and i.indisvalid`,
+    select indexname from pg_indexes where schemaname = ${TABLES_SCHEMA} and tablename = ${table}`,
 };
 
 /** `clients_creation_date_index`; a name too long for PostgreSQL gets a digest in its place. */

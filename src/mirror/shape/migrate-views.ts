@@ -1,177 +1,80 @@
 import { sql } from 'drizzle-orm';
-import type { Kind } from '../../catalog/kind.ts';
 import { errorCode } from '../../lib/sync-error.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
-import { identifier } from '../session/sql-text.ts';
-import { text } from '../tables/engine-column.ts';
-import type { Dialect } from '../tables/kind-table.ts';
-import { readRows, readTexts } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
-import { dropAsOf } from '../views/as-of-functions.ts';
-import { drawViews } from '../views/draw-views.ts';
+import { MirrorError } from '../session/errors.ts';
+import type { Transaction } from '../session/session.ts';
+import { TABLES_SCHEMA, identifier, placeOf } from '../session/sql-text.ts';
+import { hasRow } from '../tables/rows.ts';
+import { drawRefusal, drawViews, selectOf } from '../views/draw-views.ts';
 import type { View } from '../views/draw-views.ts';
-import { namesOfViews } from '../views/views.ts';
-import { obstaclesError } from './obstacles.ts';
-import type { Obstacle } from './obstacles.ts';
-import { findMirror, placeTables } from './place-tables.ts';
-import type { Retyping } from './plan-retyping.ts';
-import { allObstacles, dropViews, redrawViews } from './postgres-views.ts';
-
-/** A mirror whose tables are about to change. */
-export interface ChangingMirror {
-  readonly kinds: readonly Kind[];
-  readonly dialect: Dialect;
-  readonly location: string;
-  /** The release that created its views. */
-  readonly made: 'never' | 'by an older release' | 'by this release';
-  /** The columns that change their types. */
-  readonly retyping: readonly Retyping[];
-}
-
-/** @throws {MirrorError} `mirror.blocked_by_view` if a user must first drop an object of their own. */
-type PutViewsUp = (views: readonly View[]) => Promise<void>;
 
 /**
- * Removes the views that would block changes to the tables; in SQLite, users' own views too.
- *
- * @returns A function that creates the views again, with the rights that users granted on them and, in SQLite, users' own
- * objects.
- * @throws {MirrorError} `mirror.blocked_by_view` if an object of a user's own blocks the migration.
+ * Replaces our views after the tables have changed. A view that loses a column, or changes the type of one, is made anew in
+ * PostgreSQL; any other gets new columns at its end, so that what users have built on it goes on.
  */
-export async function takeViewsDown(tx: Transaction, mirror: ChangingMirror): Promise<PutViewsUp> {
-  return mirror.dialect === 'postgres' ? takePostgresDown(tx, mirror) : takeSqliteDown(tx, mirror);
+export async function replaceViews(tx: Transaction, views: readonly View[]): Promise<void> {
+  if (tx.dialect === 'postgres') {
+    await drawRefusal(tx);
+    for (const view of views)
+      if (!(await onlyGrows(tx, view))) await tx.execute(`drop view ${placeOf(view.name)}`);
+  }
+  await drawViews(tx, views, tx.dialect);
 }
 
-async function takePostgresDown(
-  tx: Transaction,
-  { kinds, location, made, retyping }: ChangingMirror,
-): Promise<PutViewsUp> {
-  const before =
-    made === 'never'
-      ? { views: new Map(), uses: [], obstacles: [] }
-      : await dropViews(tx, { kinds, isOlder: made === 'by an older release', retyping });
-  if (before.obstacles.some(({ drop }) => drop === null)) throw obstaclesError(before.obstacles, location);
-  return async (views) => {
-    const obstacles = [...before.obstacles, ...(await redrawViews(tx, views, before))];
-    if (obstacles.length > 0) throw obstaclesError(obstacles, location);
-  };
+/** Whether a view in PostgreSQL keeps all its columns, with their types and in their order; true if there is none yet. */
+async function onlyGrows(tx: Transaction, view: View): Promise<boolean> {
+  const present = await tx.columnsOf(view.name);
+  if (present.size === 0) return true;
+  const draft = `${TABLES_SCHEMA}.${identifier(view.name)}`;
+  await tx.execute(`create view ${draft} as ${selectOf(view, [...present])}`);
+  const changed = sql`
+    select 1 from pg_attribute old
+    where attrelid = to_regclass(${placeOf(view.name)}) and attnum > 0 and not exists (
+      select from pg_attribute new where new.attrelid = to_regclass(${draft}) and new.attnum = old.attnum
+        and new.attname = old.attname and new.atttypid = old.atttypid
+        and new.atttypmod = old.atttypmod and new.attcollation = old.attcollation)`;
+  const isChanged = await hasRow(tx, changed);
+  await tx.execute(`drop view ${draft}`);
+  return !isChanged;
 }
 
-async function takeSqliteDown(
-  tx: Transaction,
-  { kinds, location, made }: ChangingMirror,
-): Promise<PutViewsUp> {
-  const owned = made === 'by an older release' ? await setViewsAside(tx, kinds) : [];
-  return async (views) => {
-    await drawViews(tx, views, 'sqlite');
-    const obstacles = await putBack(tx, owned);
-    if (obstacles.length > 0) throw obstaclesError(obstacles, location);
-  };
+/**
+ * Changes tables. SQLite would refuse because of views that read what is dropped, although they are made again or stay texts
+ * that it only resolves when they are read.
+ */
+export async function ignoringViews(tx: Transaction, change: () => Promise<void>): Promise<void> {
+  if (tx.dialect === 'postgres') {
+    await change();
+    return;
+  }
+  await tx.execute('pragma legacy_alter_table = on');
+  try {
+    await change();
+  } finally {
+    await tx.execute('pragma legacy_alter_table = off');
+  }
 }
 
 /** PostgreSQL's error codes for a change or drop of an object that others depend on. */
-const NEEDED: readonly unknown[] = ['0A000', '2BP01'];
+const NEEDED: readonly string[] = ['0A000', '2BP01'];
 
 /**
- * Runs a migration. If PostgreSQL refuses a statement because of objects that depend on our tables, the error names all of
- * them.
+ * Runs a migration, and says what PostgreSQL says is in its way.
  *
- * @throws {MirrorError} `mirror.blocked_by_view`.
+ * @throws {MirrorError} `mirror.blocked_by_view` if an object of a user's own depends on what changes.
  */
-export async function namingObstacles<T>(
-  session: Session,
-  kinds: readonly Kind[],
-  work: () => Promise<T>,
-): Promise<T> {
+export async function namingObstacles<T>(location: string, migration: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await migration();
   } catch (error) {
-    if (!NEEDED.includes(errorCode(error))) throw error;
-    return session.atomically(async (tx) => {
-      await placeTables(tx, await findMirror(tx, 'postgres'), kinds); // Rolled back at once: the names are those after the move.
-      await dropAsOf(tx);
-      const obstacles = await allObstacles(tx, kinds);
-      throw obstacles.length > 0 ? obstaclesError(obstacles, session.location) : error;
-    });
+    if (!(error instanceof Error) || !NEEDED.includes(errorCode(error))) throw error;
+    const detail = 'detail' in error && typeof error.detail === 'string' ? error.detail : error.message;
+    throw new MirrorError(
+      `${location} cannot be migrated: what you have built on it needs what changes: ${detail.replaceAll('\n', '; ')}.`,
+      {
+        code: 'mirror.blocked_by_view',
+        hint: 'Nothing was changed. Keep its SQL, drop it, run bms-sync migrate, and make it again.',
+        cause: error,
+      },
+    );
   }
 }
-
-const VIEW_OR_TRIGGER = [
-  text<'type', 'view' | 'trigger'>('type'),
-  text('name'),
-  text('table'), // The table of a trigger; for a view, its own name.
-  text('text'),
-];
-
-/** A view or trigger of a user's own, with its SQL text. */
-interface Owned extends RowOf<typeof VIEW_OR_TRIGGER> {
-  /** Whether it worked when it was set aside. One that was broken before is not reported. */
-  readonly worked: boolean;
-}
-
-/**
- * Removes all views, ours and users' own, and the users' triggers on tables: SQLite refuses to change a column while one of
- * them refers to a missing object. The caller recreates the users' own.
- */
-async function setViewsAside(tx: Transaction, kinds: readonly Kind[]): Promise<readonly Owned[]> {
-  const ours = new Set([...(await namesOfViews(tx, kinds, 'sqlite'))].map(folded));
-  const objects = sql`
-    select type, name, tbl_name as "table", sql as text from sqlite_schema
-    where type in ('view', 'trigger') order by rowid`;
-  const present = await readRows(tx, VIEW_OR_TRIGGER, objects);
-  const users = present.filter(({ table }) => !ours.has(folded(table)));
-  const owned: Owned[] = [];
-  for (const object of users) owned.push({ ...object, worked: await works(tx, object) });
-  const isTrigger = ({ type }: Pick<Owned, 'type'>): boolean => type === 'trigger';
-  for (const { type, name } of [
-    ...users.filter(isTrigger),
-    ...present.filter((object) => !isTrigger(object)),
-  ])
-    await tx.execute(`drop ${type} ${identifier(name)}`);
-  return owned;
-}
-
-/** Recreates the users' views and triggers after our views; returns those that no longer work. */
-async function putBack(tx: Transaction, owned: readonly Owned[]): Promise<readonly Obstacle[]> {
-  for (const { text } of owned) await tx.execute(text);
-  const obstacles: Obstacle[] = [];
-  for (const object of owned) {
-    const { type, name, text, worked } = object;
-    if (worked && !(await works(tx, object)))
-      obstacles.push({
-        name: identifier(name),
-        drop: `drop ${type} ${identifier(name)};`,
-        create: `${text};`,
-      });
-  }
-  return obstacles;
-}
-
-/**
- * SQLite resolves a view when it is read, and a trigger when its table is written. The statements here are only compiled, not
- * run.
- */
-async function works(tx: Transaction, { type, table }: Pick<Owned, 'type' | 'table'>): Promise<boolean> {
-  const relation = identifier(table);
-  const reading = [`explain select * from ${relation}`];
-  try {
-    for (const statement of type === 'view' ? reading : await writing(tx, table)) await tx.execute(statement); // Run as text, because a prepared statement would not be compiled again.
-    return true;
-  } catch {
-    return false; // Any fault means that it does not work.
-  }
-}
-
-async function writing(db: Queryable, table: string): Promise<readonly string[]> {
-  const columns = await readTexts(db, sql`select name from pragma_table_xinfo(${table}) where hidden = 0`);
-  const same = columns.map((name) => `${identifier(name)} = ${identifier(name)}`);
-  const relation = identifier(table);
-  return [
-    `explain insert into ${relation} default values`,
-    `explain update ${relation} set ${same.join(', ')}`,
-    `explain delete from ${relation}`,
-  ];
-}
-
-/** SQLite ignores case in names. */
-const folded = (name: string): string => name.toLowerCase();

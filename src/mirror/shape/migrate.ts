@@ -7,32 +7,34 @@ import { asMirrored } from '../kinds/field-store.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Session, Transaction } from '../session/session.ts';
+import { placeOf } from '../session/sql-text.ts';
 import { kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import { drawAsOf, dropAsOf } from '../views/as-of-functions.ts';
 import { describeViews } from '../views/draw-views.ts';
 import { grantedRole, setReaderRole } from '../views/reader-role.ts';
 import { viewsOf, withRows } from '../views/views.ts';
 import { growKindTable } from './grow-kind-tables.ts';
-import { namingObstacles, takeViewsDown } from './migrate-views.ts';
-import type { ChangingMirror } from './migrate-views.ts';
-import { findMirror, placeTables } from './place-tables.ts';
-import type { Mirror } from './place-tables.ts';
+import { ignoringViews, namingObstacles, replaceViews } from './migrate-views.ts';
 import { planRetyping } from './plan-retyping.ts';
 import type { Retyping } from './plan-retyping.ts';
-import { retypeColumns, seedUnlisted } from './upgrade-rows.ts';
+import { retypeColumns } from './retype-columns.ts';
+import { makeTablesSchema } from './tables-schema.ts';
 
-/** Raised with every release whose mirror an older release must not write. */
-const MIRROR_VERSION = 5;
+/** What a release asks of a mirror, apart from its kinds. */
+export interface Release {
+  /** Raised with every release whose mirror an older release must not write. */
+  readonly version: number;
+  /** The folder with the migrations of the engine tables, one folder a database. */
+  readonly migrations: string;
+}
 
-const MIGRATIONS: Record<Dialect, string> = {
-  sqlite: join(PACKAGE_FOLDER, 'migrations/sqlite'),
-  postgres: join(PACKAGE_FOLDER, 'migrations/postgres'),
-};
+/** The program's own. */
+export const THIS_RELEASE: Release = { version: 1, migrations: join(PACKAGE_FOLDER, 'migrations') };
 
 interface MigrateOptions {
   /** The role of PostgreSQL that may read the views: the setting `bi.readerRole`. */
   readonly readerRole?: string | null;
+  readonly release?: Release;
 }
 
 interface Wanted {
@@ -40,6 +42,7 @@ interface Wanted {
   readonly dialect: Dialect;
   readonly location: string;
   readonly readerRole: string | null;
+  readonly release: Release;
   readonly layout: string;
 }
 
@@ -53,10 +56,10 @@ interface Wanted {
 export async function migrate(
   session: Session,
   kinds: readonly Kind[],
-  { readerRole = null }: MigrateOptions = {},
+  options: MigrateOptions = {},
 ): Promise<boolean> {
-  const wanted = wantedOf(session, kinds, readerRole);
-  return namingObstacles(session, kinds, () => session.atomically((tx) => migrateIn(tx, wanted)));
+  const wanted = wantedOf(session, kinds, options);
+  return namingObstacles(session.location, () => session.atomically((tx) => migrateIn(tx, wanted)));
 }
 
 /** How near a database is to the shape that this release and these kinds need. */
@@ -70,91 +73,52 @@ type ShapeFound = 'none' | 'of an older release' | 'of other settings' | 'curren
 export async function examineShape(
   session: Session,
   kinds: readonly Kind[],
-  { readerRole = null }: MigrateOptions = {},
+  options: MigrateOptions = {},
 ): Promise<ShapeFound> {
-  const wanted = wantedOf(session, kinds, readerRole);
-  return session.atomically(async (tx) => (await examineIn(tx, wanted)).shape);
+  const wanted = wantedOf(session, kinds, options);
+  return session.atomically((tx) => examineIn(tx, wanted));
 }
 
-interface Found {
-  readonly mirror: Mirror | null;
-  readonly shape: ShapeFound;
+function wantedOf(
+  { dialect, location }: Session,
+  kinds: readonly Kind[],
+  { readerRole = null, release = THIS_RELEASE }: MigrateOptions,
+): Wanted {
+  const role = dialect === 'postgres' ? readerRole : null;
+  return { kinds, dialect, location, readerRole: role, release, layout: layoutOf(kinds, dialect) };
 }
 
-async function examineIn(tx: Transaction, wanted: Wanted): Promise<Found> {
-  const mirror = await findMirror(tx, wanted.dialect);
-  if (mirror === null) {
+async function examineIn(tx: Transaction, wanted: Wanted): Promise<ShapeFound> {
+  if ((await tx.columnsOf('mirror_meta')).size === 0) {
     await refuseForeign(tx, wanted);
-    return { mirror, shape: 'none' };
+    return 'none';
   }
   const version = Number(await readMeta(tx, 'version'));
-  refuseNewer(version, wanted.location);
-  if (version < MIRROR_VERSION) return { mirror, shape: 'of an older release' };
-  return { mirror, shape: (await isCurrent(tx, wanted)) ? 'current' : 'of other settings' };
+  refuseNewer(version, wanted);
+  if (version < wanted.release.version) return 'of an older release';
+  const isCurrent =
+    (await readMeta(tx, 'layout')) === wanted.layout && (await grantedRole(tx)) === wanted.readerRole;
+  return isCurrent ? 'current' : 'of other settings';
 }
-
-const MADE: Readonly<Record<Exclude<ShapeFound, 'current'>, ChangingMirror['made']>> = {
-  none: 'never',
-  'of an older release': 'by an older release',
-  'of other settings': 'by this release',
-};
 
 async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   const { kinds, dialect, location, readerRole: role } = wanted;
-  const { mirror, shape } = await examineIn(tx, wanted);
+  const shape = await examineIn(tx, wanted);
   if (shape === 'current') return false;
-  if (dialect === 'postgres') await placeTables(tx, mirror, kinds);
-  const made = MADE[shape];
-  const retyping = made === 'by an older release' ? await planRetyping(tx, kinds, dialect) : null;
-  if (dialect === 'postgres') await dropAsOf(tx);
-  const putViewsUp = await takeViewsDown(tx, { kinds, dialect, location, made, retyping: retyping ?? [] });
-  const mirrored = await changeTables(tx, wanted, retyping);
-  if (dialect === 'postgres') await setReaderRole(tx, { role, location });
-  const views = viewsOf(await withRows(tx, mirrored), dialect);
-  await putViewsUp(views);
-  if (dialect === 'postgres') await drawAsOf(tx, mirrored);
-  await describeViews(tx, views, 'all');
-  await writeMeta(tx, 'version', String(MIRROR_VERSION));
-  await writeMeta(tx, 'layout', wanted.layout);
-  return true;
-}
-
-function wantedOf({ dialect, location }: Session, kinds: readonly Kind[], role: string | null): Wanted {
-  const readerRole = dialect === 'postgres' ? role : null;
-  return { kinds, dialect, location, readerRole, layout: layoutOf(kinds, dialect) };
-}
-
-/**
- * Brings the tables to the shape of this release; our views must have been dropped before.
- *
- * @param retyping The type changes in an older release's mirror; null if this release made the mirror.
- * @returns The kinds with their discovered fields.
- */
-async function changeTables(
-  tx: Transaction,
-  { kinds, dialect }: Wanted,
-  retyping: readonly Retyping[] | null,
-): Promise<readonly Kind[]> {
-  await migrateEngine(tx, dialect);
-  for (const plan of retyping ?? []) await retypeColumns(tx, plan, dialect);
+  if (dialect === 'postgres') await makeTablesSchema(tx);
+  await migrateEngine(tx, wanted);
+  if (shape === 'of an older release')
+    for (const plan of await planRetyping(tx, kinds, dialect)) await retype(tx, plan, dialect);
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
   for (const kind of mirrored) await growKindTable(tx, kind, dialect);
-  if (retyping !== null) await seedUnlisted(tx, mirrored);
-  return mirrored;
-}
-
-function refuseNewer(version: number, location: string): void {
-  if (version <= MIRROR_VERSION) return;
-  const message = `The mirror ${location} has version ${version}, this release knows versions up to ${MIRROR_VERSION}.`;
-  throw new MirrorError(message, {
-    code: 'mirror.newer',
-    hint: 'Use the release of bms-sync that last wrote it, or a newer one.',
-  });
-}
-
-async function isCurrent(tx: Transaction, { layout, readerRole }: Wanted): Promise<boolean> {
-  return (await readMeta(tx, 'layout')) === layout && (await grantedRole(tx)) === readerRole;
+  if (dialect === 'postgres') await setReaderRole(tx, { role, location });
+  const views = viewsOf(await withRows(tx, mirrored), dialect);
+  await replaceViews(tx, views);
+  await describeViews(tx, views, 'all');
+  await writeMeta(tx, 'version', String(wanted.release.version));
+  await writeMeta(tx, 'layout', wanted.layout);
+  return true;
 }
 
 /** In a database that was never a mirror, tables or views with our names belong to another program. */
@@ -169,14 +133,31 @@ async function refuseForeign(tx: Transaction, { kinds, dialect, location }: Want
   }
 }
 
-async function migrateEngine(tx: Transaction, dialect: Dialect): Promise<void> {
+function refuseNewer(version: number, { location, release }: Wanted): void {
+  if (version <= release.version) return;
+  const message = `The mirror ${location} has version ${version}, this release knows versions up to ${release.version}.`;
+  throw new MirrorError(message, {
+    code: 'mirror.newer',
+    hint: 'Use the release of bms-sync that last wrote it, or a newer one.',
+  });
+}
+
+async function migrateEngine(tx: Transaction, { dialect, release }: Wanted): Promise<void> {
   const isNew = (await tx.columnsOf('mirror_meta')).size === 0;
   const done = isNew ? 0 : Number(await readMeta(tx, 'migrations'));
-  const migrations = readMigrationFiles({ migrationsFolder: MIGRATIONS[dialect] });
-  for (const migration of migrations.slice(done)) {
-    for (const statement of migration.sql) await tx.execute(statement);
-  }
+  const migrations = readMigrationFiles({ migrationsFolder: join(release.migrations, dialect) });
+  await ignoringViews(tx, async () => {
+    for (const statement of migrations.slice(done).flatMap((migration) => migration.sql))
+      await tx.execute(statement);
+  });
   await writeMeta(tx, 'migrations', String(migrations.length));
+}
+
+/** PostgreSQL changes no column that a view reads; the view is made again later. */
+async function retype(tx: Transaction, plan: Retyping, dialect: Dialect): Promise<void> {
+  if (dialect === 'postgres' && plan.columns.length > 0)
+    await tx.execute(`drop view if exists ${placeOf(`bi_${plan.kind.name}`)}`);
+  await retypeColumns(tx, plan, dialect);
 }
 
 /** A digest of every declared table and view: it changes with their shape. Discovered columns are added by pulls instead. */

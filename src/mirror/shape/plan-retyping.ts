@@ -38,8 +38,6 @@ const RAW_ROW = [text('id'), text('raw')];
 /**
  * Finds the columns of an older release's mirror whose types have changed since: a reference stored as text becomes an
  * id, and a discovered integer becomes a text if some record shows a text there. Changes nothing.
- *
- * Reads the engine's tables as the older release left them.
  */
 export async function planRetyping(
   tx: Transaction,

@@ -53,7 +53,12 @@ export function openReader(path: string, writer: Database): Database {
 /** @throws {MirrorError} `mirror.no_file`: opened for reading, a pipe waits for one who writes, without end. */
 export function refuseNoFile(path: string): void {
   const found = path === '' || path === ':memory:' ? null : statSync(path, { throwIfNoEntry: false });
-  if (found === undefined || found?.isFile() === true || found?.isDirectory() === true) return; // SQLite names a folder itself.
+  if (found === undefined || found?.isFile() === true) return;
+  if (found?.isDirectory() === true)
+    throw new MirrorError(`The mirror ${path} is a folder, not a file.`, {
+      code: 'mirror.not_writable',
+      hint: 'Set DATABASE_URL to file:PATH with the path of a file, such as file:./data/mirror.db.',
+    });
   throw new MirrorError(`"${path}" names no file.`, {
     code: 'mirror.no_file',
     hint: 'Set DATABASE_URL to file:PATH: the mirror must outlive the process.',

@@ -7,19 +7,14 @@ import { MirrorError } from '../session/errors.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 
 const MOST_FINDINGS = 20;
-const MOST_LETTERS = 200;
 
 /** A separate process, because SQLite blocks its thread and a large file takes minutes; a process can be killed. */
 const CHECK = `
   const [driver, path, most] = process.argv.slice(1);
-  const Database = require(driver);
-  const check = () => {
-    const database = new Database(path, { readonly: true, timeout: 10_000 });
-    return database.pragma('quick_check(' + most + ')').map((row) => String(row.quick_check));
-  };
   const found = () => {
     try {
-      return check();
+      const database = new (require(driver))(path, { readonly: true, timeout: 10_000 });
+      return database.pragma('quick_check(' + most + ')').map((row) => String(row.quick_check));
     } catch (error) {
       if (!/^SQLITE_(CORRUPT|NOTADB)/.test(error.code)) throw error;
       return [error.message];
@@ -28,42 +23,29 @@ const CHECK = `
   process.stdout.write(JSON.stringify(found()));`;
 
 /**
- * Runs SQLite's integrity check on its file; other databases have checks of their own.
+ * Runs SQLite's `quick_check` on its file; other databases have checks of their own.
  *
- * @returns The faults, shortened; empty if the file is sound.
+ * @returns The faults; empty if the file is sound.
  * @throws {MirrorError} `mirror.unchecked` if the check did not finish.
  */
 export async function checkIntegrity(
-  { dialect, location }: Session,
+  { dialect, location: path }: Session,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
   if (dialect !== 'sqlite') return [];
-  const lines = await run(location, signal);
-  const found = lines.flatMap((line) => line.split('\n')).filter((line) => line !== 'ok' && line !== '');
-  return found.slice(0, MOST_FINDINGS).map((line) => line.slice(0, MOST_LETTERS));
-}
-
-async function run(path: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
   const driver = createRequire(import.meta.url).resolve('better-sqlite3');
   const argv = ['-e', CHECK, driver, path, String(MOST_FINDINGS)];
   try {
     const options = { env: {}, killSignal: 'SIGKILL', ...(signal && { signal }) } as const;
     const { stdout } = await promisify(execFile)(process.execPath, argv, options);
-    return JSON.parse(stdout) as string[];
+    return (JSON.parse(stdout) as string[]).filter((line) => line !== 'ok');
   } catch (error) {
-    const why = error instanceof Error && 'stderr' in error ? lastLine(String(error.stderr)) : '';
-    throw new MirrorError(`The mirror ${path} could not be checked${why}.`, {
+    throw new MirrorError(`The mirror ${path} could not be checked.`, {
       code: 'mirror.unchecked',
       hint: 'Check that this user may read it and start a process.',
       cause: error,
     });
   }
-}
-
-/** The error text of the process that ended early. */
-function lastLine(stderr: string): string {
-  const said = stderr.split('\n').find((line) => line.includes('Error'));
-  return said === undefined ? '' : ` (${said.trim().slice(0, MOST_LETTERS)})`;
 }
 
 /** The result of the latest check of the database file. */

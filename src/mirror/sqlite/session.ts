@@ -1,9 +1,7 @@
-import { resolve } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { createQueue } from '../../lib/queue.ts';
 import { sqliteError } from '../session/errors.ts';
-import { refuseTruncated } from './refuse-truncated.ts';
 import type { Session, Transaction } from '../session/session.ts';
 import {
   openReader,
@@ -15,28 +13,21 @@ import {
   tableColumns,
 } from './connection.ts';
 
-/** The number of sessions of this process by file. Only a file without a session may be read without SQLite. */
-const sessions = new Map<string, number>();
-
 /**
  * Opens a SQLite file: one writing connection whose transactions queue up, and one read-only connection.
  *
- * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened or is truncated, or the SQLite library is too old.
+ * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened, or the SQLite library is too old.
  */
 export function openSqliteSession(path: string): Session {
-  const file = resolve(path);
   guarded(path, () => {
     refuseNoFile(path);
-    if (!sessions.has(file)) refuseTruncated(path);
   });
   const writer = guarded(path, () => openWriter(path));
   const reader = guarded(path, () => openReader(path, writer));
   const { atomically, alone } = createGroupCommit(writer, path);
-  sessions.set(file, (sessions.get(file) ?? 0) + 1);
 
   const close = async (): Promise<void> => {
     await alone(async () => {
-      if (writer.open) forget(file);
       reader.close();
       writer.close(); // The connection closed last checkpoints, so it must be the one that may write.
       return Promise.resolve();
@@ -59,12 +50,6 @@ export function openSqliteSession(path: string): Session {
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function forget(file: string): void {
-  const others = (sessions.get(file) ?? 1) - 1;
-  if (others > 0) sessions.set(file, others);
-  else sessions.delete(file);
 }
 
 async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {

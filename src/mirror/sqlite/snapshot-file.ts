@@ -1,7 +1,8 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
 import { createDraft } from '../../lib/draft-file.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 import type { Values } from '../session/session.ts';
 import { identifier, literal } from '../session/sql-text.ts';
 
@@ -28,23 +29,20 @@ export interface SnapshotFile {
 
 /** Marks a file as a snapshot of ours, in the header of SQLite's files. */
 const APPLICATION_ID = 0x626d_7373;
-const HEADER = { text: 'SQLite format 3\0', bytes: 72, idAt: 68 };
 const MIRROR = 'mirror';
 
 /** Whether a file may be replaced by a snapshot: there is none, it is empty, or it is a snapshot. */
 export function isReplaceable(path: string): boolean {
   if (!existsSync(path) || statSync(path).size === 0) return true;
-  const header = Buffer.alloc(HEADER.bytes);
-  const file = openSync(path, 'r');
+  const file = new Sqlite(path, { readonly: true });
   try {
-    readSync(file, header, 0, HEADER.bytes, 0);
+    return file.pragma('application_id', { simple: true }) === APPLICATION_ID;
+  } catch (error) {
+    if (errorCode(error) !== 'SQLITE_NOTADB') throw error;
+    return false;
   } finally {
-    closeSync(file);
+    file.close();
   }
-  return (
-    header.toString('latin1', 0, HEADER.text.length) === HEADER.text &&
-    header.readUInt32BE(HEADER.idAt) === APPLICATION_ID
-  );
 }
 
 /** Begins a snapshot, in a file beside its place. A rollback journal would only slow it: an unfinished file is removed. */

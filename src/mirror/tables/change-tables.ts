@@ -14,6 +14,7 @@ import {
   serial,
   text,
   timestamp,
+  withDefault,
 } from './engine-column.ts';
 import type { EngineTable } from './engine-column.ts';
 
@@ -73,7 +74,7 @@ export const DELETIONS = {
     optionalTimestamp('struck_at'),
     optionalText('proof'),
     optionalTimestamp('concluded_at'),
-    optionalBigint('certified'), // Null in notes of earlier releases, which noted certified absences only.
+    withDefault(bigint('certified'), '1'), // 1: a certified list lacked the record.
   ],
   primaryKey: ['kind', 'record_id'],
 } as const satisfies EngineTable;

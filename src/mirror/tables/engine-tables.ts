@@ -9,6 +9,7 @@ import {
   serial,
   text,
   timestamp,
+  withDefault,
 } from './engine-column.ts';
 import type { FieldType } from '../../catalog/kind.ts';
 import type { SeenType } from '../../diff/observe-fields.ts';
@@ -40,11 +41,11 @@ export const KIND_STATE = {
     bigint('epoch'),
     optionalTimestamp('lease_until'),
     optionalTimestamp('baseline_at'), // Since when a record new to the mirror is also new to the service.
-    optionalBigint('control_failures'),
-    optionalBigint('known_from'),
+    withDefault(bigint('control_failures'), '0'), // Consecutive sweeps in which a record known to exist could not be retrieved.
+    withDefault(bigint('known_from'), '0'), // The tick from which sightings are of the present source.
     optionalText('system_ids'),
     optionalBigint('last_complete_sweep'), // The tick at which it began; null = none counts.
-    optionalBigint('uncertified_sweeps'),
+    withDefault(bigint('uncertified_sweeps'), '0'), // Consecutive complete sweeps that did not certify the list.
     optionalTimestamp('held_since'),
     optionalBigint('held_records'),
     optionalBigint('lease_yields'), // 1 = a sweep may take the lease over at once: it is held for a reading between sweeps.

@@ -28,7 +28,6 @@ export const WEBHOOK_ENDPOINTS = {
     optionalText('changes'),
     optionalText('fields'),
     withDefault(text<'format', 'json' | 'slack' | 'teams' | 'text'>('format'), `'json'`),
-    withDefault(text<'source', 'settings' | 'added'>('source'), `'added'`),
     bigint('cursor'), // The last `seq` that was taken into `webhook_deliveries`, or passed over by a filter.
     optionalBigint('replay_after'), // A wanted replay; its owner moves the cursor back once nothing of it is under way.
     withDefault(text<'state', 'active' | 'disabled'>('state'), `'active'`),

@@ -47,11 +47,7 @@ export async function drawViews(tx: Transaction, views: readonly View[], dialect
       await tx.execute(`create view ${identifier(view.name)} as ${select}`);
     }
   }
-  if (dialect === 'postgres') await openToReaders(tx, views);
-}
-
-/** Grants PostgreSQL's reader role the right to read the views, and makes the views refuse all writes. */
-export async function openToReaders(tx: Transaction, views: readonly View[]): Promise<void> {
+  if (dialect === 'sqlite') return;
   const names = views.map(({ name }) => name);
   await refuseWrites(tx, names);
   await grantToReader(tx, names);

@@ -140,8 +140,7 @@ function statusView(kinds: readonly ListedKind[], dialect: Dialect): View {
       lag_seconds: `cast(${LAG[dialect]} as bigint)`,
       last_change_at: 's.last_change_at',
       open_issues: `cast((select count(1) from issues i where i.kind = k.kind and i.closed_at is null) as bigint)`,
-      // The first release's type: PostgreSQL lets no view change the type of a column.
-      held_deletions: `cast((select count(1) from deletions d where d.kind = k.kind and d.state = 'held') as integer)`,
+      held_deletions: `cast((select count(1) from deletions d where d.kind = k.kind and d.state = 'held') as bigint)`,
       unseen_p50_seconds: unseenAge('unseen_p50_seconds', dialect),
       unseen_p95_seconds: unseenAge('unseen_p95_seconds', dialect),
     }),

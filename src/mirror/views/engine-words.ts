@@ -4,6 +4,8 @@ import type { ViewColumn } from './draw-views.ts';
 
 type Entry = readonly [type: FieldType, en: string, fr: string, meaning: string, unit?: string];
 
+const instant = (en: string, fr: string, meaning: string): Entry => ['timestamp', en, fr, meaning, 'UTC'];
+
 const KIND: Entry = ['text', 'Kind', 'Type de fiche', 'The record kind.'];
 
 /** The columns of the views that are about the mirror itself, by the name of the view without its `bi_`. */
@@ -13,14 +15,8 @@ const COLUMNS = {
     kind: KIND,
     record_id: ['text', 'Record', 'Fiche', 'The id of the record, as text.'],
     change: ['text', 'Change', 'Changement', 'created, updated, deleted or restored.'],
-    observed_from: [
-      'timestamp',
-      'Not before',
-      'Pas avant',
-      'The change happened after this; null = unknown.',
-      'UTC',
-    ],
-    observed_at: ['timestamp', 'Found at', 'Constaté le', 'When the change was found.', 'UTC'],
+    observed_from: instant('Not before', 'Pas avant', 'The change happened after this; null = unknown.'),
+    observed_at: instant('Found at', 'Constaté le', 'When the change was found.'),
     before: ['json', 'Before', 'Avant', 'The whole record before the change.'],
     after: ['json', 'After', 'Après', 'The whole record after the change.'],
     fields: ['json', 'Fields', 'Champs', 'The fields that differ, each with its old and its new value.'],
@@ -34,8 +30,8 @@ const COLUMNS = {
   },
   history: {
     id: ['integer', 'Id', 'Identifiant', 'The record.'],
-    valid_from: ['timestamp', 'Valid from', 'Valide du', 'Null: the version that was first read.', 'UTC'],
-    valid_to: ['timestamp', 'Valid to', "Valide jusqu'au", 'Null: the present version.', 'UTC'],
+    valid_from: instant('Valid from', 'Valide du', 'Null: the version that was first read.'),
+    valid_to: instant('Valid to', "Valide jusqu'au", 'Null: the present version.'),
     change: ['text', 'Change', 'Changement', 'The change that began the version; null for the first.'],
     record: ['json', 'Record', 'Fiche', 'The whole record.'],
     seq: ['integer', 'Sequence', 'Séquence', 'The event that began the version; null for the first.'],
@@ -45,22 +41,10 @@ const COLUMNS = {
     state: ['text', 'State', 'État', 'never, running, certified, complete, invalid or aborted.'],
     reason: ['text', 'Reason', 'Raison', 'Why the last sweep ended as it did.'],
     rows: ['integer', 'Rows', 'Lignes', 'Live rows.'],
-    last_sweep_at: [
-      'timestamp',
-      'Last read',
-      'Dernière lecture',
-      'When the list was last read to its end.',
-      'UTC',
-    ],
-    certified_at: ['timestamp', 'Certified', 'Certifié le', 'When the list was last known exactly.', 'UTC'],
+    last_sweep_at: instant('Last read', 'Dernière lecture', 'When the list was last read to its end.'),
+    certified_at: instant('Certified', 'Certifié le', 'When the list was last known exactly.'),
     lag_seconds: ['integer', 'Lag', 'Retard', 'The age of the last complete sweep.', 'seconds'],
-    last_change_at: [
-      'timestamp',
-      'Last change',
-      'Dernier changement',
-      'When a change was last found.',
-      'UTC',
-    ],
+    last_change_at: instant('Last change', 'Dernier changement', 'When a change was last found.'),
     open_issues: ['integer', 'Open issues', 'Problèmes ouverts', 'Values and records that fit no rule.'],
     held_deletions: [
       'integer',
@@ -89,23 +73,19 @@ const COLUMNS = {
     field: ['text', 'Field', 'Champ', 'The field; null if the issue concerns the whole record.'],
     code: ['text', 'Code', 'Code', 'Why the value fits no rule.'],
     sent: ['text', 'Sent', 'Reçu', 'What the service sent, shortened.'],
-    since: ['timestamp', 'Since', 'Depuis', 'When the issue was found.', 'UTC'],
+    since: instant('Since', 'Depuis', 'When the issue was found.'),
   },
   record: {
-    _first_seen_at: [
-      'timestamp',
+    _first_seen_at: instant(
       'First seen at',
       'Vu la première fois le',
       'When the mirror first read the record.',
-      'UTC',
-    ],
-    _changed_at: [
-      'timestamp',
+    ),
+    _changed_at: instant(
       'Changed at',
       'Changé le',
       "When the mirror last found the record's content changed.",
-      'UTC',
-    ],
+    ),
   },
   dictionary: {
     view: ['text', 'View', 'Vue', 'The view.'],

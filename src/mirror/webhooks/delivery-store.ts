@@ -65,24 +65,18 @@ export async function countDeliveries(
   );
 }
 
-const ROWS_AT_ONCE = 1_000;
-
 /**
- * Takes a kind's excluded fields out of its deliveries. Those of events are made from the events when they are sent; what a
- * receiver answered may quote anything.
+ * Takes a kind's excluded fields out of its deliveries. Only news has a body, that of events is made from the events when they
+ * are sent; what a receiver answered may quote anything.
  */
 export async function removeFromDeliveries(tx: Transaction, kind: Kind): Promise<void> {
+  const isOfKind = sql`kind = ${kind.name}`;
   await tx.write(
-    sql`update webhook_deliveries set response_start = null where kind = ${kind.name} and response_start is not null`,
+    sql`update webhook_deliveries set response_start = null where ${isOfKind} and response_start is not null`,
   );
-  for (let after: number | null = 0; after !== null;) {
-    const from: number = after;
-    const next = sql`where kind = ${kind.name} and body is not null and id > ${from} order by id limit ${ROWS_AT_ONCE}`;
-    const deliveries = await select(tx, pick(WEBHOOK_DELIVERIES, 'id', 'body'), next);
-    for (const { id, body } of deliveries) {
-      const kept = withoutNames(kind, body);
-      if (kept !== body) await tx.write(sql`update webhook_deliveries set body = ${kept} where id = ${id}`);
-    }
-    after = deliveries.length < ROWS_AT_ONCE ? null : (deliveries.at(-1)?.id ?? null);
+  const withBody = pick(WEBHOOK_DELIVERIES, 'id', 'body');
+  for (const { id, body } of await select(tx, withBody, sql`where ${isOfKind} and body is not null`)) {
+    const kept = withoutNames(kind, body);
+    if (kept !== body) await tx.write(sql`update webhook_deliveries set body = ${kept} where id = ${id}`);
   }
 }

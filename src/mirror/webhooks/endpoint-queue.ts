@@ -47,8 +47,7 @@ export async function writeOwned(
 }
 
 /** An endpoint that a process works on, or was working on when it ended. */
-interface OwnedEndpoint {
-  readonly id: number;
+interface OwnedEndpoint extends WorkRef {
   readonly owner: string;
 }
 
@@ -59,10 +58,10 @@ export async function freeEndpoints(
 ): Promise<void> {
   const owned = await select(
     tx,
-    pick(WEBHOOK_ENDPOINTS, 'id', 'owner'),
+    pick(WEBHOOK_ENDPOINTS, 'id', 'epoch', 'owner'),
     sql`where owner is not null order by id`,
   );
-  for (const { id, owner } of owned)
-    if (owner !== null && isFree({ id, owner }))
+  for (const { id, epoch, owner } of owned)
+    if (owner !== null && isFree({ id, epoch, owner }))
       await tx.query(sql`update webhook_endpoints set owner = null, epoch = epoch + 1 where id = ${id}`);
 }

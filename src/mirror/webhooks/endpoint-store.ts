@@ -3,16 +3,7 @@ import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { bigint, optionalTimestamp } from '../tables/engine-column.ts';
-import {
-  append,
-  assign,
-  hasRow,
-  insertInto,
-  readNumber,
-  readRow,
-  readTexts,
-  select,
-} from '../tables/rows.ts';
+import { append, assign, insertInto, readNumber, readRow, readTexts, select } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 import { WEBHOOK_ENDPOINTS, WEBHOOK_SECRETS } from '../tables/webhook-tables.ts';
 
@@ -78,19 +69,14 @@ export interface FailingEndpoint {
   readonly since: string | null;
 }
 
-/** Why an endpoint is disabled that the settings no longer name. */
-export const NOT_IN_SETTINGS = 'not_in_settings';
-
 /** Why an endpoint is disabled that a person has disabled. */
 export const BY_A_PERSON = 'by_a_person';
 
 /** Whether an endpoint takes no deliveries, and nobody wanted that. */
 export const needsPerson = (endpoint: WebhookEndpoint): boolean =>
-  healthOf(endpoint) !== 'healthy' &&
-  endpoint.disabledReason !== NOT_IN_SETTINGS &&
-  endpoint.disabledReason !== BY_A_PERSON;
+  healthOf(endpoint) !== 'healthy' && endpoint.disabledReason !== BY_A_PERSON;
 
-/** The endpoints that fail or were disabled, by name. One that a person took out of the settings, or disabled, needs nobody. */
+/** The endpoints that fail or were disabled, by name. One that a person disabled needs nobody. */
 export async function failingEndpoints(db: Queryable): Promise<FailingEndpoint[]> {
   const failing = await readEndpoints(
     db,
@@ -136,8 +122,11 @@ const jsonOf = (list: readonly string[] | null): string | null =>
   list === null ? null : JSON.stringify(list);
 
 /** The part of an endpoint that a person decides. */
-export interface EndpointWish
-  extends EventFilter, Pick<WebhookEndpoint, 'name' | 'url' | 'format' | 'source'> {}
+export interface EndpointWish extends EventFilter {
+  readonly name: string;
+  readonly url: string;
+  readonly format: WebhookFormat;
+}
 
 /**
  * Stores an endpoint that gets the events from now on, and returns its id; null if the name is taken.
@@ -151,38 +140,48 @@ export async function insertEndpoint(
 ): Promise<number | null> {
   const cursor = (await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0;
   const at = instantText(now);
-  const row = { ...columnsOf(wish), publicId, cursor, createdAt: at, updatedAt: at };
+  const { name, url, format } = wish;
+  const kinds = jsonOf(wish.kinds);
+  const changes = jsonOf(wish.changes);
+  const fields = jsonOf(wish.fields);
+  const row = {
+    name,
+    url,
+    format,
+    kinds,
+    changes,
+    fields,
+    publicId,
+    cursor,
+    createdAt: at,
+    updatedAt: at,
+  };
   return readNumber(
     tx,
     sql`${insertInto(WEBHOOK_ENDPOINTS, row)} on conflict (name) do nothing returning id`,
   );
 }
 
-export const columnsOf = ({ name, url, kinds, changes, fields, format, source }: EndpointWish) => ({
-  ...{ name, url, format, source },
-  ...{ kinds: jsonOf(kinds), changes: jsonOf(changes), fields: jsonOf(fields) },
-});
-
 /** Columns of an endpoint that may change. */
-export type EndpointPatch = Partial<Omit<EndpointRow, 'id' | 'publicId' | 'createdAt' | 'updatedAt'>>;
+export type EndpointPatch = Partial<
+  Omit<EndpointRow, keyof EventFilter | 'id' | 'publicId' | 'createdAt' | 'updatedAt'>
+>;
 
-/** Changes an endpoint, whoever owns it; false if there is none with this name. */
+/** Changes an endpoint, whoever owns it. */
 export async function changeEndpoint(
   tx: Transaction,
-  name: string,
+  id: number,
   { patch, now }: { readonly patch: EndpointPatch; readonly now: Date },
-): Promise<boolean> {
+): Promise<void> {
   const set = assign(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: instantText(now) });
-  return hasRow(tx, sql`update webhook_endpoints set ${set} where name = ${name} returning id`);
+  await tx.write(sql`update webhook_endpoints set ${set} where id = ${id}`);
 }
 
-/** Removes an endpoint with its secrets and its deliveries; false if there is none with this name. */
-export async function removeEndpoint(tx: Transaction, name: string): Promise<boolean> {
-  const id = await readNumber(tx, sql`delete from webhook_endpoints where name = ${name} returning id`);
-  if (id === null) return false;
+/** Removes an endpoint with its secrets and its deliveries. */
+export async function removeEndpoint(tx: Transaction, id: number): Promise<void> {
+  await tx.query(sql`delete from webhook_endpoints where id = ${id}`);
   await tx.query(sql`delete from webhook_secrets where endpoint_id = ${id}`);
   await tx.query(sql`delete from webhook_deliveries where endpoint_id = ${id}`);
-  return true;
 }
 
 /** The secrets to sign with now, the newest first: the present one, and its predecessor during the overlap. */

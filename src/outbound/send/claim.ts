@@ -1,5 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
@@ -120,10 +120,15 @@ async function claimCreate(
   }
   if (isKnown) return { step: 'send', kind, journalled: await journalCreate(tx, parts, { kind, entry }) };
   await requestPull(tx, { kinds: [kind.name], request: 'outbox: what is there before a create', now });
-  const result = { awaits: { ...(await awaitsReading(tx, { kind, entry, now })) } };
-  await tryLater(tx, entry, { verdict: 'awaits_sweep', result, now, waitMs: RETRY_MS });
+  const awaits = { ...(await awaitsReading(tx, { kind, entry, now })) };
+  const waitedMs = now.getTime() - instantOf(awaits.since).getTime();
+  const waitMs = Math.min(LONGEST_MS, Math.max(RETRY_MS, waitedMs));
+  await tryLater(tx, entry, { verdict: 'awaits_sweep', result: { awaits }, now, waitMs });
   return null;
 }
+
+/** A list that cannot be read is asked for again after twice as long each time, up to this; any complete reading wakes the entry. */
+const LONGEST_MS = 3_600_000;
 
 /** Records that have the natural key of a create that is about to be sent: no gate has seen a row inserted by SQL. */
 async function idsWithKey(tx: Transaction, kind: Kind, { payload, naturalKey }: Entry): Promise<string[]> {

@@ -87,9 +87,10 @@ async function conclude(
   const { kind, entry, remote, body, answer, after } = written;
   const now = parts.clock.now();
   const { missed, others } = readBack({ kind, body, before: remote, after });
-  const lost = missed.filter((field) => !isNormalized(written, field));
-  if (lost.length > 0 && grade(answer).is !== 'accepted')
+  // Where the service has not said that it took them, another person may have written what looks like our values.
+  if (missed.length > 0 && grade(answer).is !== 'accepted')
     return retryUnconfirmed(tx, parts, { ...written, verdict: 'no_answer' });
+  const lost = missed.filter((field) => !isNormalized(written, field));
   if (lost.length > 0 && (await roundsBefore(tx, entry)) + 1 < ROUNDS)
     return retryUnconfirmed(tx, parts, { ...written, verdict: 'not_applied' });
 

@@ -1,4 +1,5 @@
-import { createIdSet } from '../../lib/ids/id-set.ts';
+import { createIdNumbers } from '../../lib/ids/id-numbers.ts';
+import type { IdNumbers } from '../../lib/ids/id-numbers.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import type { ListShape } from '../../mirror/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
@@ -93,9 +94,13 @@ export function createTally(): Tally {
 }
 
 function createRecordCounter(): RecordCounter {
-  const [seen, touched, mended] = [createIdSet(), createIdSet(), createIdSet()];
+  const seen = createIdNumbers();
+  const touched = createIdNumbers();
+  const mended = createIdNumbers();
   const quarantined = new Set<string>();
-  let [created, updated, restored] = [0, 0, 0];
+  let created = 0;
+  let updated = 0;
+  let restored = 0;
   return {
     quarantined,
     add: (ids, landed) => {
@@ -103,9 +108,11 @@ function createRecordCounter(): RecordCounter {
       updated += landed.changed.length;
       restored += landed.restored.length;
       for (const key of landed.quarantined) quarantined.add(key);
-      seen.addAll(ids);
-      for (const id of [...landed.created, ...landed.changed, ...landed.restored]) touched.add(id);
-      for (const id of landed.mended) mended.add(id);
+      count(seen, ids);
+      count(touched, landed.created);
+      count(touched, landed.changed);
+      count(touched, landed.restored);
+      count(mended, landed.mended);
     },
     counts: () => {
       const rows = seen.size();
@@ -114,4 +121,8 @@ function createRecordCounter(): RecordCounter {
       return { ...counts, quarantined: quarantined.size };
     },
   };
+}
+
+function count(numbers: IdNumbers, ids: TextList): void {
+  numbers.number(ids.joined ?? [...ids].join(), () => undefined);
 }

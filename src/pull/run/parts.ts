@@ -43,8 +43,6 @@ export interface Progress {
   readonly lastPage: number | null;
   /** Records that were read; left out where only pages are counted. */
   readonly rows?: number;
-  /** The list was read to its end: what follows is work of ours, and waits for no answer. */
-  readonly isRead?: true;
 }
 
 /**

@@ -93,8 +93,6 @@ async function landAll(parts: PullParts, reading: ListReading, reopen: Reopened)
   };
   try {
     const last = await landArriving(parts, { sweep, tally, responses, stop, onLanded });
-    const lastPage = tally.lastPage();
-    parts.onProgress?.({ kind: kind.name, lastPage, ...tally.counts(), isRead: true });
     return last?.plan ?? null;
   } finally {
     stop.abort();

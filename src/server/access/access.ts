@@ -1,8 +1,8 @@
-import { isIPv4, isIPv6 } from 'node:net';
-import type { FastifyRequest } from 'fastify';
+import { isIPv4 } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { Problem } from '../answer/send.ts';
-import { hasSession, isSameSecret, sessionCookie } from './credentials.ts';
+import { giveSession, hasSession, isSameSecret } from './credentials.ts';
 import type { SignInCodes } from './credentials.ts';
 
 /** How a caller was authenticated; `loopback` if no token is set and reads are free. */
@@ -12,14 +12,12 @@ type AccessDecision = { readonly caller: Caller } | { readonly refusal: Problem 
 
 export interface Access {
   readonly hasToken: boolean;
-  readonly judge: (request: FastifyRequest) => AccessDecision;
-  /** Exchanges the token for a cookie. */
-  readonly signIn: (request: FastifyRequest, given: string) => SignedIn;
+  readonly judge: (request: FastifyRequest) => Promise<AccessDecision>;
+  /** Exchanges the token for a cookie; returns the refusal of a wrong one. */
+  readonly signIn: (reply: FastifyReply, given: string) => Promise<Problem | null>;
   /** Exchanges a code that signs in once for a cookie. */
-  readonly redeem: (request: FastifyRequest, code: string) => SignedIn;
+  readonly redeem: (reply: FastifyReply, code: string) => Promise<Problem | null>;
 }
-
-type SignedIn = { readonly cookie: string } | { readonly refusal: Problem };
 
 const UNKNOWN: Problem = {
   status: 401,
@@ -47,50 +45,40 @@ const NOT_HERE: Problem = {
 interface AccessParts {
   /** Null: reads are free, and only this machine is answered. */
   readonly token: string | null;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
   readonly codes: Pick<SignInCodes, 'redeem'>;
+  /** Counts a wrong token of a caller's address. */
+  readonly countWrong: ReturnType<FastifyInstance['createRateLimit']>;
 }
 
 /** Authenticates callers by the token, or by the cookie that a browser got for it; without a token, by their address. */
-export function createAccess({ token, clock, codes }: AccessParts): Access {
-  const attempts = createAttempts(clock);
-  const refuse = (address: string, refusal: Problem): Problem => {
-    const wait = attempts.fail(address);
-    return wait > 0 ? tooMany(wait) : refusal;
+export function createAccess({ token, clock, codes, countWrong }: AccessParts): Access {
+  const refuse = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {
+    const counted = await countWrong(request);
+    return !counted.isAllowed && counted.isExceeded ? tooMany(counted.ttlInSeconds) : refusal;
   };
-  const tryToken = (address: string, given: string, expected: string): Problem | null =>
-    isSameSecret(given, expected) ? null : refuse(address, WRONG);
   return {
     hasToken: token !== null,
-    judge: ({ headers, ip }) => {
-      if (token === null) return isLoopback(ip) ? { caller: 'loopback' } : { refusal: NOT_HERE };
-      const bearer = bearerOf(headers.authorization);
-      if (bearer !== null) {
-        const refusal = tryToken(ip, bearer, token);
-        return refusal === null ? { caller: 'bearer' } : { refusal };
-      }
-      const isKnown = hasSession(headers.cookie, { token, now: clock.now() });
-      return isKnown ? { caller: 'cookie' } : { refusal: UNKNOWN };
+    judge: async (request) => {
+      if (token === null) return isLoopback(request.ip) ? { caller: 'loopback' } : { refusal: NOT_HERE };
+      const bearer = bearerOf(request.headers.authorization);
+      if (bearer === null)
+        return hasSession(request, clock.now()) ? { caller: 'cookie' } : { refusal: UNKNOWN };
+      return isSameSecret(bearer, token) ? { caller: 'bearer' } : { refusal: await refuse(request, WRONG) };
     },
-    signIn: (request, given) => {
-      if (token === null) return { refusal: NO_TOKEN };
-      const refusal = tryToken(request.ip, given, token);
-      return refusal === null ? { cookie: cookieFor(request, { token, now: clock.now() }) } : { refusal };
+    signIn: async (reply, given) => {
+      if (token === null) return NO_TOKEN;
+      if (!isSameSecret(given, token)) return await refuse(reply.request, WRONG);
+      giveSession(reply, clock.now());
+      return null;
     },
-    redeem: (request, code) => {
-      if (token === null) return { refusal: NO_TOKEN };
-      if (!codes.redeem(code)) return { refusal: refuse(request.ip, USED) };
-      return { cookie: cookieFor(request, { token, now: clock.now() }) };
+    redeem: async (reply, code) => {
+      if (token === null) return NO_TOKEN;
+      if (!codes.redeem(code)) return await refuse(reply.request, USED);
+      giveSession(reply, clock.now());
+      return null;
     },
   };
-}
-
-function cookieFor(
-  { headers }: FastifyRequest,
-  session: { readonly token: string; readonly now: Date },
-): string {
-  const isSecure = headers['x-forwarded-proto'] === 'https' || /^https:/.test(headers.origin ?? '');
-  return sessionCookie({ ...session, isSecure });
 }
 
 function tooMany(seconds: number): Problem {
@@ -106,58 +94,6 @@ function tooMany(seconds: number): Problem {
 /** The token of an `Authorization: Bearer …` header; null where there is none. */
 function bearerOf(header: string | undefined): string | null {
   return /^bearer +(.+?) *$/i.exec(header ?? '')?.[1] ?? null;
-}
-
-interface Attempts {
-  /** Counts a wrong token; returns the seconds to wait before the next attempt, 0 after only a few wrong ones. */
-  readonly fail: (address: string) => number;
-}
-
-const WINDOW_MS = 60_000;
-/**
- * From this attempt on, each wrong token makes the client wait, longer each time. The right token is always accepted, because
- * other clients may share its address.
- */
-const FREE_ATTEMPTS = 20;
-const REMEMBERED = 10_000;
-
-interface Failures {
-  readonly since: number;
-  readonly count: number;
-}
-
-/** Counts wrong tokens by the address that they come from. */
-export function createAttempts(clock: Pick<Clock, 'monotonicMs'>): Attempts {
-  const failures = new Map<string, Failures>();
-  const recent = (network: string): Failures | null => {
-    const known = failures.get(network);
-    return known !== undefined && clock.monotonicMs() - known.since < WINDOW_MS ? known : null;
-  };
-  const secondsLeft = ({ since }: Failures): number =>
-    Math.max(1, Math.ceil((since + WINDOW_MS - clock.monotonicMs()) / 1000));
-  return {
-    fail: (address) => {
-      const network = networkOf(address);
-      const { since, count } = recent(network) ?? { since: clock.monotonicMs(), count: 0 };
-      const now = { since, count: count + 1 };
-      failures.delete(network); // The map keeps the order of the latest failures.
-      failures.set(network, now);
-      const [oldest] = failures.keys();
-      if (failures.size > REMEMBERED && oldest !== undefined) failures.delete(oldest);
-      const excess = now.count - FREE_ATTEMPTS;
-      return excess < 0 ? 0 : Math.min(2 ** excess, secondsLeft(now));
-    },
-  };
-}
-
-/** One caller may have all the IPv6 addresses of a /64. */
-function networkOf(address: string): string {
-  const plain = plainAddress(address);
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail = ''] = plain.split('::');
-  const [left, right] = [head.split(':'), tail.split(':')].map((some) => some.filter((part) => part !== ''));
-  const zeros = Array.from({ length: 8 - (left?.length ?? 0) - (right?.length ?? 0) }, () => '0');
-  return [...(left ?? []), ...zeros, ...(right ?? [])].slice(0, 4).join(':');
 }
 
 /** Whether an address or a host name is a loopback one, which no other machine can reach. */

@@ -1,4 +1,5 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../lib/time/clock.ts';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -12,35 +13,25 @@ export function isSameSecret(given: string, secret: string): boolean {
 export const SESSION_COOKIE = 'bms_sync_session';
 const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 
-const sealed = (token: string, until: string): string =>
-  createHmac('sha256', token).update(`bms-sync session until ${until}`).digest('base64url');
-
-interface CookieRequest {
-  readonly token: string;
-  readonly now: Date;
-  /** Whether the browser came by https. */
-  readonly isSecure: boolean;
+/** Gives a browser the cookie that replaces the token until it expires: an instant, sealed by the token. */
+export function giveSession(reply: FastifyReply, now: Date): void {
+  const { headers } = reply.request;
+  const isSecure = headers['x-forwarded-proto'] === 'https' || /^https:/.test(headers.origin ?? '');
+  const until = Math.floor(now.getTime() / 1000) + LIFE_SECONDS;
+  void reply.setCookie(SESSION_COOKIE, String(until), {
+    path: '/',
+    maxAge: LIFE_SECONDS,
+    httpOnly: true,
+    sameSite: 'strict',
+    secure: isSecure,
+    signed: true,
+  });
 }
 
-/** Creates the `Set-Cookie` that replaces the token until it expires; the token cannot be derived from it. */
-export function sessionCookie({ token, now, isSecure }: CookieRequest): string {
-  const until = String(Math.floor(now.getTime() / 1000) + LIFE_SECONDS);
-  const value = `${until}.${sealed(token, until)}`;
-  const flags = `Path=/; Max-Age=${LIFE_SECONDS}; HttpOnly; SameSite=Strict`;
-  return `${SESSION_COOKIE}=${value}; ${flags}${isSecure ? '; Secure' : ''}`;
-}
-
-/** Whether a `Cookie` header has a cookie of ours that has not expired. */
-export function hasSession(
-  header: string | undefined,
-  { token, now }: Omit<CookieRequest, 'isSecure'>,
-): boolean {
-  const prefix = `${SESSION_COOKIE}=`;
-  const cookies = (header ?? '').split(';').map((cookie) => cookie.trim());
-  const value = cookies.find((cookie) => cookie.startsWith(prefix))?.slice(prefix.length) ?? '';
-  const [, until, seal] = /^(\d{1,15})\.([\w-]{43})$/.exec(value) ?? [];
-  if (until === undefined || seal === undefined) return false;
-  return isSameSecret(seal, sealed(token, until)) && Number(until) * 1000 > now.getTime();
+/** Whether a request has a cookie of ours that has not expired. */
+export function hasSession(request: FastifyRequest, now: Date): boolean {
+  const { valid, value } = request.unsignCookie(request.cookies[SESSION_COOKIE] ?? '');
+  return valid && Number(value) * 1000 > now.getTime();
 }
 
 /** Codes that sign a browser in once, so that a link needs no token. */

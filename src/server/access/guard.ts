@@ -1,8 +1,6 @@
 import { isIP } from 'node:net';
-import type { FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
-import { parseUrl } from '../../lib/net/target-url.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UsageError } from '../../lib/sync-error.ts';
-import { SECURITY_HEADERS } from '../answer/security-headers.ts';
 import { sendProblem } from '../answer/send.ts';
 import type { Problem } from '../answer/send.ts';
 import { sendSignIn } from '../pages/sign-in-page.ts';
@@ -23,23 +21,23 @@ export function guard(app: Server, context: RouteContext): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('entryId', null);
   app.addHook('onRequest', async (request, reply) => {
-    void reply.headers(SECURITY_HEADERS);
-    const refusal = refusalOf(request, context);
+    const refusal = await refusalOf(request, context);
     if (refusal !== null) return refuse(request, reply, refusal);
-    const { allow } = request.routeOptions.config;
-    if (allow !== undefined) return sendProblem(reply, notAllowed(allow));
   });
 }
 
 const changes = ({ method }: FastifyRequest): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 
-function refusalOf(request: FastifyRequest, { access, host, names }: RouteContext): Problem | null {
+async function refusalOf(
+  request: FastifyRequest,
+  { access, host, names }: RouteContext,
+): Promise<Problem | null> {
   const { headers } = request;
   const foreign = hostRefusal(headers.host, { host, names });
   if (foreign !== null) return foreign;
   const isOpen = request.routeOptions.config.open === true;
   if (!isOpen) {
-    const verdict = access.judge(request);
+    const verdict = await access.judge(request);
     if ('refusal' in verdict) return verdict.refusal;
     request.caller = verdict.caller;
   }
@@ -63,15 +61,6 @@ function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Problem):
   const { 'sec-fetch-site': from, cookie } = request.headers;
   const asksAgain = method === 'GET' && from === 'cross-site' && cookie === undefined;
   return sendSignIn(reply, { refusal, asksAgain, ...(method === 'GET' && url !== '/' && { next: url }) });
-}
-
-function notAllowed(allow: string): Problem {
-  return {
-    status: 405,
-    code: 'http.method_not_allowed',
-    detail: `Only ${allow} can be used here.`,
-    headers: { allow },
-  };
 }
 
 const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
@@ -110,10 +99,10 @@ const FOREIGN: Problem = {
 
 /** Whether an `Origin` is that of the page that this host serves. */
 function isOwn(origin: string, host: string): boolean {
-  const url = parseUrl(origin);
+  const url = URL.parse(origin);
   if (url === null || !/^https?:$/.test(url.protocol)) return false;
   const asked = `${url.protocol}//${host}`;
-  return parseUrl(asked)?.host === url.host;
+  return URL.parse(asked)?.host === url.host;
 }
 
 interface Origins {
@@ -130,18 +119,4 @@ function originRefusal({ origin, host, isByCookie }: Origins): Problem | null {
       ? { ...FOREIGN, detail: 'A change by cookie needs the Origin header.', hint: 'Use the bearer token.' }
       : null;
   return isOwn(origin, host) ? null : FOREIGN;
-}
-
-/** Answers methods that a path does not have with 405; the router alone would answer 404. */
-export function answerOtherMethods(app: Server): void {
-  const all = app.supportedMethods as HTTPMethods[];
-  const paths = new Map<string, string[]>();
-  for (const { url, method } of app.routes) paths.set(url, [...(paths.get(url) ?? []), ...[method].flat()]);
-  for (const [url, known] of paths) {
-    const allow = known.join(', ');
-    const method = all.filter((name) => !known.includes(name));
-    const config: NonNullable<RouteOptions['config']> = { allow };
-    if (method.length > 0)
-      app.route({ ...{ method, url, config, schema: { hide: true } }, handler: (_, reply) => reply.send() });
-  }
 }

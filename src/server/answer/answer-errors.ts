@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyError, FastifyReply } from 'fastify';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionError, FastifyError, FastifyReply } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { MirrorError } from '../../mirror/session/errors.ts';
 import { html } from '../pages/parts/html.ts';
 import { sendPage } from '../pages/parts/page.ts';
 import type { Server } from '../server.ts';
-import { sendProblem } from './send.ts';
+import { PROBLEM_TYPE, problemText, sendProblem } from './send.ts';
 import type { Problem } from './send.ts';
 
 /** Answers thrown errors, and requests without a route. */
@@ -24,6 +27,19 @@ export function answerErrors(app: Server, logger: Logger): void {
       hint: 'GET /openapi.json tells what there is.',
     }),
   );
+}
+
+/** Answers bytes that could not be parsed as HTTP, or that came too slowly; they never reach a route. */
+export function answerMalformed(error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  const problem = OF_CONNECTIONS[error.code] ?? { ...MALFORMED, status: 400 };
+  const body = problemText(problem);
+  const status = `${problem.status} ${STATUS_CODES[problem.status] ?? ''}`;
+  const headers = `content-type: ${PROBLEM_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`);
 }
 
 /** Sends an error as a problem document. */
@@ -64,8 +80,6 @@ function problemFor(error: unknown, logger: Logger): Problem {
 
 /** The HTTP status of each fault; a usage fault that is not listed is 400. */
 const STATUS: Readonly<Record<string, number>> = {
-  'http.too_slow': 408,
-  'http.body_too_large': 413,
   'outbox.absent': 404,
   'run.absent': 404,
   'record.absent': 404,
@@ -77,7 +91,6 @@ const STATUS: Readonly<Record<string, number>> = {
   'deletions.none': 409,
   'webhooks.absent': 404,
   'webhooks.name_taken': 409,
-  'webhooks.of_settings': 409,
   'webhooks.refused': 422,
   'outbox.double': 422,
   'outbox.invalid': 422,
@@ -113,6 +126,9 @@ function isOfFramework(error: unknown): error is FastifyError {
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
 }
 
+type InvalidRequest = Pick<FastifyError, 'validation' | 'validationContext'> &
+  Required<Pick<FastifyError, 'validation'>>;
+
 interface Words {
   readonly code: string;
   readonly detail: string;
@@ -122,6 +138,11 @@ interface Words {
 /** Worded by us, because the framework's message may repeat the caller's text. */
 const WORDS: Readonly<Record<number, Words>> = {
   404: { code: 'http.not_found', detail: 'There is nothing here.' },
+  413: {
+    code: 'http.body_too_large',
+    detail: 'The body is too large.',
+    hint: 'Send less in one request.',
+  },
   415: {
     code: 'http.media_type',
     detail: 'A body of this type is not understood.',
@@ -131,7 +152,28 @@ const WORDS: Readonly<Record<number, Words>> = {
 
 const MALFORMED: Words = { code: 'http.malformed', detail: 'The request could not be read.' };
 
-function problemOfFramework({ statusCode = 500 }: FastifyError): Problem | null {
-  if (statusCode >= 500) return null;
-  return { status: statusCode, ...(WORDS[statusCode] ?? MALFORMED) };
+const OF_CONNECTIONS: Readonly<Record<string, Problem>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, code: 'http.headers_too_large', detail: 'The headers are too large.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'http.too_slow', detail: 'The request took too long.' },
+};
+
+function problemOfFramework(error: FastifyError): Problem | null {
+  const { statusCode: status = 500 } = error;
+  if (status >= 500) return null;
+  if (hasZodFastifySchemaValidationErrors(error)) return problemOfRequest(error);
+  return { status, ...(WORDS[status] ?? MALFORMED) };
+}
+
+const FAULTS_TOLD = 10;
+
+function problemOfRequest({ validation, validationContext }: InvalidRequest): Problem {
+  const faults = validation
+    .slice(0, FAULTS_TOLD)
+    .map(({ instancePath, message = '' }) => `${validationContext ?? ''}${instancePath}: ${message}`);
+  return {
+    status: 400,
+    code: 'http.invalid_request',
+    detail: `${faults.join('; ')}.`,
+    hint: 'GET /openapi.json describes the expected requests.',
+  };
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import * as z from 'zod';
 import { PACKAGE_FOLDER } from '../../lib/package-folder.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { addChangePages } from './changes-page.ts';
@@ -59,7 +60,7 @@ const ASSETS = [
 function addAssets(app: Server): void {
   for (const { name, path, type } of ASSETS) {
     let content: Buffer | null = null;
-    const described = { description: 'The file', content: { [type]: { schema: { type: 'string' } } } };
+    const described = { description: 'The file', content: { [type]: { schema: z.string() } } };
     app.get(
       `/assets/${name}`,
       { schema: { summary: `Give the pages their ${name}`, tags: ['Pages'], response: { 200: described } } },

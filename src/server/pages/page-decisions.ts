@@ -21,18 +21,13 @@ const form = z.strictObject({ back }).nullable();
 const adoption = z.strictObject({ back, recordId });
 const pull = z.strictObject({ back, kind: z.string().max(100).optional() });
 
-const config = { signsIn: true, takesForms: true } as const;
+const config = { signsIn: true } as const;
 
 /** The schema of a form that carries out a decision and returns to a page. */
 const schema = <Body extends z.ZodType>(summary: string, body: Body) => ({
-  ...{ summary, tags: ['Pages'], body, refusals: [409, 422] },
+  ...{ summary, tags: ['Pages'], body },
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
-  response: {
-    303: {
-      ...{ description: 'The way back to the page', type: 'null' },
-      headers: { location: { type: 'string' } },
-    },
-  },
+  response: { 303: z.null().describe('The way back to the page') },
 });
 
 const goBack = (reply: FastifyReply, path: string | undefined, done: Notice): FastifyReply =>

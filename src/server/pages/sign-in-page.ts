@@ -5,7 +5,7 @@ import { SIGN_IN_STYLE } from '../answer/security-headers.ts';
 import { sendProblem } from '../answer/send.ts';
 import type { Problem } from '../answer/send.ts';
 import * as limits from '../limits.ts';
-import { PAGE_CONTENT } from '../openapi.ts';
+import { pageAnswer } from '../openapi.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { html } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
@@ -26,12 +26,7 @@ const isPreview = ({ headers }: FastifyRequest): boolean =>
 const OWN_PATH = /^\/(?![/\\])[\w\-./?=&%:~+]*$/;
 
 const pathOf = (next = '/'): string => (OWN_PATH.test(next) ? next : '/');
-const page = { description: 'The form', content: PAGE_CONTENT };
-
-const seeStatus = {
-  ...{ description: 'The cookie, and the way to the status', type: 'null' },
-  headers: { location: { type: 'string' }, 'set-cookie': { type: 'string' } },
-};
+const seeStatus = z.null().describe('The cookie, and the way to the page');
 
 const schema = { tags: ['Sign-in'], security: [] };
 
@@ -41,21 +36,21 @@ export function signInRoutes(app: Server, { access }: RouteContext): void {
   app.post(
     '/login',
     {
-      config: { open: true, takesForms: true, bodyMs: limits.OPEN_BODY_MS },
-      bodyLimit: limits.OPEN_BODY_BYTES,
+      config: { open: true },
+      bodyLimit: limits.SIGN_IN_BYTES,
       schema: {
         ...schema,
-        ...{ summary: 'Give a cookie for the token', body: form, refusals: [401, 429] },
+        summary: 'Give a cookie for the token',
+        body: form,
         consumes: ['application/json', 'application/x-www-form-urlencoded'],
         response: { 303: seeStatus },
       },
     },
-    (request, reply) => {
-      const signed = access.signIn(request, request.body.token);
-      const { next } = request.body;
-      if ('cookie' in signed) return reply.header('set-cookie', signed.cookie).redirect(pathOf(next), 303);
+    async (request, reply) => {
+      const { token, next } = request.body;
+      const refusal = await access.signIn(reply, token);
+      if (refusal === null) return reply.redirect(pathOf(next), 303);
       const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
-      const { refusal } = signed;
       if (!isForm) return sendProblem(reply, refusal);
       return sendSignIn(reply, { refusal, ...(next !== undefined && { next }) });
     },
@@ -64,15 +59,14 @@ export function signInRoutes(app: Server, { access }: RouteContext): void {
 
 function formRoute(app: Server, access: Access): void {
   const summary = 'Show the sign-in form, or sign in by a code that is good once';
-  const answers = { response: { 200: page, 303: seeStatus }, refusals: [401, 429] };
-  const about = { config: { open: true }, schema: { ...schema, summary, querystring, ...answers } } as const;
-  app.get('/login', about, (request, reply) => {
+  const response = { 200: pageAnswer('The form'), 303: seeStatus };
+  const about = { config: { open: true }, schema: { ...schema, summary, querystring, response } } as const;
+  app.get('/login', about, async (request, reply) => {
     const { code } = request.query;
     // Whoever only looks at a link, as a preview does, must not use it up.
     if (code === undefined || request.method !== 'GET' || isPreview(request)) return sendSignIn(reply);
-    const signed = access.redeem(request, code);
-    if ('refusal' in signed) return sendSignIn(reply, signed);
-    return reply.header('set-cookie', signed.cookie).redirect('/', 303);
+    const refusal = await access.redeem(reply, code);
+    return refusal === null ? reply.redirect('/', 303) : sendSignIn(reply, { refusal });
   });
 }
 

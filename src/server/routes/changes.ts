@@ -2,10 +2,9 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import * as z from 'zod';
 import type { Kind } from '../../catalog/kind.ts';
-import { awaitChanges, changeLine } from '../../feed/follow-changes.ts';
+import { awaitChanges, changeLine, readPage } from '../../feed/follow-changes.ts';
 import { sendJsonText } from '../answer/send.ts';
-import { checkKind, instant, jsonObject, kindName, wholeNumber, wholeNumberText } from '../fields.ts';
-import { jsonSchemaOf } from '../json-schema.ts';
+import { checkKind, instant, jsonObject, kindName, wholeNumber } from '../fields.ts';
 import type { RouteContext, Server } from '../server.ts';
 
 const queryOf = (kinds: readonly Kind[]) =>
@@ -13,11 +12,10 @@ const queryOf = (kinds: readonly Kind[]) =>
     after: wholeNumber(0).default(0).describe('only events after this seq'),
     limit: wholeNumber(1, 1000).default(100).describe('at most so many events; a stream has no end'),
     kind: kindName(kinds).optional(),
-    wait: wholeNumber(0, 60).default(0).describe('seconds to wait for the first event where there is none'),
   });
 
 const headers = z.looseObject({
-  'last-event-id': wholeNumberText.optional().describe('of a stream: goes on after this seq'),
+  'last-event-id': wholeNumber(0).optional().describe('of a stream: goes on after this seq'),
 });
 
 const change = z.object({
@@ -43,46 +41,33 @@ const page = z.object({
 const pageOrStream = {
   description: 'Done',
   content: {
-    'application/json': { schema: jsonSchemaOf(page, 'output') },
-    'text/event-stream': { schema: { type: 'string' } },
+    'application/json': { schema: page },
+    'text/event-stream': { schema: z.string() },
   },
-};
-
-const recordOfFirst = {
-  operationId: 'showRecord',
-  parameters: { kind: '$response.body#/changes/0/kind', id: '$response.body#/changes/0/record_id' },
 };
 
 const schema = {
   summary: 'Read change events in order',
   description:
-    'Waits for the first event where `wait` is given. With `Accept: text/event-stream` it is a stream of server-sent ' +
-    'events instead: `id` is the seq, `data` one event.',
-  links: { 200: { showRecord: recordOfFirst } },
-  ...{ tags: ['Mirror'], headers, refusals: [422], response: { 200: pageOrStream } },
+    'With `Accept: text/event-stream` it is a stream of server-sent events: `id` is the seq, `data` one event.',
+  ...{ tags: ['Mirror'], headers, response: { 200: pageOrStream } },
 };
 
-/** Change events: a page at once, a page that waits, or a stream. */
+/** Change events: a page, or a stream. */
 export function changeRoutes(app: Server, context: RouteContext): void {
-  const { session, kinds, clock, closing, waitingLimit } = context;
+  const { session, kinds } = context;
   app.get(
     '/v1/changes',
     { exposeHeadRoute: false, schema: { ...schema, querystring: queryOf(kinds) } },
     async (request, reply) => {
-      const { after, kind, limit, wait } = request.query;
+      const { after, kind, limit } = request.query;
       checkKind(kinds, kind);
       if (/\btext\/event-stream\b/i.test(request.headers.accept ?? '')) {
         const resumed = request.headers['last-event-id'] ?? after;
         return sendStream(reply, context, { after: resumed, kind });
       }
-      const leave = wait > 0 ? waitingLimit.take() : () => undefined;
-      try {
-        const waiting = { clock, signal: untilGone(reply, closing), waitMs: wait * 1000 };
-        const { changes, next } = await awaitChanges(session, { after, kind, limit }, waiting);
-        return await sendJsonText(reply, `{"changes":[${changes.map(changeLine).join(',')}],"next":${next}}`);
-      } finally {
-        leave();
-      }
+      const { changes, next } = await readPage(session, { after, kind, limit });
+      return sendJsonText(reply, `{"changes":[${changes.map(changeLine).join(',')}],"next":${next}}`);
     },
   );
 }
@@ -98,7 +83,7 @@ const QUIET_MS = 15_000; // Proxies end connections that are silent for longer.
 
 /** Sends change events as they come, until the caller goes or the server closes. */
 function sendStream(reply: FastifyReply, context: RouteContext, stream: Stream): FastifyReply {
-  const leave = context.waitingLimit.take();
+  const leave = context.streamLimit.take();
   const signal = untilGone(reply, context.closing);
   if (signal.aborted) leave();
   signal.addEventListener('abort', leave, { once: true });

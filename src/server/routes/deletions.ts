@@ -42,7 +42,7 @@ export function deletionRoutes(app: Server, { session, kinds, wakeEngine }: Rout
   for (const [name, { decision, summary }] of Object.entries(DECISIONS))
     app.post(
       `/v1/deletions/:kind/${name}`,
-      { schema: { ...schema, summary, params, body: noBody, refusals: [409], response: { 200: decided } } },
+      { schema: { ...schema, summary, params, body: noBody, response: { 200: decided } } },
       async (request, reply) => {
         const { name: kind } = requireKind(kinds, request.params.kind);
         const made = await decideHeld(session, kind, decision);

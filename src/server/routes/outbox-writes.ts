@@ -5,9 +5,7 @@ import { entryDocument } from '../../outbound/decisions/entry-list.ts';
 import { resumeSends } from '../../outbound/freeze.ts';
 import { storeEntries } from '../../outbound/intake/intake.ts';
 import { sendJson } from '../answer/send.ts';
-import { changeBody } from '../change-body.ts';
 import { jsonObject, noBody, recordIdOrNumber, rowId } from '../fields.ts';
-import { jsonSchemaOf } from '../json-schema.ts';
 import type { RouteContext, Server } from '../server.ts';
 import { entry, operation, state } from './outbox.ts';
 
@@ -49,16 +47,7 @@ const stored = z.object({
   notes: z.array(z.string()),
 });
 
-/** Operations on an entry that was stored. */
-const links = Object.fromEntries(
-  ['showEntry', 'retryEntry', 'abandonEntry', 'adoptRecord'].map((operationId) => [
-    operationId,
-    { operationId, parameters: { id: '$response.body#/id' } },
-  ]),
-);
-
 function intakeRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
-  const toldBody = changeBody(kinds, jsonSchemaOf(recordIdOrNumber, 'input'));
   app.post(
     '/v1/outbox',
     {
@@ -66,8 +55,7 @@ function intakeRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCo
         summary: 'Put a create or an update into the outbox',
         description:
           'The same key and body again: 200 and the entry as it is by now. Another body: 409. A create whose natural key something has: 422.',
-        ...{ ...schema, headers, body: change, toldBody, refusals: [409, 422] },
-        ...{ response: { 202: stored, 200: stored }, links: { 202: links, 200: links } },
+        ...{ ...schema, headers, body: change, response: { 202: stored, 200: stored } },
       },
     },
     async (request, reply) => {
@@ -107,7 +95,7 @@ function decisionRoutes(app: Server, { session, clock, wakeEngine }: RouteContex
       `/v1/outbox/:id/${name}`,
       {
         schema: {
-          ...{ ...schema, operationId: `${name}Entry`, summary, refusals: [409] },
+          ...{ ...schema, operationId: `${name}Entry`, summary },
           ...{ params: rowId, body: noBody, response: { 200: decided } },
         },
       },
@@ -126,7 +114,7 @@ function adoptRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCon
     '/v1/outbox/:id/adopt',
     {
       schema: {
-        ...{ ...schema, operationId: 'adoptRecord', summary, refusals: [409, 422] },
+        ...{ ...schema, operationId: 'adoptRecord', summary },
         ...{ params: rowId, body: adoption, response: { 200: decided } },
       },
     },

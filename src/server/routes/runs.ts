@@ -82,8 +82,7 @@ function pullRoute(app: Server, { session, kinds, clock, wakeEngine }: RouteCont
     {
       schema: {
         ...{ summary: 'Ask for a pull of these kinds; of all where none is named', tags },
-        ...{ body: pulls.nullable(), refusals: [422], response: { 202: requested } },
-        links: { 202: { showRun: { operationId: 'showRun', parameters: { id: '$response.body#/runId' } } } },
+        ...{ body: pulls.nullable(), response: { 202: requested } },
       },
     },
     async ({ body }, reply) => {

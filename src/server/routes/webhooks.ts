@@ -15,7 +15,7 @@ const names = z.array(z.string()).nullable();
 const endpoint = z.object({
   name: z.string(),
   url: z.string().describe('without its query; of a chat room only the host'),
-  ...{ kinds: names, changes: names, fields: names, format, source: z.enum(['settings', 'added']) },
+  ...{ kinds: names, changes: names, fields: names, format },
   state: z.enum(['active', 'disabled']),
   health: z.enum(['healthy', 'failing', 'disabled']),
   disabledReason: z.string().nullable(),
@@ -100,7 +100,7 @@ function addRoute(app: Server, { session, kinds, clock, webhooks }: RouteContext
   });
   const schema = {
     ...{ summary: 'Add a receiver, which gets the events from now on', tags, operationId: 'addWebhook' },
-    ...{ body: wish, refusals: [409, 422], response: { 201: revealed } },
+    ...{ body: wish, response: { 201: revealed } },
   };
   app.post('/v1/webhooks', { schema }, async ({ body }, reply) => {
     const { kinds: of = null, changes = null, fields = null, ...rest } = body;

@@ -8,7 +8,6 @@ import {
   parseJson,
 } from '../../lib/json/json.ts';
 import type { JsonObject, Json } from '../../lib/json/json.ts';
-import { parseUrl } from '../../lib/net/target-url.ts';
 import { SourceError, excerpt } from './errors.ts';
 import type { SourceReason } from './errors.ts';
 import type { Received } from './http.ts';
@@ -106,7 +105,7 @@ function shown(text: string): string {
 
 /** Only the host: the rest of a redirect's address may hold secrets. */
 function hostOf(location: string): string {
-  return parseUrl(location)?.host ?? 'another path';
+  return URL.parse(location)?.host ?? 'another path';
 }
 
 /** Headers in which a cache says that it answered in place of the service. */

@@ -79,9 +79,17 @@ export function refuseEmptyPages(known: PagesKnown): void {
 export function pageAgain(known: PagesKnown, response: PageResponse): PageAgain | null {
   const { page, keys } = response;
   if (page === 1) return null;
-  if (saysOther(response)) return { page: refuseUnlessLast(known, response), isSure: true };
+  if (saysOther(response)) {
+    const shown = refuseUnlessLast(known, response);
+    return { page: shown, isSure: known.isCounted || shown > 1 || !isFull(response) };
+  }
   if (keys.length === 0) return null;
   return known.isCounted ? lastPageAgain(known, response) : readAlready(known, response);
+}
+
+/** Full by its own word: where page 1 comes again like that, `page` may be ignored, and further rows are never shown. */
+function isFull({ keys, meta }: PageResponse): boolean {
+  return meta.perPage !== null && keys.length >= meta.perPage;
 }
 
 function lastPageAgain(known: PagesKnown, { page, keys }: PageResponse): PageAgain | null {
@@ -94,7 +102,8 @@ function lastPageAgain(known: PagesKnown, { page, keys }: PageResponse): PageAga
   throw fault('page_repeated', known, `page ${page}: got the records of page ${neighbour.page} again`);
 }
 
-function readAlready(known: PagesKnown, { page, keys, hasNext }: PageResponse): PageAgain | null {
+function readAlready(known: PagesKnown, response: PageResponse): PageAgain | null {
+  const { page, keys, hasNext } = response;
   const { first, top, latest } = known;
   const read = [latest, top, { page: 1, keys: first }];
   const again = read.find((other) => other.page !== page && isMostlySame(keys, other.keys));
@@ -102,7 +111,11 @@ function readAlready(known: PagesKnown, { page, keys, hasNext }: PageResponse): 
   const got = `page ${page}: got the records of page ${again.page} again`;
   if (hasNext === true) throw fault('page_ignored', known, `${got}, and a link to a next page`);
   const least = Math.min(keys.length, again.keys.length);
-  return { page: again.page, isSure: again === latest && sharedTexts(keys, again.keys) === least };
+  const isOnlyPage = again.page > 1 || !isFull(response);
+  return {
+    page: again.page,
+    isSure: isOnlyPage && again === latest && sharedTexts(keys, again.keys) === least,
+  };
 }
 
 /** More than half of the longer one: rows that have moved on by a few places make no page the same. */

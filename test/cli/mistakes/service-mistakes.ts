@@ -11,20 +11,6 @@ export const URL_MISTAKES: readonly Mistake[] = [
     says: ['BMS_BASE_URL', '"your-company.example"', 'did you mean https://your-company.example?'],
   },
   {
-    title: 'a local URL without its scheme',
-    argv: ['pull'],
-    env: { BMS_BASE_URL: 'localhost:4010' },
-    code: 2,
-    says: ['BMS_BASE_URL', '"localhost:4010"', 'did you mean http://localhost:4010?'],
-  },
-  {
-    title: 'a URL of another scheme',
-    argv: ['pull'],
-    env: { BMS_BASE_URL: 'ftp://your-company.example' },
-    code: 2,
-    says: ['BMS_BASE_URL', '"ftp://your-company.example"', 'an http or https URL'],
-  },
-  {
     title: 'a URL with user and password',
     argv: ['pull'],
     env: { BMS_BASE_URL: `https://ada:${PASSWORD}@your-company.example` },
@@ -53,13 +39,6 @@ export const URL_MISTAKES: readonly Mistake[] = [
     code: 1,
     says: ['nothing listens at this port of 127.0.0.1:1', 'Check BMS_BASE_URL'],
   },
-  {
-    title: 'a proxy at whose port nobody listens',
-    argv: ['pull', 'clients'],
-    env: { BMS__SOURCE__PROXY_URL: 'http://127.0.0.1:1' },
-    code: 1,
-    says: ['nothing listens at this port of 127.0.0.1:1', 'source.proxyUrl'],
-  },
 ];
 
 export const TLS_MISTAKES: readonly Mistake[] = [
@@ -85,13 +64,6 @@ export const TLS_MISTAKES: readonly Mistake[] = [
     says: ['certificate', 'not trusted', 'NODE_EXTRA_CA_CERTS'],
   },
   {
-    title: 'TLS that PostgreSQL does not have',
-    argv: ['pull', 'clients'],
-    env: ({ postgres }) => ({ DATABASE_URL: `${postgres}?sslmode=require` }),
-    code: 1,
-    says: ['does not speak TLS', 'take sslmode out of DATABASE_URL'],
-  },
-  {
     title: 'TLS that Redis does not have',
     argv: ['doctor'],
     env: ({ redisPort }) => ({ QUEUE_URL: `rediss://127.0.0.1:${redisPort}` }),
@@ -101,13 +73,6 @@ export const TLS_MISTAKES: readonly Mistake[] = [
 ];
 
 export const TOKEN_MISTAKES: readonly Mistake[] = [
-  {
-    title: 'no token',
-    argv: ['pull'],
-    env: { BMS_TOKEN: '' },
-    code: 2,
-    says: ['BMS_TOKEN (source.token) is not set'],
-  },
   {
     title: 'a token that the service does not know',
     argv: ['pull', 'clients'],
@@ -132,20 +97,6 @@ export const TOKEN_MISTAKES: readonly Mistake[] = [
     says: ['source.token (from BMS_TOKEN_FILE)', '/nowhere/token', 'is not there'],
   },
   {
-    title: 'a token file that is a folder',
-    argv: ['pull'],
-    env: ({ folder }) => ({ BMS_TOKEN: '', BMS_TOKEN_FILE: folder }),
-    code: 2,
-    says: ['source.token (from BMS_TOKEN_FILE)', 'is a folder'],
-  },
-  {
-    title: 'a token file that is empty',
-    argv: ['pull'],
-    env: ({ file }) => ({ BMS_TOKEN: '', BMS_TOKEN_FILE: file('token', '\n') }),
-    code: 2,
-    says: ['source.token (from BMS_TOKEN_FILE)', 'is empty'],
-  },
-  {
     title: 'a token and a token file',
     argv: ['pull'],
     env: ({ file }) => ({ BMS_TOKEN_FILE: file('token', 'another\n') }),
@@ -161,27 +112,6 @@ export const HEADER_MISTAKES: readonly Mistake[] = [
     env: { BMS__SOURCE__AUTH_HEADERS: 'bearer' },
     code: 2,
     says: ['BMS__SOURCE__AUTH_HEADERS', '"bearer"', 'all, documented, or a list of header names'],
-  },
-  {
-    title: 'a list of headers that is no JSON',
-    argv: ['pull'],
-    env: { BMS__SOURCE__AUTH_HEADERS: '["Authentication",' },
-    code: 2,
-    says: ['BMS__SOURCE__AUTH_HEADERS', 'not valid JSON', 'a list of header names'],
-  },
-  {
-    title: 'an empty list of headers',
-    argv: ['pull'],
-    env: { BMS__SOURCE__AUTH_HEADERS: '[]' },
-    code: 2,
-    says: ['BMS__SOURCE__AUTH_HEADERS', 'a list of header names'],
-  },
-  {
-    title: 'a header with a space in its name',
-    argv: ['pull'],
-    env: { BMS__SOURCE__AUTH_HEADERS: '["X Token"]' },
-    code: 2,
-    says: ['BMS__SOURCE__AUTH_HEADERS', 'X Token', 'header name'],
   },
   {
     title: 'a header that the service does not read',

@@ -11,14 +11,6 @@ export const DATABASE_PATH_MISTAKES: readonly Mistake[] = [
     says: ['DATABASE_URL', '"./data/mirror.db"', 'did you mean file:./data/mirror.db?'],
   },
   {
-    title: 'a database of another make',
-    argv: ['pull'],
-    env: { DATABASE_URL: `mysql://ada:${PASSWORD}@db.example/mirror` },
-    code: 2,
-    says: ['DATABASE_URL', 'file:PATH or a postgres:// URL'],
-    hides: PASSWORD,
-  },
-  {
     title: 'a folder for a file',
     argv: ['pull', 'clients'],
     env: ({ folder }) => ({ DATABASE_URL: `file:${folder}` }),
@@ -33,20 +25,6 @@ export const DATABASE_PATH_MISTAKES: readonly Mistake[] = [
     }),
     code: 1,
     says: ['notes.db', 'is not a healthy SQLite database', 'move it away'],
-  },
-  {
-    title: 'a mirror that was never filled',
-    argv: ['status'],
-    env: ({ folder }) => ({ DATABASE_URL: `file:${folder}/never.db` }),
-    code: 1,
-    says: ['never.db', 'bms-sync pull'],
-  },
-  {
-    title: 'a mirror in memory',
-    argv: ['pull', 'clients'],
-    env: { DATABASE_URL: 'file::memory:' },
-    code: 1,
-    says: ['":memory:"', 'file:PATH'],
   },
 ];
 
@@ -65,13 +43,6 @@ export const DATABASE_RIGHTS_MISTAKES: readonly Mistake[] = [
     code: 1,
     says: ['does not let this user in', 'password in DATABASE_URL'],
     hides: PASSWORD,
-  },
-  {
-    title: 'a database that PostgreSQL does not have',
-    argv: ['pull', 'clients'],
-    env: ({ postgres }) => ({ DATABASE_URL: new URL('/mirorr', postgres).href }),
-    code: 1,
-    says: ['/mirorr', 'does not exist', 'createdb'],
   },
   {
     title: 'a user of PostgreSQL who may create nothing',
@@ -106,13 +77,6 @@ export const QUEUE_MISTAKES: readonly Mistake[] = [
     says: ['QUEUE_URL', '"localhost:6379"', 'did you mean redis://localhost:6379?'],
   },
   {
-    title: 'a queue of another make',
-    argv: ['serve'],
-    env: { REDIS_URL: 'amqp://broker.example' },
-    code: 2,
-    says: ['REDIS_URL', '"amqp://broker.example"', 'a redis://, rediss:// or postgres:// URL'],
-  },
-  {
     title: 'a Redis at whose port nobody listens',
     argv: ['doctor'],
     env: { QUEUE_URL: 'redis://127.0.0.1:1' },
@@ -126,14 +90,6 @@ export const QUEUE_MISTAKES: readonly Mistake[] = [
     code: 1,
     says: ['wants a password', 'QUEUE_URL'],
   },
-  {
-    title: 'a Redis with a wrong password',
-    argv: ['doctor'],
-    env: ({ redisPort }) => ({ QUEUE_URL: `redis://:${PASSWORD}@127.0.0.1:${redisPort}` }),
-    code: 1,
-    says: ['password', 'QUEUE_URL'],
-    hides: PASSWORD,
-  },
 ];
 
 export const PORT_MISTAKES: readonly Mistake[] = [
@@ -143,13 +99,6 @@ export const PORT_MISTAKES: readonly Mistake[] = [
     env: { PORT: '99999' },
     code: 2,
     says: ['PORT', '99999', 'from 0 to 65535'],
-  },
-  {
-    title: 'a port that is no number',
-    argv: ['serve'],
-    env: { PORT: 'http' },
-    code: 2,
-    says: ['PORT', '"http"', 'from 0 to 65535'],
   },
   {
     title: 'a port in use',
@@ -164,18 +113,5 @@ export const PORT_MISTAKES: readonly Mistake[] = [
     env: { HOST: '203.0.113.9', ADMIN_TOKEN: PASSWORD.repeat(3) },
     code: 1,
     says: ['203.0.113.9', 'no address of this machine', 'HOST'],
-  },
-  {
-    title: 'an open address without a token',
-    argv: ['serve'],
-    env: { HOST: '0.0.0.0', PORT: '0' },
-    code: 2,
-    says: ['ADMIN_TOKEN'],
-  },
-  {
-    title: 'a port in use for the sandbox',
-    argv: ({ takenPort }) => ['sandbox', '--port', String(takenPort)],
-    code: 1,
-    says: ['is taken', '--port 0'],
   },
 ];

@@ -82,13 +82,4 @@ describe.each(DATABASES)('decisions on an endpoint on %s', (database) => {
     await on.deliver();
     expect(seqsOf(receiver.taken)).toEqual([1, 2, 3]);
   });
-
-  test('a misspelt name is answered with the one that may be meant', async () => {
-    const on = await deliveryStage(database);
-    await on.add({ name: 'shop', url: 'http://127.0.0.1:9/' });
-    const asked = replayEvents(on.session, { name: 'chop', after: 0, now: on.now() });
-    await expect(asked).rejects.toMatchObject({
-      ...{ code: 'webhooks.absent', message: 'There is no webhook endpoint chop; did you mean shop?' },
-    });
-  });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { asksForQuiet, judgeAttempt, judgeHealth } from '../../../src/feed/webhooks/judge-attempt.ts';
+import { judgeAttempt, judgeHealth } from '../../../src/feed/webhooks/judge-attempt.ts';
 import type { SentAttempt } from '../../../src/feed/webhooks/judge-attempt.ts';
 import { instantOf, instantText } from '../../../src/lib/time/clock.ts';
 import { NOON, later } from '../../mirror/temp-mirror.ts';
@@ -47,13 +47,6 @@ test('only 2xx is taken; a retry is never earlier than its wait or what the rece
       );
     }),
   );
-});
-
-test('410 and an answer that asks for a pause want quiet; a taken event with Retry-After does not', () => {
-  expect(asksForQuiet(attemptOf(410))).toBe(true);
-  expect(asksForQuiet(attemptOf(429, NOON, 1_000))).toBe(true);
-  expect(asksForQuiet(attemptOf(500))).toBe(false);
-  expect(asksForQuiet(attemptOf(204, NOON, 1_000))).toBe(false);
 });
 
 test('an endpoint is told to fail once after five seconds, disabled after five days or by 410, and told to be back', () => {

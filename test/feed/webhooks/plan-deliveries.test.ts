@@ -1,8 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Change } from '../../../src/diff/judge-page.ts';
 import { isWanted, planDeliveries } from '../../../src/feed/webhooks/plan-deliveries.ts';
-import { recordKey } from '../../../src/mirror/webhooks/delivery-queue.ts';
 
 const ALL = { kinds: null, changes: null, fields: null, publicId: 'p' };
 
@@ -13,25 +11,6 @@ const eventOf = (
   fields = '{}',
 ) => ({
   ...{ seq, kind, recordId, change, fields, observedAt: '2026-03-01 12:00:00.000' },
-});
-
-const record = fc.tuple(fc.constantFrom('clients', 'products'), fc.constantFrom('1', '2', '3'));
-
-test('the first delivery of a record that is not busy is ready, and all later ones wait', () => {
-  fc.assert(
-    fc.property(fc.array(record), fc.array(record), (records, busy) => {
-      const events = records.map((each, index) => eventOf(index + 1, each));
-      const pending = new Set(busy.map(([kind, id]) => recordKey(kind, id)));
-      const planned = planDeliveries(events, ALL, pending);
-      expect(planned.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq));
-      const seen = new Set(pending);
-      for (const { kind, recordId, state } of planned) {
-        const key = recordKey(kind, recordId);
-        expect(state).toBe(seen.has(key) ? 'waiting' : 'ready');
-        seen.add(key);
-      }
-    }),
-  );
 });
 
 test('an event has its own id at each endpoint, the same at every planning, and another if a restored mirror reuses its seq', () => {

@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { onTestFinished } from 'vitest';
 import { addEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
-import type { RevealedSecret, AddedEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
+import type { RevealedSecret } from '../../../src/feed/webhooks/endpoints.ts';
 import { createSender } from '../../../src/feed/webhooks/sender.ts';
 import { createWebhookQueue } from '../../../src/feed/webhooks/webhook-queue.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
 import type { Clock } from '../../../src/lib/time/clock.ts';
 import type { WorkQueue } from '../../../src/lib/work-queue.ts';
 import type { Row, Session } from '../../../src/mirror/session/session.ts';
+import type { EndpointWish } from '../../../src/mirror/webhooks/endpoint-store.ts';
 import { memoryLog } from '../../jobs/support.ts';
 import type { Log } from '../../jobs/support.ts';
 import { mirrorIn, putChanges } from '../support.ts';
@@ -25,7 +26,7 @@ export interface DeliveryStage {
   /** Moves the clock on. */
   readonly pass: (ms: number) => void;
   readonly now: () => Date;
-  readonly add: (wish: Partial<AddedEndpoint> & { readonly url: string }) => Promise<RevealedSecret>;
+  readonly add: (wish: Partial<EndpointWish> & { readonly url: string }) => Promise<RevealedSecret>;
   readonly put: (
     ...changes: readonly (Partial<StoredChange> & { readonly record_id: string })[]
   ) => Promise<void>;
@@ -62,10 +63,7 @@ export function deliveryStageOn(
   onTestFinished(() => sender[Symbol.asyncDispose]());
   const queue = createWebhookQueue({
     ...{ session, clock, logger: log.logger, owner: OWNER, sender, retrySeconds, random: () => 0 },
-    secretsOf: () => null,
     stopping: stopping ?? new AbortController().signal,
-    onCommit: () => () => Promise.resolve(),
-    onWorked: () => undefined,
     livingOwners: () => Promise.resolve(new Set([OWNER])),
   });
   const deliver = async (): Promise<void> => {

@@ -1,85 +1,35 @@
-import { Queue, Worker, createPostgresBackend, withBackend } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { jobOf } from '../../../src/jobs/bullmq/queue-client.ts';
-import type { NewJob } from '../../../src/jobs/bullmq/queue-client.ts';
 import { createBullmqNotifier } from '../../../src/jobs/bullmq/notifier.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
-import { freshDatabaseUrl } from '../../support/postgres.ts';
 import { QUICK, longest, memoryLog, ownPrefix, startTestEngine, workQueue, workSession } from '../support.ts';
-
-interface Taker {
-  getNextJob(token: string, options: { block: boolean }): Promise<{ readonly id?: string } | undefined>;
-  close(): Promise<void>;
-}
-
-interface Adder {
-  addBulk(jobs: NewJob[]): Promise<unknown>;
-  close(): Promise<void>;
-}
-
-interface OpenStore {
-  readonly url: string;
-  readonly taker: (name: string) => Taker;
-  readonly adder: (name: string) => Adder;
-}
-
-type Store = readonly [name: string, make: () => Promise<OpenStore>];
-
-const STORES: readonly Store[] = [
-  [
-    'Redis',
-    () => {
-      const url = inject('redisUrl');
-      return Promise.resolve({
-        url,
-        taker: (name) => new Worker(name, null, { connection: { url } }),
-        adder: (name) => new Queue(name, { connection: { url } }),
-      });
-    },
-  ],
-  [
-    'PostgreSQL',
-    async () => {
-      const url = await freshDatabaseUrl();
-      const classes = withBackend(createPostgresBackend);
-      const connection = { connectionString: url, schema: 'bullmq', migrate: true };
-      return {
-        url,
-        taker: (name) => new classes.Worker(name, null, { connection }),
-        adder: (name) => new classes.Queue(name, { connection }),
-      };
-    },
-  ],
-];
 
 const NEVER = 3_600_000;
 
-test.each(STORES)(
-  'H05 rows whose jobs in %s a worker took and died with are worked at once by the next process',
-  async (_, make) => {
-    const { url, taker, adder } = await make();
-    const [session, log, prefix] = [await workSession(), memoryLog(), ownPrefix()];
-    const work = workQueue(session);
-    const openNotifier = () =>
-      createBullmqNotifier(url, { clock: systemClock, logger: log.logger, timings: QUICK, prefix });
-    const ids = await work.insert(4);
-    const former = adder(`${prefix}-work`);
-    await former.addBulk(ids.map((id) => jobOf(work.queue, { id, epoch: 0 })));
-    await former.close();
-    const dead = taker(`${prefix}-work`);
-    onTestFinished(() => dead.close());
-    for (const id of ids)
-      expect(await dead.getNextJob('dead', { block: false })).toMatchObject({ id: `wk-${id}-0` });
+test('H05 rows whose jobs a worker took and died with are worked at once by the next process', async () => {
+  const url = inject('redisUrl');
+  const [session, log, prefix] = [await workSession(), memoryLog(), ownPrefix()];
+  const work = workQueue(session);
+  const openNotifier = () =>
+    createBullmqNotifier(url, { clock: systemClock, logger: log.logger, timings: QUICK, prefix });
+  const ids = await work.insert(4);
+  const former = new Queue(`${prefix}-work`, { connection: { url } });
+  await former.addBulk(ids.map((id) => jobOf(work.queue, { id, epoch: 0 })));
+  await former.close();
+  const dead = new Worker(`${prefix}-work`, null, { connection: { url } });
+  onTestFinished(() => dead.close());
+  for (const id of ids)
+    expect(await dead.getNextJob('dead', { block: false })).toMatchObject({ id: `wk-${id}-0` });
 
-    const timings = { renotifyMs: NEVER, fallbackMs: NEVER, unsentFallbackMs: NEVER };
-    startTestEngine({ session, notifier: openNotifier(), work: [work], log, timings });
-    await work.done(4);
+  const timings = { renotifyMs: NEVER, fallbackMs: NEVER, unsentFallbackMs: NEVER };
+  startTestEngine({ session, notifier: openNotifier(), work: [work], log, timings });
+  await work.done(4);
 
-    expect(await work.counts()).toEqual([1, 1, 1, 1]);
-    expect(work.heard.map(({ epoch }) => epoch)).toEqual([1, 1, 1, 1]);
-    expect(longest(work.waits)).toBeLessThan(10_000);
-  },
-);
+  expect(await work.counts()).toEqual([1, 1, 1, 1]);
+  expect(work.heard.map(({ epoch }) => epoch)).toEqual([1, 1, 1, 1]);
+  expect(longest(work.waits)).toBeLessThan(10_000);
+});
 
 test('only what a process finds when it begins is notified with a new epoch', async () => {
   const [session, log] = [await workSession(), memoryLog()];

@@ -3,23 +3,7 @@ import { Redis } from 'ioredis';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createBullmqNotifier } from '../../../src/jobs/bullmq/notifier.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
-import { UsageError } from '../../../src/lib/sync-error.ts';
-import { thrownBy } from '../../mirror/temp-mirror.ts';
 import { QUICK, memoryLog, ownPrefix, workQueue, workSession } from '../support.ts';
-
-test.each(['', 'localhost:6379', 'http://localhost:6379', 'mysql://localhost/db', 'file:./mirror.db'])(
-  'an address that is none is refused, and not repeated: it may hold a password: %j',
-  async (url) => {
-    const error = await thrownBy(() =>
-      createBullmqNotifier(url, { clock: systemClock, logger: memoryLog().logger }),
-    );
-    expect(error).toBeInstanceOf(UsageError);
-    expect(error).toMatchObject({
-      code: 'jobs.bad_address',
-      message: expect.not.stringContaining(url || 'x') as string,
-    });
-  },
-);
 
 async function notifying() {
   const [session, log, prefix] = [await workSession(), memoryLog(), ownPrefix()];

@@ -183,15 +183,6 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       expect(await idsIn(session)).toEqual([2]);
     });
 
-    test('a transaction sees its own rows', async () => {
-      const session = await openWithTable();
-      const seen = await session.atomically(async (tx) => {
-        await put(tx, 7);
-        return [await tx.query(sql`select name from things`), await tx.rowsById('things', ['name'], ['7'])];
-      });
-      expect(seen).toEqual([[{ name: 'thing 7' }], new Map([['7', ['thing 7']]])]);
-    });
-
     test('work that goes on after its transaction has ended lands nothing', async () => {
       const session = await openWithTable();
       const ended = gate();
@@ -233,18 +224,6 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       expect([...rows].every(([id, [name, , amount]]) => name === `thing ${id}` && amount === null)).toBe(
         true,
       );
-    });
-
-    test('rowsById gives the columns in the order asked for', async () => {
-      const session = await openWithTable();
-      const rows = await session.atomically(async (tx) => {
-        await tx.putRows({ table: 'things', columns: ['id', 'name', 'amount'], rows: [['3', 'x', 5]] });
-        return [
-          await tx.rowsById('things', ['name', 'amount'], ['3', '3', '4']),
-          await tx.rowsById('things', ['amount', 'name'], ['3']),
-        ].map((found) => [...found].map(([id, values]) => [id, ...values.map(String)]));
-      });
-      expect(rows).toEqual([[['3', 'x', '5']], [['3', '5', 'x']]]);
     });
 
     test('G14: rowsById knows 64-bit ids apart and gives 64-bit integers to the digit', async () => {
@@ -292,16 +271,6 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
       ]);
     });
 
-    test('putRows overwrites a value with null', async () => {
-      const session = await openWithTable();
-      for (const name of ['a name', null]) {
-        await session.atomically((tx) =>
-          tx.putRows({ table: 'things', columns: ['id', 'name'], rows: [[1, name]] }),
-        );
-      }
-      expect(await session.query(sql`select name from things`)).toEqual([{ name: null }]);
-    });
-
     test('putRows takes rows that have nothing but an id, known ones too', async () => {
       const session = await openWithTable();
       for (const ids of [[1], [1, 2]]) {
@@ -310,15 +279,6 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
         );
       }
       expect(await idsIn(session)).toEqual([1, 2]);
-    });
-
-    test('putRows and append of no rows do nothing', async () => {
-      const session = await openWithTable();
-      await session.atomically(async (tx) => {
-        await tx.putRows({ table: 'things', columns: ['id', 'name'], rows: [] });
-        await tx.append({ table: 'things', columns: ['id', 'name'], rows: [] });
-      });
-      expect(await idsIn(session)).toEqual([]);
     });
 
     test('append inserts, refuses an id that is there, and leaves the row as it was', async () => {

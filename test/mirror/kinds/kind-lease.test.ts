@@ -4,7 +4,6 @@ import {
   LEASE_MS,
   claimKind,
   claimYielding,
-  hasBaseline,
   releaseKind,
   releaseYielding,
   renewLease,
@@ -79,12 +78,6 @@ describe('claiming a kind', () => {
     expect(await stateOf(session)).toMatchObject({ owner: 'host:7:a', epoch: 1 });
   });
 
-  test('other kinds are free', async () => {
-    const session = await tempMirror();
-    await claim(session, 'a');
-    expect(await claim(session, 'b', { kind: 'products' })).toMatchObject({ owner: 'b', epoch: 1 });
-  });
-
   test('the lease of a dead process is free at once, and only the holder is asked about', async () => {
     const session = await tempMirror();
     const first = await claim(session, 'a');
@@ -94,12 +87,6 @@ describe('claiming a kind', () => {
     const before = { state: 'aborted', reason: 'interrupted' };
     expect(taken).toEqual({ ...FIRST, kind: 'clients', owner: 'b', epoch: 2, tick: 12, before });
     expect(asked).toEqual(['a']);
-  });
-
-  test('a lease that ran out is free, even of a process that lives', async () => {
-    const session = await tempMirror();
-    await claim(session, 'a');
-    expect(await claim(session, 'b', { now: later(LEASE_MS) })).toMatchObject({ epoch: 2 });
   });
 
   test('of many claims at once one wins', async () => {
@@ -142,32 +129,12 @@ describe('landing under a lease', () => {
     expect((await refusal(() => renew(session, old)(5))).code).toBe('mirror.lease_lost');
   });
 
-  test('a released lease is refused', async () => {
-    const session = await tempMirror();
-    const lease = await claim(session, 'a');
-    await release(session, lease);
-    expect((await refusal(() => renew(session, lease)(5))).code).toBe('mirror.lease_lost');
-    expect((await refusal(() => release(session, lease))).code).toBe('mirror.lease_lost');
-  });
-
   test('the counter of ticks never goes back, in whatever order the answers of parallel requests land', async () => {
     const session = await tempMirror();
     const lease = await claim(session, 'a');
     for (const tick of [4, 9, 8, 6]) await renew(session, lease)(tick);
     const next = await claim(session, 'b', { isDead: () => true });
     expect(next.tick).toBe(9);
-  });
-
-  test('the counter goes on from sweep to sweep', async () => {
-    const session = await tempMirror();
-    const ticks: number[] = [];
-    for (const owner of ['a', 'b', 'c']) {
-      const lease = await claim(session, owner);
-      ticks.push(lease.tick);
-      await renew(session, lease)(lease.tick + 10);
-      await release(session, lease);
-    }
-    expect(ticks).toEqual([0, 10, 20]);
   });
 });
 
@@ -184,48 +151,6 @@ describe('giving a lease back', () => {
       last_change_at: NOON_TEXT,
     });
     expect(await claim(session, 'b')).toMatchObject({ epoch: 2, completeSweeps: 1 });
-  });
-
-  test('a sweep that did not is neither, and keeps the dates of the one before', async () => {
-    const session = await tempMirror();
-    await release(session, await claim(session, 'a'));
-    const second = await claim(session, 'a', { now: later(LEASE_MS) });
-    const end = {
-      state: 'aborted',
-      reason: 'http_500',
-      isComplete: false,
-      hasChanges: false,
-      now: later(LEASE_MS),
-    };
-    await release(session, second, end);
-    expect(await stateOf(session)).toMatchObject({
-      state: 'aborted',
-      reason: 'http_500',
-      complete_sweeps: 1,
-      last_sweep_at: NOON_TEXT,
-      last_change_at: NOON_TEXT,
-    });
-  });
-
-  test('a next sweep forgets the reason of the one before while it runs', async () => {
-    const session = await tempMirror();
-    await release(session, await claim(session, 'a'), {
-      state: 'invalid',
-      reason: 'html',
-      isComplete: false,
-    });
-    await claim(session, 'b');
-    expect(await stateOf(session)).toMatchObject({ state: 'running', reason: null });
-  });
-
-  test('a sweep without changes keeps the date of the last change', async () => {
-    const session = await tempMirror();
-    await release(session, await claim(session, 'a'));
-    await release(session, await claim(session, 'a'), { hasChanges: false, now: later(LEASE_MS) });
-    expect(await stateOf(session)).toMatchObject({
-      last_sweep_at: '2026-03-01 12:00:45.000',
-      last_change_at: NOON_TEXT,
-    });
   });
 
   test('what is known of the list goes from sweep to sweep', async () => {
@@ -249,17 +174,6 @@ describe('giving a lease back', () => {
     expect((await claim(session, 'b')).before).toEqual({ state: 'invalid', reason: 'html' });
     const afterDeath = await claim(session, 'c', { isDead: () => true });
     expect(afterDeath.before).toEqual({ state: 'aborted', reason: 'interrupted' });
-  });
-});
-
-describe('a baseline', () => {
-  test('is there once one kind has its own', async () => {
-    const session = await tempMirror();
-    expect(await hasBaseline(session)).toBe(false);
-    await release(session, await claim(session, 'a', { kind: 'products' }), { certifiedAt: NOON_TEXT });
-    expect(await hasBaseline(session)).toBe(false);
-    await release(session, await claim(session, 'a'), { baselineAt: NOON_TEXT });
-    expect(await hasBaseline(session)).toBe(true);
   });
 });
 

@@ -6,10 +6,8 @@ import {
   dueEntries,
   entryBefore,
   ownedEntries,
-  raiseEntry,
   readBlock,
   readBlocks,
-  readSending,
   saveBlock,
   wakeAfterSweep,
   wakeWaiting,
@@ -68,22 +66,6 @@ describe.each(DATABASES)('due in %s', (_name, open) => {
     for (const state of STATES) await put(session, { state, nextAttemptAt: NOON_TEXT, owner: 'other' });
     expect(await due(session)).toEqual([at.get('ready'), at.get('unsettled'), at.get('done')]);
   });
-
-  test('without an instant is only what is ready', async () => {
-    const session = await open();
-    for (const state of STATES) await put(session, { state });
-    expect(await due(session)).toEqual([1]);
-  });
-
-  test('is told oldest first, as many as asked for, with its epoch', async () => {
-    const session = await open();
-    for (let n = 0; n < 3; n++) await put(session);
-    await session.atomically((tx) => raiseEntry(tx, { id: 1, epoch: 0 }, NOON));
-    expect(await dueEntries(session, NOON, 2)).toEqual([
-      { id: 1, epoch: 1 },
-      { id: 2, epoch: 0 },
-    ]);
-  });
 });
 
 describe.each(DATABASES)('a claim in %s', (_name, open) => {
@@ -114,22 +96,6 @@ describe.each(DATABASES)('a claim in %s', (_name, open) => {
     await put(session);
     const claims = await Promise.all(['a', 'b', 'c', 'd'].map((owner) => claim(session, 1, 0, owner)));
     expect(claims.filter((entry) => entry !== null)).toHaveLength(1);
-  });
-});
-
-describe.each(DATABASES)('an epoch in %s', (_name, open) => {
-  const raise = (session: Session, id: number, epoch = 0) =>
-    session.atomically((tx) => raiseEntry(tx, { id, epoch }, NOON));
-
-  test('is raised where the entry is still due under it', async () => {
-    const session = await open();
-    await put(session);
-    expect(await raise(session, 1)).toEqual({ id: 1, epoch: 1 });
-    expect(await raise(session, 1)).toBe(null);
-    await claim(session, 1, 1);
-    expect(await raise(session, 1, 2)).toBe(null);
-    await put(session, { nextAttemptAt: FUTURE });
-    expect(await raise(session, 2)).toBe(null);
   });
 });
 
@@ -214,16 +180,6 @@ describe.each(DATABASES)('waking in %s', (_name, open) => {
   });
 });
 
-describe.each(DATABASES)('records that are being written in %s', (_name, open) => {
-  test('are those of the kind whose entry is being sent', async () => {
-    const session = await open();
-    for (const state of STATES) await put(session, { state, recordId: `${STATES.indexOf(state)}` }, UPDATE);
-    await put(session, { state: 'sending' });
-    await put(session, { state: 'sending' }, { ...UPDATE, kind: 'products' });
-    expect(await readSending(session, 'clients')).toEqual(new Set(['1']));
-  });
-});
-
 const block = (session: Session, kind: string, { reason = 'status 403', now = NOON } = {}): Promise<void> =>
   session.atomically((tx) =>
     saveBlock(tx, { kind, reason, now, probeAt: new Date(now.getTime() + 300_000) }),
@@ -246,15 +202,6 @@ describe.each(DATABASES)('blocked kinds in %s', (_name, open) => {
     expect(await readBlock(session, 'projects')).toBe(null);
   });
 
-  test('blocked again keep since when, and take the new reason and the next try', async () => {
-    const session = await open();
-    await block(session, 'clients');
-    await block(session, 'clients', { reason: 'status 401', now: later(300_000) });
-    expect(await readBlocks(session)).toEqual([
-      { kind: 'clients', reason: 'status 401', since: NOON_TEXT, probeAt: '2026-03-01 12:10:00.000' },
-    ]);
-  });
-
   test('that are free again make due what waited for them', async () => {
     const session = await open();
     await block(session, 'clients');
@@ -267,13 +214,5 @@ describe.each(DATABASES)('blocked kinds in %s', (_name, open) => {
     await session.atomically((tx) => dropBlock(tx, 'clients', NOON));
     expect((await readBlocks(session)).map(({ kind }) => kind)).toEqual(['products']);
     expect(await dueEntries(session, NOON, 9)).toEqual([{ id: waiting, epoch: 0 }]);
-  });
-
-  test('that are not blocked are let go without touching the outbox', async () => {
-    const session = await open();
-    const nextAttemptAt = '2026-03-01 12:05:00.000';
-    await put(session, { verdict: 'kind_blocked', nextAttemptAt });
-    await session.atomically((tx) => dropBlock(tx, 'clients', NOON));
-    expect(await dueEntries(session, NOON, 9)).toEqual([]);
   });
 });

@@ -16,7 +16,6 @@ import { sized } from '../../support/tiers.ts';
 
 const kind = 'clients';
 const HISTORIES = 2;
-/** A typed function of PostgreSQL is asked for each instant too. */
 const INSTANTS = {
   SQLite: sized({ quick: 200, acceptance: 4_000, deep: 20_000 }),
   PostgreSQL: sized({ quick: 100, acceptance: 2_000, deep: 5_000 }),
@@ -128,11 +127,6 @@ describe.each(DATABASES)('%s', (database) => {
       expect(exported.map(textsIn)).toEqual(
         expected.rows.map((row) => textsIn(columns.map((column) => valueIn(row, column)))),
       );
-      if (database === 'SQLite') continue;
-      const typed = await session.query(sql`select * from bi_clients_as_of(${instant}) order by id`);
-      const known = columns.map(({ name }) => name);
-      const shown = (row: Row): unknown[] => known.map((name) => row[name] ?? null);
-      expect(typed.map(shown)).toEqual(expected.rows.map(shown));
     }
   }
 

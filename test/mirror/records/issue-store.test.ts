@@ -35,23 +35,6 @@ const listed = async (session: Session) =>
   ).map(({ record_id: id, field, closed_at: closed }) => [id, field, closed === null ? 'open' : closed]);
 
 describe('issues about fields', () => {
-  test('are kept as found', async () => {
-    const session = await tempMirror();
-    await judge(session)(['1'], [misfit('1')]);
-    expect(await session.query(sql`select * from issues`)).toEqual([
-      {
-        id: 1,
-        kind: 'clients',
-        record_id: '1',
-        field: 'credit',
-        code: 'not_a_decimal',
-        detail: '"1,234.50"',
-        first_seen_at: NOON_TEXT,
-        closed_at: null,
-      },
-    ]);
-  });
-
   test('open once, however often they are found', async () => {
     const session = await tempMirror();
     for (const minute of [0, 1, 2]) await judge(session, minute)(['1'], [misfit('1')]);
@@ -98,18 +81,6 @@ describe('issues about fields', () => {
       { kind: 'products', record_id: '2' },
     ]);
   });
-
-  test('of thousands of records on one page are closed together', async () => {
-    const session = await tempMirror();
-    const ids = Array.from({ length: 2001 }, (_, index) => String(index + 1));
-    await judge(session)(
-      ids,
-      ids.map((id) => misfit(id)),
-    );
-    await judge(session, 1)(ids, [misfit('2001')]);
-    const open = await session.query(sql`select record_id from issues where closed_at is null`);
-    expect(open).toEqual([{ record_id: '2001' }]);
-  });
 });
 
 describe('issues about whole records', () => {
@@ -142,35 +113,6 @@ describe('issues about whole records', () => {
       [null, null, '2026-03-01 12:01:00.000'],
       [null, null, 'open'],
     ]);
-  });
-
-  test('are not touched by what is found about fields, nor the other way round', async () => {
-    const session = await tempMirror();
-    await save(session, [quarantined('1')]);
-    await judge(session)(['1'], [misfit('1')]);
-    await close(session, [quarantined('1')]);
-    await judge(session)(['1'], [misfit('1')]);
-    expect(await listed(session)).toEqual([
-      ['1', null, 'open'],
-      ['1', 'credit', 'open'],
-    ]);
-    await judge(session)(['1'], []);
-    expect(await readQuarantined(session, 'clients')).toEqual(new Set([issueKey(quarantined('1'))]));
-  });
-
-  test('the keys of two issues differ wherever they do', () => {
-    const issues = [
-      misfit('1'),
-      misfit('2'),
-      { ...misfit('1'), recordId: null },
-      misfit('1', { field: null }),
-      misfit('1', { field: 'null' }),
-      misfit('1', { code: 'x' }),
-      misfit('1', { detail: '' }),
-      misfit('1', { field: 'a","b', code: 'c' }),
-      misfit('1', { field: 'a', code: 'b","c' }),
-    ];
-    expect(new Set(issues.map(issueKey)).size).toBe(issues.length);
   });
 });
 
@@ -225,14 +167,5 @@ describe('issues about a whole list', () => {
     await session.atomically((tx) => closeQuarantined(tx, 'clients', { seen: new Set(), now: later(1) }));
     await judge(session)(['1'], []);
     expect((await codes(session)).map(([, state]) => state)).toEqual(['open', 'open', 'open']);
-  });
-
-  test('of another kind are left alone', async () => {
-    const session = await tempMirror();
-    await save(session);
-    await session.atomically((tx) =>
-      saveListIssue(tx, 'products', { code: 'baseline_uncertified', detail: null, now: NOON }),
-    );
-    expect(await codes(session)).toEqual([['baseline_uncertified', 'open']]);
   });
 });

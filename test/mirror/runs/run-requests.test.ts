@@ -24,7 +24,7 @@ import type { KindReport } from '../../../src/mirror/runs/run-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
-import { linesOf, scriptArguments, startChild, startInNamespace } from '../child.ts';
+import { startChild } from '../child.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, kindNamed, later, tempFolder } from '../temp-mirror.ts';
 
@@ -102,14 +102,6 @@ describe.each(DATABASES)('a run that is asked for in %s', (_name, open) => {
     await session.atomically((tx) => tx.query(sql`update runs set next_attempt_at = ${NOON_TEXT}`));
     expect((await waiting(session)).map(({ id }) => id)).toEqual(ids);
   });
-
-  test('of an older mirror, without an epoch, counts as 0', async () => {
-    const session = await open();
-    const id = await request(session, 'clients');
-    await session.atomically((tx) => tx.query(sql`update runs set epoch = null`));
-    expect(await waiting(session)).toEqual([{ id, epoch: 0 }]);
-    expect(await raise(session, id)).toEqual({ id, epoch: 1 });
-  });
 });
 
 const LAPSED = later(45_000);
@@ -155,13 +147,6 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
       { id: lost, state: 'interrupted', owner: 'another-host:1:x', reason: UNHEARD },
       { id: next, state: 'running', owner: 'me', reason: null },
     ]);
-  });
-
-  test('of a release that knew no leases is over', async () => {
-    const session = await open();
-    await start(session, 'old');
-    await session.atomically((tx) => tx.query(sql`update runs set lease_until = null`));
-    expect(await stateAt(session, NOON)).toEqual(['interrupted', UNHEARD]);
   });
 
   test('may still say how it ended, where it only stood still', async () => {
@@ -226,16 +211,3 @@ test.each(['SQLite', 'PostgreSQL'])(
     expect(await shown()).toEqual(['running', null, 'running', null]);
   },
 );
-
-test('a run and a sweep whose end could not be written, because the disk was full, do not read as running', async () => {
-  const mounted = tempFolder();
-  const child = startInNamespace(
-    'mount -t tmpfs -o size=2m none "$1" && shift && exec "$@"',
-    ...[mounted, process.execPath, ...scriptArguments('full-disk-run.ts'), join(mounted, 'mirror.db')],
-  );
-  const [line = ''] = await linesOf(child);
-  expect(JSON.parse(line)).toEqual({
-    ...{ ended: 'mirror.disk_full', released: 'mirror.disk_full', before: ['running', null] },
-    ...{ run: ['interrupted', UNHEARD], kind: ['aborted', 'interrupted'] },
-  });
-});

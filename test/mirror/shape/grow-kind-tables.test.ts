@@ -159,17 +159,3 @@ test('PostgreSQL: an index waits for no reader, and one that another writer kept
   await makeReportIndexes(session, [projects]);
   expect(await indexesOf(session)).toEqual(['projects_client_id_index']);
 });
-
-// cspell:disable-next-line
-const UNFINISHED = `update pg_index set indisvalid = false where indexrelid = 'bms_sync.projects_client_id_index'::regclass`;
-
-test('PostgreSQL: an index that an earlier release left half made is made again', async () => {
-  const { session, url } = await mirrorIn('PostgreSQL');
-  await endBaseline(session, 'projects');
-  await makeReportIndexes(session, [projects]);
-  const admin = await bystander(url);
-  await admin.query(UNFINISHED);
-  expect(await indexesOf(session)).toEqual([]);
-  await makeReportIndexes(session, [projects]);
-  expect(await indexesOf(session)).toEqual(['projects_client_id_index']);
-});

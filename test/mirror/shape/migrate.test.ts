@@ -119,7 +119,7 @@ describe('migrating', () => {
 
   test('G12: an older mirror is brought up to this version', async () => {
     const session = await tempMirror();
-    await setVersion(session, '1');
+    await setVersion(session, '0');
     expect(await migrate(session, KINDS)).toBe(true);
     expect(await migrate(session, KINDS)).toBe(false);
   });

@@ -60,28 +60,6 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
     expect((await readPages(session, 'clients')).get(1)).toMatchObject({ ...anew, ids: '[8]' });
   });
 
-  test('one without content is gone, and no other', async () => {
-    const session = await open();
-    await save(session, {}, {}, {});
-    await session.atomically(async (tx) => {
-      await savePages(
-        tx,
-        'clients',
-        new Map([
-          [1, null],
-          [3, { ...PAGE, sent: 5 }],
-          [7, null],
-        ]),
-      );
-      await savePages(tx, 'products', new Map([[2, null]]));
-      await savePages(tx, 'clients', new Map());
-    });
-    expect(await read(session)).toEqual([
-      [2, 3, 4],
-      [3, 5, 4],
-    ]);
-  });
-
   test('the end of a sweep forgets those beyond the list, and the writes before it; the others keep their ticks', async () => {
     const session = await open();
     await save(session, {}, { sent: 21, response: 25 }, {});
@@ -105,13 +83,6 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
       ['products', 21],
     ]);
     expect(await readDirtyRows(session, 'clients', 20)).toEqual(new Map([['7', 21]]));
-  });
-
-  test('an emptied list leaves no page', async () => {
-    const session = await open();
-    await save(session, {});
-    await session.atomically((tx) => prunePages(tx, 'clients', { lastPage: 0, began: 9 }));
-    expect(await read(session)).toEqual([]);
   });
 });
 
@@ -140,22 +111,6 @@ describe.each(DATABASES)('rows that were written again in %s', (_name, open) => 
     );
     expect(await readDirtyRows(session, 'clients', 7)).toEqual(new Map([['1', 9]]));
     expect(await readDirtyRows(session, 'products', 0)).toEqual(new Map());
-  });
-
-  test('none leave no trace', async () => {
-    const session = await open();
-    await touch(session, 5);
-    expect(await readDirtyRows(session, 'clients', 0)).toEqual(new Map());
-  });
-
-  test('of a transaction that does not land are not remembered', async () => {
-    const session = await open();
-    const failing = session.atomically(async (tx) => {
-      await saveDirtyRows(tx, 'clients', new Map([['1', 5]]));
-      throw new Error('killed');
-    });
-    await expect(failing).rejects.toThrow('killed');
-    expect(await readDirtyRows(session, 'clients', 0)).toEqual(new Map());
   });
 
   test('those that a later response showed as they were have it as theirs, and nothing else of them changes', async () => {

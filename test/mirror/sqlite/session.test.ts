@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
@@ -48,22 +48,6 @@ describe('opening a SQLite file', () => {
     expect([await pragma(again, 'journal_mode'), await pragma(again, 'synchronous')]).toEqual(['wal', 1]);
   });
 
-  test('a file made by others in another journal mode is brought to WAL', async () => {
-    const path = join(tempFolder(), 'mirror.db');
-    const other = new Database(path);
-    other.pragma('journal_mode = DELETE');
-    other.exec('create table t (a)');
-    other.close();
-    expect(await pragma(openForTest(path), 'journal_mode')).toBe('wal');
-  });
-
-  test('missing folders are created', async () => {
-    const path = join(tempFolder(), 'a', 'b', 'mirror.db');
-    const session = openForTest(path);
-    await session.atomically((tx) => tx.execute('create table t (a TEXT)'));
-    expect(existsSync(path)).toBe(true);
-  });
-
   test('closing leaves one file: the WAL is checkpointed', async () => {
     const path = join(tempFolder(), 'mirror.db');
     const session = openSqliteSession(path);
@@ -74,17 +58,6 @@ describe('opening a SQLite file', () => {
       false,
       false,
     ]);
-  });
-
-  test('it can be closed twice, and at the end of a block', async () => {
-    const path = join(tempFolder(), 'mirror.db');
-    {
-      await using session = openSqliteSession(path);
-      await session.atomically((tx) => tx.execute('create table t (a TEXT)'));
-      expect(existsSync(`${path}-wal`)).toBe(true);
-      await session.close();
-    }
-    expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
   test('G16: only its owner may read the file and what stands beside it', async () => {
@@ -216,13 +189,6 @@ describe('two writers of one file', () => {
     execFileSync('mkfifo', [pipe]);
     for (const path of [pipe, '/dev/null', ''])
       expect(() => openSqliteSession(path)).toThrow(expect.objectContaining({ code: 'mirror.no_file' }));
-  });
-
-  test('a file that is no database is left as it is', async () => {
-    const path = join(tempFolder(), 'mirror.db');
-    writeFileSync(path, 'precious text, '.repeat(1000));
-    await mirrorFault(() => openSqliteSession(path));
-    expect(statSync(path).size).toBe(15_000);
   });
 });
 

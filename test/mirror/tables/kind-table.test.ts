@@ -9,7 +9,7 @@ import { parseJson } from '../../../src/lib/json/json.ts';
 import { kindColumns, writtenColumns, writtenRow } from '../../../src/mirror/tables/kind-table.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { NOON_TEXT, columnsOf, kindNamed, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
-import { canonicalDecimal, decimalDigits, idText, sentRecord } from '../wire-records.ts';
+import { canonicalDecimal, idText, sentRecord } from '../wire-records.ts';
 import type { SentRecord } from '../wire-records.ts';
 import { sized } from '../../support/tiers.ts';
 
@@ -56,25 +56,6 @@ describe('the columns of a kind', () => {
       ]);
     },
   );
-
-  test('the id is the primary key, and a second row of it is refused', async () => {
-    const session = await tempMirror();
-    const keys = await session.query(
-      sql`select name, "notnull" from pragma_table_xinfo('punches') where pk > 0`,
-    );
-    expect(keys).toEqual([{ name: 'id', notnull: 1 }]);
-    const columns = ['id', '_raw', '_first_seen_at', '_changed_at', '_response'];
-    const row = ['1', '{}', NOON_TEXT, NOON_TEXT, 1];
-    await expect(
-      session.atomically((tx) => tx.append({ table: 'punches', columns, rows: [row, row] })),
-    ).rejects.toThrow('UNIQUE');
-  });
-
-  test('the decimal twins are ordinary columns: a client hides generated ones', async () => {
-    const session = await tempMirror();
-    const hidden = await session.query(sql`select name from pragma_table_xinfo('punches') where hidden > 0`);
-    expect(hidden).toEqual([]);
-  });
 
   test('landing writes every column', () => {
     for (const kind of KINDS)
@@ -207,25 +188,6 @@ describe('decimals', () => {
       sql`select sum(ptotal_e4) as e4, sum(ptotal_real) = 1000.0 as isFloatExact from punches`,
     );
     expect(row?.['e4']).toBe(10_000_000);
-  });
-
-  test('a null has null twins', async () => {
-    const session = await tempMirror();
-    await session.atomically((tx) => putRecords(tx, 'punches', [{ id: '1', ptotal: null }]));
-    expect(await session.query(sql`select ptotal_real, ptotal_e4 from punches`)).toEqual([
-      { ptotal_real: null, ptotal_e4: null },
-    ]);
-  });
-
-  test('any decimal text of up to 30 digits comes back to the digit, as text', async () => {
-    const session = await tempMirror();
-    await fc.assert(
-      fc.asyncProperty(fc.array(decimalDigits, { minLength: 1, maxLength: 100 }), async (digits) => {
-        const texts = digits.map((parts) => canonicalDecimal(parts, 2));
-        const rows = await derivedFrom(session, texts);
-        expect(rows.map(({ exact, type }) => [exact, type])).toEqual(texts.map((text) => [text, 'text']));
-      }),
-    );
   });
 });
 

@@ -1,11 +1,9 @@
-import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
 import type { Row, Session } from '../../../src/mirror/session/session.ts';
 import { DATABASES, at, mirrorIn, putChanges } from '../../feed/support.ts';
-import { NOON_TEXT, columnsOf, putRecords, tempMirror } from '../temp-mirror.ts';
+import { NOON_TEXT, putRecords } from '../temp-mirror.ts';
 
 /** The record as it was in its version `v`. */
 const raw = (id: number, v: number): string => `{"id":${id},"nom":"v${v}","credit":${v}.10}`;
@@ -149,132 +147,7 @@ describe.each(DATABASES)('%s', (database) => {
       { valid_from: NOON_TEXT, valid_to: null, record: raw(1, 3) },
     ]);
   });
-
-  test('bi_changes is the table', async () => {
-    const { session } = await mirrorIn(database);
-    await putDay(session);
-    const rows = await session.query(sql`select * from bi_changes order by seq`);
-    expect(rows).toEqual(await session.query(sql`select * from changes order by seq`));
-    expect(Object.keys(rows[0] ?? {})).toEqual([
-      ...['seq', 'kind', 'record_id', 'change', 'observed_from', 'observed_at', 'before', 'after'],
-      ...['fields', 'origin', 'run_id'],
-    ]);
-  });
-
-  test('every kind has its history, empty to begin with', async () => {
-    const { session } = await mirrorIn(database);
-    for (const { name } of LISTED_KINDS)
-      expect(await session.query(sql`select * from ${sql.identifier(`bi_${name}_history`)}`), name).toEqual(
-        [],
-      );
-  });
-
-  test('no view raises, whatever is stored as a record, a number or a word', async () => {
-    const { session } = await mirrorIn(database);
-    const word = fc.oneof(
-      fc.string({ unit: fc.constantFrom('a', '1', '-', "'", '"', '{', '%') }),
-      fc.constant('1'),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(word, word, fc.option(word)), { maxLength: 5 }), async (events) => {
-        await session.atomically(async (tx) => {
-          await tx.query(sql`delete from changes`);
-          await tx.query(sql`delete from clients`);
-          await putRecords(tx, 'clients', [{ id: '1', _raw: events[0]?.[0] ?? '' }, { id: '-2' }]);
-        });
-        await putChanges(
-          session,
-          ...events.map(([record_id, change, after]) => ({
-            record_id,
-            change,
-            after,
-            observed_at: NOON_TEXT,
-          })),
-        );
-        for (const view of ['bi_changes', 'bi_clients_history'])
-          await session.query(sql`select * from ${sql.identifier(view)} where change <> 'x'`);
-      }),
-      { numRuns: 30 },
-    );
-  });
-
-  test('whatever happened, the history and the question as of an instant agree', async () => {
-    const { session } = await mirrorIn(database);
-    const lives = fc.array(fc.tuple(fc.boolean(), fc.array(fc.nat(2), { maxLength: 6 })), { maxLength: 5 });
-    await fc.assert(
-      fc.asyncProperty(lives, async (drawn) => {
-        await session.atomically(async (tx) => {
-          await tx.query(sql`delete from changes`);
-          await tx.query(sql`delete from clients`);
-        });
-        const expected = await live(session, drawn);
-        for (const [instant, records] of expected) {
-          expect(await recordsAsOf(session, instant)).toEqual(records);
-          expect(await recordsInHistory(session, instant)).toEqual(records);
-        }
-      }),
-      { numRuns: 40 },
-    );
-  });
 });
-
-interface Life {
-  v: number;
-  isThere: boolean;
-  readonly since: string;
-}
-
-interface Step {
-  readonly change: string;
-  readonly versions: readonly (number | null)[];
-}
-
-const CREATED: Step = { change: 'created', versions: [null, 1] };
-
-/** What happens next to a record that exists: 1 changes it, 2 deletes it; a deleted one comes back with other content. */
-function nextOf(life: Life, step: number): Step {
-  const before = life.v;
-  if (!life.isThere) {
-    life.isThere = true;
-    return { change: 'restored', versions: [null, ++life.v] };
-  }
-  if (step === 1) return { change: 'updated', versions: [before, ++life.v] };
-  life.isThere = false;
-  return { change: 'deleted', versions: [before, null] };
-}
-
-/** Lets records live: each has been there from the first (or is created), then something may happen to it every hour. */
-async function live(
-  session: Session,
-  lives: readonly (readonly [wasThere: boolean, steps: readonly number[]])[],
-): Promise<ReadonlyMap<string, Record<string, string>>> {
-  const states = new Map<string, Record<string, string>>();
-  const present = new Map<number, Life>();
-  for (let hour = 8; hour < 16; hour++) {
-    const instant = `${String(hour).padStart(2, '0')}:00`;
-    for (const [index, [wasThere, steps]] of lives.entries()) {
-      const id = index + 1;
-      const now = present.get(id);
-      const step = steps[hour - 9] ?? 0;
-      if (now === undefined) present.set(id, { v: 1, isThere: true, since: at(instant) });
-      const next = now === undefined ? (wasThere ? null : CREATED) : step === 0 ? null : nextOf(now, step);
-      if (next !== null) await putChanges(session, event(id, next.change, instant, next.versions));
-    }
-    const there = [...present].filter(([, { isThere }]) => isThere);
-    states.set(at(instant), Object.fromEntries(there.map(([id, { v }]) => [String(id), raw(id, v)])));
-  }
-  await session.atomically((tx) =>
-    putRecords(
-      tx,
-      'clients',
-      [...present].map(([id, { v, isThere, since }]) => ({
-        ...{ id: String(id), _raw: raw(id, v), _first_seen_at: since },
-        _deleted_at: isThere ? null : at('15:00'),
-      })),
-    ),
-  );
-  return states;
-}
 
 describe('the index of changes by record is used', () => {
   const RECORDS = 20_000;
@@ -333,17 +206,4 @@ describe('the index of changes by record is used', () => {
     }
     expect((await session.query(OF_ONE)).length).toBe(1_002);
   });
-});
-
-test('SQLite: the columns of the views keep their declared types', async () => {
-  const session = await tempMirror();
-  expect(await columnsOf(session, 'bi_clients_history')).toEqual([
-    ['id', 'BIGINT'],
-    ['valid_from', 'TIMESTAMP'],
-    ['valid_to', 'TIMESTAMP'],
-    ['change', 'TEXT'],
-    ['record', 'TEXT'],
-    ['seq', 'INTEGER'],
-  ]);
-  expect(new Map(await columnsOf(session, 'bi_changes')).get('observed_at')).toBe('TIMESTAMP');
 });

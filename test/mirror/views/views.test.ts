@@ -1,11 +1,9 @@
-import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
 import { text } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
 import { NOON_TEXT, columnsOf, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
 
 /** The contract, written a second time: the columns and types that a view shows of a field. */
@@ -74,14 +72,6 @@ describe('bi_<kind>', () => {
     expect(await shown()).toEqual([1, 2]);
   });
 
-  test('of our own columns only those are shown that tell when a record was seen and changed', async () => {
-    const session = await tempMirror();
-    for (const { name } of LISTED_KINDS) {
-      const own = (await columnsOf(session, `bi_${name}`)).filter(([column]) => column.startsWith('_'));
-      expect(own.map(([column]) => column)).toEqual(['_first_seen_at', '_changed_at']);
-    }
-  });
-
   test('G17: names with quotes in them', async () => {
     const kind = madeUpKind(`odd "kind's"`, [text(`it's "so"`), text('order')]);
     const session = await tempMirror([kind]);
@@ -95,92 +85,6 @@ describe('bi_<kind>', () => {
       kind: kind.name,
       rows: 1,
     });
-  });
-});
-
-describe('no view raises, whatever is stored', () => {
-  const nasty = fc.oneof(
-    fc.string({ unit: 'grapheme' }),
-    fc.constantFrom(
-      ...[
-        '',
-        '-',
-        '.',
-        '-.',
-        '1.2.3',
-        '--1',
-        '1e999',
-        'NaN',
-        'Infinity',
-        '-0',
-        '0x7fffffffffffffff',
-        '0000-00-00',
-      ],
-      ...[
-        '2025-02-30',
-        '99999999999999999999999999',
-        '-99999999999999.9999',
-        '24:00:00',
-        '{',
-        '[1,',
-        '"',
-        '%_\\',
-      ],
-      `${'9'.repeat(400)}.${'9'.repeat(400)}`,
-      '9223372036854775807',
-      '-9223372036854775808',
-    ),
-    fc.constant(null),
-    fc.double(),
-    fc.integer(),
-  );
-
-  async function readAll(session: Session, views: readonly string[]): Promise<number[]> {
-    const counts: number[] = [];
-    for (const view of views) {
-      const rows = await session.query(sql`select * from ${sql.identifier(view)}`);
-      await session.query(sql`select count(*), sum(length(quote(id))) from ${sql.identifier(view)}`);
-      counts.push(rows.length);
-    }
-    return counts;
-  }
-
-  test.each(LISTED_KINDS.map((kind) => [kind.name, kind] as const))('bi_%s', async (name, { fields }) => {
-    const session = await tempMirror();
-    const names = fields.map((field) => field.name).filter((field) => field !== 'id');
-    const record = fc.tuple(...names.map(() => nasty));
-    await fc.assert(
-      fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 10 }), async (records) => {
-        await session.atomically(async (tx) => {
-          await tx.query(sql`delete from ${sql.identifier(name)}`);
-          const rows = records.map((values, index) => ({
-            id: String(index + 1),
-            ...Object.fromEntries(names.map((field, place) => [field, values[place] ?? null])),
-          }));
-          await putRecords(tx, name, rows);
-        });
-        expect(await readAll(session, [`bi_${name}`])).toEqual([records.length]);
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  test('bi_sync_status', async () => {
-    const session = await tempMirror();
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(nasty, { minLength: 4, maxLength: 4 }),
-        async ([state, sweep, certified, change]) => {
-          await session.atomically(async (tx) => {
-            await tx.query(sql`delete from kind_state`);
-            await tx.query(sql`
-            insert into kind_state (kind, tick, state, complete_sweeps, epoch, last_sweep_at, certified_at, last_change_at)
-            values ('clients', 1, ${String(state)}, 1, 1, ${sweep ?? null}, ${certified ?? null}, ${change ?? null})`);
-          });
-          expect(await session.query(sql`select * from bi_sync_status`)).toHaveLength(LISTED_KINDS.length);
-        },
-      ),
-    );
   });
 });
 

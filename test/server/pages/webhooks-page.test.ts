@@ -18,7 +18,6 @@ async function addEndpoints(session: Session): Promise<void> {
     ['well', 'p1', 'https://example.com/in?key=url-secret', 'json', 0, 'active', null, 0, null, null],
     ['weak', 'p2', 'https://example.com/', 'json', 0, 'active', null, 3, NOON_TEXT, NOON_TEXT],
     ['room', 'p3', ROOM, 'slack', 0, 'disabled', 'gone', 1, NOON_TEXT, null],
-    ['past', 'p4', 'https://example.com/', 'json', 0, 'disabled', 'not_in_settings', 0, null, null],
   );
 }
 

@@ -1,26 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { startReceiver, verified } from '../../feed/webhooks/receiver.ts';
 import { REFUSED_URLS } from '../../lib/net/addresses.ts';
 import { DATABASES } from '../../mirror/databases.ts';
-import { jsonOf, serveMirror } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { fitting, jsonOf, serveMirror } from '../stage.ts';
 
 const URL_OUTSIDE = 'https://192.0.43.8/in';
-const webhooks = { allowHosts: ['127.0.0.1'], secretsOf: () => null };
+const webhooks = { allowHosts: ['127.0.0.1'] };
 const SECRET = /^whsec_[\w+/]{43}=$/;
-
-/** The document of an answer, which must be what the description of its route says. */
-async function fitting({ app }: Stage, route: string, answer: Response): Promise<Record<string, unknown>> {
-  const [method, url] = route.split(' ');
-  const { schema } = app.routes.find((known) => known.method === method && known.url === url) ?? {};
-  const described = (schema?.response as Record<number, z.ZodType>)[answer.status];
-  if (!(described instanceof z.ZodObject)) throw new Error(`${route} does not say what ${answer.status} is`);
-  const document = await jsonOf(answer);
-  expect(z.strictObject(described.shape).safeParse(document).error?.issues ?? []).toEqual([]);
-  return document;
-}
 
 const codeOf = async (answer: Response): Promise<unknown[]> => [
   answer.status,
@@ -41,7 +28,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect(text).not.toContain(String(secret));
     expect(JSON.parse(text)).toMatchObject({ endpoints: [{ ...body, fields: null, health: 'healthy' }] });
     const rotated = await stage.post('/v1/webhooks/shop/rotate');
-    expect(await fitting(stage, 'POST /v1/webhooks/:name/rotate', rotated)).toEqual({
+    expect(await fitting(stage, 'POST /v1/webhooks/{name}/rotate', rotated)).toEqual({
       ...rest,
       secret: expect.stringMatching(SECRET) as string,
     });
@@ -54,7 +41,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     await stage.post('/v1/webhooks', { name: 'shop', url: URL_OUTSIDE });
     const decide = async (decision: string, body?: object): Promise<Record<string, unknown>> => {
       const answer = await stage.post(`/v1/webhooks/shop/${decision}`, body);
-      return fitting(stage, `POST /v1/webhooks/:name/${decision}`, answer);
+      return fitting(stage, `POST /v1/webhooks/{name}/${decision}`, answer);
     };
     const state = async (): Promise<unknown> =>
       (await session.query(sql`select state, replay_after from webhook_endpoints`))[0];
@@ -74,12 +61,12 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     const receiver = await startReceiver(() => ({ status: 202, body: 'taken' }));
     const { secret } = await jsonOf(await stage.post('/v1/webhooks', { name: 'erp', url: receiver.url }));
     const tested = await stage.post('/v1/webhooks/erp/test');
-    const { webhookId } = await fitting(stage, 'POST /v1/webhooks/:name/test', tested);
+    const { webhookId } = await fitting(stage, 'POST /v1/webhooks/{name}/test', tested);
     const [request] = receiver.requests;
     if (request === undefined) throw new Error('no request');
     expect(verified(request, String(secret))).toMatchObject({ type: 'webhook.test' });
     const listed = await stage.get('/v1/webhooks/erp/deliveries');
-    expect(await fitting(stage, 'GET /v1/webhooks/:name/deliveries', listed)).toMatchObject({
+    expect(await fitting(stage, 'GET /v1/webhooks/{name}/deliveries', listed)).toMatchObject({
       deliveries: [{ webhookId, state: 'delivered', status: 202, responseStart: 'taken', attempts: 1 }],
     });
     expect(await jsonOf(await stage.get('/v1/webhooks/erp/deliveries?before=1'))).toEqual({ deliveries: [] });

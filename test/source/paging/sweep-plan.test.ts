@@ -258,133 +258,14 @@ describe('the order of a sweep', () => {
   });
 });
 
-describe('what a service may do to its pages', () => {
-  test('A06: ignores the page', () => {
-    const service: Service = (page) => ({ ...paged(ids(50), 10)(1), page });
-    expect(reasonOf(() => carryOut(service))).toBe('page_ignored');
-  });
-
-  test('A06: ignores the page and says otherwise, or nothing', () => {
-    const lying = unpaged(ids(10));
-    expect(carryOut(lying)).toMatchObject({ asked: [1, 2], ends: [{ page: 2, end: { rows: 10 } }] });
-    const claiming = withMeta(lying, (_, page) => ({
-      currentPage: page,
-      lastPage: 5,
-      perPage: 10,
-      total: 50,
-    }));
-    expect(reasonOf(() => carryOut(claiming))).toBe('page_ignored');
-  });
-
-  test('A07: repeats the last page beyond the end and admits it', () => {
-    for (const rows of [0, 3, 10, 35, 40]) {
-      const { seen, ends } = carryOut(clamped(ids(rows), 10, true), { thorough: true });
-      expect(seen.size).toBe(rows);
-      for (const { end } of ends) expect(end.rows).toBe(rows);
-    }
-  });
-
-  test('A07: repeats the last page beyond the end as if it were a further one', () => {
-    expect(reasonOf(() => carryOut(clamped(ids(35), 10, false), { thorough: true }))).toBe('page_repeated');
-    expect(reasonOf(() => carryOut(clamped(ids(40), 10, false)))).toBe('page_repeated');
-  });
-
-  test('A07: repeats the last page of a list that does not tell its length', () => {
-    for (const rows of [7, 10, 35, 40])
-      for (const options of [{ thorough: true }, { knownRows: rows }, { knownRows: 95 }, { knownRows: 5 }])
-        for (const honest of [true, false]) {
-          const told = (meta: Meta) => (honest ? { ...NO_META, currentPage: meta.currentPage } : NO_META);
-          const { seen, ends } = carryOut(withMeta(clamped(ids(rows), 10, honest), told), options);
-          expect(seen.size).toBe(rows);
-          expect(ends.at(-1)?.end).toEqual({ rows });
-        }
-  });
-
-  test('A07: a one-page list that is repeated is just a one-page list', () => {
-    for (const rows of [3, 10]) {
-      const { asked, seen } = carryOut(clamped(ids(rows), 10, false), { thorough: true });
-      expect(asked).toEqual([1, 2]);
-      expect(seen.size).toBe(rows);
-    }
-  });
-
-  test('A08: clamps per_page to 25', () => {
-    const { asked, seen } = carryOut(paged(ids(1000), 25), { thorough: true });
-    expect(seen.size).toBe(1000);
-    expect(asked.length).toBe(43);
-  });
-
-  test('A09, A12: counts rows that it never shows', () => {
-    const service = withMeta(paged(ids(35), 10), () => ({ total: 60, lastPage: 6 }));
-    const { seen, ends } = carryOut(service);
-    expect(seen.size).toBe(35);
-    expect(ends.filter(({ end }) => end.rows === 60)).toEqual([]);
-  });
-
-  test('A11: a stale total neither ends a sweep nor hides a row', () => {
-    for (const total of [0, 10, 34, 36, 400]) {
-      const service = withMeta(paged(ids(35), 10), () => ({ total }));
-      expect(carryOut(service).seen.size).toBe(35);
-    }
-  });
-
-  test('A13: last_page lies', () => {
-    for (const lastPage of [1, 2, 3, 5, 50, null]) {
-      const service = withMeta(paged(ids(35), 10), () => ({ lastPage }));
-      expect(carryOut(service).seen.size).toBe(35);
-    }
-  });
-
-  test('A13: a last_page beyond all bounds is not followed, with and without a total', () => {
-    for (const total of [35, null]) {
-      const service = withMeta(paged(ids(35), 10), () => ({ lastPage: 999_999_999_999_999, total }));
-      const { seen, asked } = carryOut(service);
-      expect(seen.size).toBe(35);
-      expect(asked.length).toBeLessThan(30);
-    }
-  });
-
-  test('A16: short and empty pages in the middle are no end', () => {
-    const pages = [ids(10), ['11'], [], ['12', '13'], ids(13).slice(12), ['20']];
-    const keys = (page: number): string[] => pages[page - 1]?.map((id) => `${page}-${id}`) ?? [];
-    const service: Service = (page) => ({ page, keys: keys(page), meta: metaOf(page, 10, 60) });
-    const { seen, ends } = carryOut(service, { thorough: true });
-    expect(seen.size).toBe(15);
-    for (const { page } of ends) expect(page).toBeGreaterThanOrEqual(6);
-  });
-
-  test('A16: they are asked for again first, unless the page says that it is the last', () => {
-    const whole = paged(ids(35), 10);
-    const short: Service = (page) => (page === 2 ? { ...whole(page), keys: ['11'] } : whole(page));
-    expect(reasonOf(() => carryOut(short, { sizesVary: false }))).toBe('page_resized');
-    const shrunk: Service = (page) => (page === 3 ? paged(ids(24), 10)(page) : whole(page));
-    expect(reasonOf(() => carryOut(shrunk, { sizesVary: false }))).toBe('no fault');
-  });
-
-  test('A17: a page that says that pages have another size is asked for again, unless it is the last', () => {
-    const whole = paged(ids(35), 10);
-    const other = withMeta(whole, (_, page) => (page === 2 ? { perPage: 5 } : {}));
-    expect(reasonOf(() => carryOut(other, { sizesVary: false }))).toBe('page_resized');
-    const counted = withMeta(whole, (_, page) => ({ perPage: whole(page).keys.length }));
-    expect(reasonOf(() => carryOut(counted, { sizesVary: false, thorough: true }))).toBe('no fault');
-  });
-
-  test('A17: a later page with more rows than the first', () => {
-    const service: Service = (page) =>
-      page < 4 ? paged(ids(35), 10)(page) : { page, keys: ids(60).slice(30, 45), meta: metaOf(page, 10, 35) };
-    expect(reasonOf(() => carryOut(service))).toBe('page_grew');
-  });
-
-  test('A33: always has one more page', () => {
-    const endless = (meta: (page: number) => Meta): Service => {
-      return (page) => ({ page, keys: ids(10).map((id) => `${page}-${id}`), meta: meta(page) });
-    };
-    const always = endless((page) => metaOf(page, 10, (page + 1) * 10));
-    expect(reasonOf(() => carryOut(always))).toBe('endless');
-    expect(reasonOf(() => carryOut(endless(() => NO_META)))).toBe('endless');
+describe('page 1 that comes again', () => {
+  test.each([null, 1])('is no end where it is full by its own word (current_page %s)', (page) => {
+    const full = withMeta(unpaged(ids(10)), () => ({ perPage: 10, currentPage: page }));
+    expect(carryOut(full)).toMatchObject({ asked: [1, 2], ends: [] });
+    const larger = withMeta(unpaged(ids(10)), () => ({ perPage: 11, currentPage: page }));
+    expect(carryOut(larger)).toMatchObject({ asked: [1, 2], ends: [{ page: 2, end: { rows: 10 } }] });
   });
 });
-
 describe('a closing read', () => {
   const asked = (service: Service, options?: Options, later = service): number[] =>
     closing(carryOut(service, options), later).asked;

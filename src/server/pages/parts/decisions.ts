@@ -1,5 +1,4 @@
 import type { Entry } from '../../../mirror/outbox/outbox-store.ts';
-import { NOT_IN_SETTINGS } from '../../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../../../mirror/webhooks/endpoint-store.ts';
 import { candidatesOf } from '../../../outbound/decisions/entry-list.ts';
 import { choicesOf } from '../../../outbound/decisions/verdicts.ts';
@@ -100,11 +99,10 @@ function adoptForm({ id }: Entry, back: string): Html {
   </form>`;
 }
 
-type Decided = Pick<EndpointStanding, 'name' | 'health' | 'disabledReason'>;
+type Decided = Pick<EndpointStanding, 'name' | 'health'>;
 
-/** The decisions on an endpoint; none on one that the settings no longer name, because they decide. */
-export function endpointButtons({ name, health, disabledReason }: Decided): readonly DecisionButton[] {
-  if (disabledReason === NOT_IN_SETTINGS) return [];
+/** The decisions on an endpoint. */
+export function endpointButtons({ name, health }: Decided): readonly DecisionButton[] {
   const about = `the endpoint ${name}`;
   const button = (label: string, decision: string): DecisionButton => ({
     ...{ label, about, address: `/webhooks/${name}/${decision}` },

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { createActivity, createRowCounts } from '../../counts.ts';
 import type { Activity, RowCounts } from '../../counts.ts';
 import { wholeNumber } from '../../fields.ts';
-import { PAGE_CONTENT } from '../../openapi.ts';
+import { pageAnswer } from '../../openapi.ts';
 import type { RouteContext } from '../../server.ts';
 import { noticeOf } from './decisions.ts';
 import { html } from './html.ts';
@@ -27,7 +27,7 @@ export const pageOptions = <Parts extends FastifySchema>(summary: string, parts:
   config: { signsIn: true } as const,
   schema: {
     ...{ summary, tags: ['Pages'] },
-    response: { 200: { description: 'The page', content: PAGE_CONTENT } },
+    response: { 200: pageAnswer('The page') },
     ...parts,
   },
 });

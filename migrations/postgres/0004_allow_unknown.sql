@@ -1,2 +1,0 @@
-ALTER TABLE "outbox" ADD COLUMN "allow_unknown" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
-UPDATE "outbox" SET "allow_unknown" = 1;

@@ -1,0 +1,69 @@
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import type { CommonRedisOptions } from 'ioredis';
+import type { ClientOptions, QueueClient } from './queue-client.ts';
+
+const CONNECT_MS = 5_000;
+const QUEUE_OPTIONS = { streams: { events: { maxLen: 100 } } }; // No process reads the events.
+const WORKER_OPTIONS = {
+  autorun: false, // `createReopening` runs it once it is ready.
+  maxStalledCount: 1_000_000, // By default the second crash of a worker fails the job.
+  removeOnComplete: { count: 0 }, // For jobs that another client has added without options.
+  removeOnFail: { count: 0 },
+} as const;
+
+const PRODUCER_OPTIONS = {
+  enableOfflineQueue: false, // While Redis is away a command fails at once, instead of waiting for it.
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+} as const;
+
+/** Opens a queue in Redis. */
+export function openQueue(url: string, options: ClientOptions): QueueClient {
+  const { name, concurrency, commandMs, onJob, onFault } = options;
+  const connections: Redis[] = [];
+  const keep = (connection: Redis): void => {
+    connection.on('error', (error) => {
+      onFault(error); // Without a listener ioredis writes to the console.
+    });
+    connections.push(connection);
+  };
+  const producer = connectTo(url, { ...PRODUCER_OPTIONS, commandTimeout: commandMs }, keep);
+  const ready = new Promise((resolve) => producer.once('ready', resolve));
+  const queue = new Queue(name, {
+    ...QUEUE_OPTIONS,
+    connection: producer,
+    skipWaitingForReady: true,
+    skipVersionCheck: true, // A queue whose check has failed once, with Redis away, could never be used again.
+  });
+  const consuming = onJob && connectTo(url, { maxRetriesPerRequest: null }, keep);
+  const worker =
+    consuming && new Worker(name, onJob, { ...WORKER_OPTIONS, connection: consuming, concurrency });
+  const drop = (): void => {
+    for (const each of connections) each.disconnect();
+  };
+  return { queue, worker, ready, drop };
+}
+
+const LONGEST_PAUSE_MS = 2_000;
+
+/** Reconnects for ever, and not all processes at the same moment. */
+const retryStrategy = (times: number): number =>
+  Math.min(50 * 2 ** times, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+
+/** Connects; `keep` gets the connection, and those that BullMQ duplicates from it. */
+function connectTo(
+  url: string,
+  options: Omit<CommonRedisOptions, 'replyMapping'>,
+  keep: (connection: Redis) => void,
+): Redis {
+  const first = new Redis(url, { connectTimeout: CONNECT_MS, keepAlive: 5_000, retryStrategy, ...options });
+  const duplicate = first.duplicate.bind(first);
+  first.duplicate = (override) => {
+    const other = duplicate(override);
+    keep(other);
+    return other;
+  };
+  keep(first);
+  return first;
+}

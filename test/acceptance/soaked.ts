@@ -1,0 +1,173 @@
+/** The program of one soak, in a process of its own: what `serve` does, on the fast calendar, and what it holds to be true. */
+import { sql } from 'drizzle-orm';
+import { startDailyCheck } from '../../src/checks/database-file.ts';
+import { allKinds } from '../../src/config/known-kinds.ts';
+import { openMirror } from '../../src/app/open-mirror.ts';
+import { openConfiguredSource } from '../../src/app/open-source.ts';
+import { outboundQueue, runsQueue } from '../../src/app/queues.ts';
+import { pullSettings } from '../../src/app/pull.ts';
+import { startSchedules } from '../../src/app/keep-pulling.ts';
+import { openSendMark } from '../../src/outbound/send-mark.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { Config } from '../../src/config/settings.ts';
+import { startEngine } from '../../src/jobs/engine.ts';
+import { createInProcessNotifier } from '../../src/jobs/notifier.ts';
+import { instantOf, systemClock } from '../../src/lib/time/clock.ts';
+import { createLogger } from '../../src/lib/log/logger.ts';
+import { claimSource } from '../../src/mirror/kinds/source-binding.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import { storeEntries } from '../../src/outbound/intake/intake.ts';
+import { createOwner } from '../../src/pull/run/parts.ts';
+import { canary } from '../support/canary.ts';
+import { PACE, fastClock } from './clock.ts';
+import { countCreates, deletedRecords, takeSample } from './figures.ts';
+import type { Sample } from './figures.ts';
+import { MOVING_KINDS } from './life.ts';
+import type { Certificate } from './life.ts';
+import { watchStalls } from './stalls.ts';
+import type { Stalls } from './stalls.ts';
+
+/** What a soak is started with: one argument, as JSON. */
+export interface SoakOrder {
+  readonly databaseUrl: string;
+  readonly serviceUrl: string;
+  readonly beganMs: number;
+  readonly minutes: number;
+  readonly drainMinutes: number;
+  readonly createsASecond: number;
+}
+
+export type SoakNews =
+  | { readonly is: 'certificate'; readonly certificate: Certificate }
+  | { readonly is: 'minute'; readonly sample: Sample; readonly stalls: Stalls }
+  | {
+      readonly is: 'end';
+      readonly creates: Record<string, number>;
+      readonly deleted: readonly string[];
+    };
+
+const MINUTE = 60_000;
+const ROLES = ['pulls', 'outbound'] as const;
+/** The engine's own waits stay as they are: they are the machine's, not the calendar's. */
+const TIMINGS = {
+  pollMs: 100 * PACE,
+  heartbeatMs: 5_000 * PACE,
+  takeOverMs: 5_000 * PACE,
+  graceMs: 25_000 * PACE,
+};
+
+const tell = (news: SoakNews): void => void process.send?.(news);
+
+const configOf = ({ databaseUrl, serviceUrl }: SoakOrder): Config =>
+  loadConfig({
+    env: {},
+    flags: {
+      database: { url: databaseUrl },
+      source: { baseUrl: serviceUrl, token: canary('-soak'), timeoutSeconds: 5 },
+      // Time that was waited is measured by the machine's clock, which no calendar makes faster.
+      outbound: { writes: 'on', settleSeconds: 2, patienceSeconds: 60 },
+      // A list loses hundreds of its records a day here.
+      deletions: { holdAbove: { rows: 200, share: 0.5 }, releaseHeldAfterHours: 6 },
+      schedules: { soak: { kinds: [...MOVING_KINDS], cron: '*/10 * * * *' } },
+      retention: { changesDays: null, runsDays: 2, outboxDays: 2, issuesDays: 2 },
+    },
+  });
+
+interface Running {
+  readonly session: Session;
+  readonly push: (count: number) => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Composes what `serve` does, on the fast calendar. */
+async function startService(config: Config, beganMs: number): Promise<Running> {
+  const clock = fastClock(beganMs);
+  const logger = createLogger({ level: 'fatal', secrets: [], destination: process.stderr });
+  const source = openConfiguredSource(config, { clock, logger });
+  const session = await openMirror(config);
+  await session.makeDurable();
+  const owner = createOwner();
+  const parts = { session, source, clock, logger, owner };
+  await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
+  const mark = await openSendMark(session, config.queue.url);
+  // A lease of 45 s is over in 31 ms of this calendar: one process alone need not take over from others.
+  const runs = { ...runsQueue(config, parts), takeOver: () => Promise.resolve() };
+  const engine = startEngine({
+    queues: [runs, outboundQueue(config, { ...parts, mark })],
+    notifier: createInProcessNotifier(),
+    session,
+    clock,
+    logger,
+    timings: TIMINGS,
+    worker: { owner: owner.name, roles: ROLES },
+  });
+  const stopSchedules = startSchedules(config, parts);
+  const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
+  let pushed = 0;
+  return {
+    session,
+    push: async (count) => {
+      const requests = Array.from({ length: count }, () => {
+        const code = `NEW-${pushed++}`;
+        const made =
+          pushed % 2 === 0 ? { kind: 'clients', name: 'name' } : { kind: 'products', name: 'name_fr' };
+        const data = { code, [made.name]: `Pushed ${code}` };
+        return { operation: 'create', kind: made.kind, data, key: code } as const;
+      });
+      await storeEntries(session, { kinds: allKinds(config), requests, now: clock.now() });
+      engine.wake();
+    },
+    stop: async () => {
+      await Promise.all([stopSchedules(), stopChecks()]);
+      await engine.close();
+      mark.close();
+      await source[Symbol.asyncDispose]();
+      await session.close();
+    },
+  };
+}
+
+/** Tells of each list that is certified now, once. */
+async function tellCertificates(session: Session, beganMs: number, told: Map<string, string>): Promise<void> {
+  for (const kind of MOVING_KINDS) {
+    const rows = await session.query(sql`
+      select s.certified_at as at, cast(k.id as text) as id
+      from kind_state as s left join ${sql.identifier(kind)} as k on k._deleted_at is null
+      where s.kind = ${kind} and s.state = 'certified'`);
+    const at = rows[0]?.['at'];
+    if (typeof at !== 'string' || told.get(kind) === at) continue;
+    told.set(kind, at);
+    const ids = rows.flatMap(({ id }) => (id === null ? [] : [String(id)]));
+    const atMs = instantOf(at).getTime() - beganMs;
+    tell({ is: 'certificate', certificate: { kind, atMs, ids } });
+  }
+}
+
+const openCount = (creates: Record<string, number>): number =>
+  ['ready', 'sending', 'unsettled'].reduce((sum, state) => sum + (creates[state] ?? 0), 0);
+
+async function soak(order: SoakOrder): Promise<void> {
+  const { session, push, stop } = await startService(configOf(order), order.beganMs);
+  const watch = watchStalls();
+  const told = new Map<string, string>();
+  const began = performance.now();
+  let minute = 0;
+  tell({ is: 'minute', sample: await takeSample(session, minute), stalls: watch.take() });
+  while (performance.now() - began < order.minutes * MINUTE) {
+    await Promise.all([push(order.createsASecond), systemClock.sleep(1_000)]);
+    await tellCertificates(session, order.beganMs, told);
+    if (performance.now() - began < (minute + 1) * MINUTE) continue;
+    minute++;
+    tell({ is: 'minute', sample: await takeSample(session, minute), stalls: watch.take() });
+  }
+  watch.stop();
+  const drainBegan = performance.now();
+  const drainMs = order.drainMinutes * MINUTE;
+  while (performance.now() - drainBegan < drainMs && openCount(await countCreates(session)) > 0)
+    await systemClock.sleep(1_000);
+  tell({ is: 'end', creates: await countCreates(session), deleted: await deletedRecords(session) });
+  await stop();
+  process.disconnect();
+}
+
+await soak(JSON.parse(process.argv[2] ?? '') as SoakOrder);

@@ -1,3 +1,0 @@
-import { testHalf } from './schedules.ts';
-
-testHalf(2);

@@ -1,0 +1,175 @@
+import { groupBy } from '../../src/lib/group-by.ts';
+import type { ChangeRow } from './dump.ts';
+import { recordsOf } from './finding.ts';
+import type { Finding, Found } from './finding.ts';
+import type { EntryRecord, Recording } from './history.ts';
+import { MOST_KEPT_MS, MOST_LAG_MS, fits, shown } from './mirror-truths.ts';
+import type { Content, Deed } from './records.ts';
+import { mayKeep } from './secrets.ts';
+import { peculiarities } from './traits.ts';
+import type { Trait } from './traits.ts';
+
+/** Events that tell of something that did not happen, of nothing, or of what was known before. */
+export function phantomEvents(recording: Recording): Found {
+  return recording.changes.flatMap((event): Finding[] => {
+    const why = phantom(recording, event);
+    return why === null ? [] : [{ invariant: 'wrong event', detail: `${shown(event)}: ${why}` }];
+  });
+}
+
+function phantom(recording: Recording, event: ChangeRow): string | null {
+  const { change, before, after, fields } = event;
+  const isKnownInFull = isAsDocumented(recording, ['shown', 'envelope', 'status']);
+  const texts = textsOf(recording, event);
+  if (isKnownInFull && [before, after].some((text) => text !== null && !texts.some((one) => fits(one, text))))
+    return 'the record never was like that';
+  if (change === 'created' && isOld(recording, event)) return 'it was there at the baseline';
+  if (change !== 'updated') return null;
+  if (before === null || after === null) return 'an update has two sides';
+  const names = Object.keys(JSON.parse(fields) as object);
+  const isSame = (name: string): boolean => valueOf(before, name) === valueOf(after, name);
+  return names.length === 0 || names.some(isSame) ? `names the fields ${names.join()}` : null;
+}
+
+const valueOf = (text: string, name: string): string => JSON.stringify([(JSON.parse(text) as Content)[name]]);
+
+function deedsOf(recording: Recording, { kind, id }: ChangeRow): readonly Deed[] {
+  return recordsOf(recording, kind).deeds.filter((deed) => deed.id === id);
+}
+
+/** The contents of a record, in their order, as the mirror may keep them. */
+function textsOf(recording: Recording, event: ChangeRow): readonly string[] {
+  const field = recording.secrets.fields[event.kind];
+  return deedsOf(recording, event).flatMap(({ after }) => (after ? [mayKeep(after, field)] : []));
+}
+
+/** Whether the service is the documented one in these traits. */
+function isAsDocumented({ personality }: Recording, traits: readonly Trait[]): boolean {
+  const others = peculiarities(personality);
+  return !traits.some((trait) => others.some((one) => one.startsWith(`${trait}:`)));
+}
+
+/**
+ * Whether a record must have been known at the baseline: one that was certified knew all there was at some point of its last
+ * three sweeps. One that was not certified knows nothing for certain.
+ */
+function isOld(recording: Recording, event: ChangeRow): boolean {
+  const { pulls } = recording;
+  const first = pulls.findIndex(({ after }) => (after.kinds.get(event.kind)?.baselineAt ?? null) !== null);
+  if (first === -1 || (pulls[first]?.after.kinds.get(event.kind)?.certifiedAt ?? null) === null) return false;
+  const sinceMs = (pulls[Math.max(0, first - 2)]?.fromMs ?? -Infinity) - MOST_LAG_MS - MOST_KEPT_MS;
+  const deeds = deedsOf(recording, event);
+  return (deeds[0]?.atMs ?? Infinity) < sinceMs && deeds.every(({ is }) => is !== 'deleted');
+}
+
+/** Records whose events show an older content after a newer one; where a replica answers, that is what it says. */
+export function backwards(recording: Recording): Found {
+  if (!isAsDocumented(recording, ['replica', 'cache', 'shown', 'envelope', 'status'])) return [];
+  const chains = groupBy(recording.changes, ({ kind, id }) => `${kind} ${id}`);
+  return [...chains.values()].flatMap((events): Finding[] => {
+    let from = 0;
+    for (const event of events) {
+      if (event.after === null) continue;
+      const { after } = event;
+      const at = textsOf(recording, event).findIndex((one, index) => index >= from && fits(one, after));
+      if (at === -1)
+        return [{ invariant: 'wrong event', detail: `${shown(event)}: older than the one before` }];
+      from = at;
+    }
+    return [];
+  });
+}
+
+/** Events whose numbers or instants go back, or that were first seen after they were seen. */
+export function outOfOrder({ changes }: Recording): Found {
+  return changes.flatMap((event, at): Finding[] => {
+    const previous = changes[at - 1];
+    const isBefore =
+      previous !== undefined && (event.seq <= previous.seq || event.observedAt < previous.observedAt);
+    const isTurned = event.observedFrom !== null && event.observedFrom > event.observedAt;
+    return isBefore || isTurned
+      ? [{ invariant: 'wrong event', detail: `${shown(event)}: out of order` }]
+      : [];
+  });
+}
+
+/** Events said to be ours that are not, and writes of ours that an event gives to somebody else. */
+export function wrongOrigins(recording: Recording): Found {
+  const known = new Map(recording.entries.map((one) => [`outbox:${one.entry.id}`, one]));
+  const strays = recording.changes
+    .filter(({ origin }) => origin !== 'service')
+    .filter(({ origin, kind, id }) => {
+      const one = known.get(origin);
+      return one?.intent.kind !== kind || one.entry.recordId !== id;
+    });
+  const taken = recording.entries.flatMap((one) => takenFrom(recording, one));
+  return [...strays, ...taken].map((event) => ({
+    invariant: 'wrong event',
+    detail: `${shown(event)}: its origin is ${event.origin}`,
+  }));
+}
+
+/** Creations of ours that an event gives to the service, though the answer had shown the record before any sweep did. */
+function takenFrom(recording: Recording, { entry, intent, attempts }: EntryRecord): readonly ChangeRow[] {
+  const isAnswered = entry.state === 'done' && entry.verdict === 'sent' && intent.operation === 'create';
+  if (!isAnswered || !isAsDocumented(recording, ['shown', 'envelope', 'status', 'ids', 'replica'])) return [];
+  const closedAt = attempts.at(-1)?.closedAt ?? '';
+  return recording.changes.filter(
+    ({ kind, id, change, origin, observedAt }) =>
+      kind === intent.kind &&
+      id === entry.recordId &&
+      change === 'created' &&
+      origin === 'service' &&
+      observedAt > closedAt,
+  );
+}
+
+/** Texts and decimals in columns that are not what the record says. */
+export function wrongColumns({ final, kinds }: Recording): Found {
+  return kinds.flatMap(({ name, fields }) =>
+    [...(final.kinds.get(name)?.rows.values() ?? [])].flatMap(({ id, raw, columns }): Finding[] => {
+      const content = JSON.parse(raw) as Content;
+      return fields.flatMap(({ name: field, type, scale = 0 }): Finding[] => {
+        const sent = content[field];
+        if (!columns.has(field) || typeof sent !== 'string' || sent === '') return [];
+        const expected = type === 'decimal' ? sent.padEnd(sent.indexOf('.') + 1 + scale, '0') : sent;
+        const held = columns.get(field) ?? 'null';
+        if (held === expected) return [];
+        return [
+          { invariant: 'unequal', detail: `${name} ${id} ${field}: got ${held}, expected ${expected}` },
+        ];
+      });
+    }),
+  );
+}
+
+/** Writes that left without a line in the journal. */
+export function unjournalled({ service, entries, kinds }: Recording): Found {
+  return kinds.flatMap(({ name }): Finding[] => {
+    const sends = service.sends.filter(({ kind }) => kind === name).length;
+    const attempts = entries
+      .filter(({ intent }) => intent.kind === name)
+      .reduce((sum, one) => sum + one.attempts.length, 0);
+    return sends > attempts
+      ? [{ invariant: 'unjournalled', detail: `${name}: ${sends} sends, ${attempts} attempts` }]
+      : [];
+  });
+}
+
+/** Creates that name one record as theirs. */
+export function shared({ entries }: Recording): Found {
+  const creates = entries.filter(
+    ({ entry, intent }) => intent.operation === 'create' && entry.state === 'done' && entry.recordId !== null,
+  );
+  const owners = groupBy(creates, ({ entry, intent }) => `${intent.kind} ${entry.recordId ?? ''}`);
+  return [...owners].flatMap(([record, own]): Finding[] =>
+    own.length < 2
+      ? []
+      : [
+          {
+            invariant: 'lost',
+            detail: `${record} of the entries ${own.map(({ entry }) => entry.id).join()}`,
+          },
+        ],
+  );
+}

@@ -1,0 +1,149 @@
+import { expect, test, vi } from 'vitest';
+import { playHistory } from './history.ts';
+import { check } from './invariants.ts';
+import { LIES } from './lies.ts';
+import type { LieName } from './lies.ts';
+import { openMirror } from './mirrors.ts';
+import type { Mirror } from './mirrors.ts';
+import { drawPersonality } from './traits.ts';
+import type { planDeletions } from '../../src/diff/plan-deletions.ts';
+import type { askForAbsent } from '../../src/pull/deletions/absence-evidence.ts';
+import type { readRecord } from '../../src/source/http/read-answer.ts';
+import type { advance } from '../../src/source/paging/sweep-plan.ts';
+
+const planted = await vi.hoisted(async () => (await import('../support/planting.ts')).createPlanting());
+
+vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
+vi.mock('../../src/pull/deletions/absence-evidence.ts', planted.withDoubles);
+vi.mock('../../src/source/http/read-answer.ts', planted.withDoubles);
+vi.mock('../../src/source/paging/sweep-plan.ts', planted.withDoubles);
+
+const HISTORIES = process.env['BMS_TEST_DEEP'] === undefined ? 15 : 1_000;
+/** Records of the one can be asked for one by one, those of the other cannot. */
+const KINDS = ['clients', 'punches'] as const;
+/** A list that says the same again and again is believed where nothing else can be asked. */
+const ONLY_ASKED: readonly LieName[] = [
+  'the last rows are missing, and a web page answers for them',
+  'the last page is page 1',
+];
+/** What must hold whatever a service says; lists that lie are no lists to certify. */
+const HELD = ['falsely deleted', 'unequal', 'broken chain', 'doubled', 'lost'];
+
+/** What a history with a lie breaks; empty = nothing. */
+async function findingsOf(mirror: Mirror, seed: number, lie: LieName): Promise<readonly string[]> {
+  const { pageSize } = drawPersonality(seed);
+  const recording = await playHistory(seed, {
+    session: await mirror.blank(),
+    tables: mirror.tables,
+    personality: { pageSize: pageSize === '100 rows' ? '5 rows' : pageSize },
+    kind: ONLY_ASKED.includes(lie) ? 'clients' : (KINDS[seed % KINDS.length] ?? 'clients'),
+    lie,
+  });
+  return check(recording)
+    .filter(({ invariant }) => HELD.includes(invariant))
+    .map(({ invariant, detail }) => `seed ${seed}: ${invariant}: ${detail}`);
+}
+
+test.each(Object.keys(LIES) as LieName[])(
+  'a service of which it is true that %s: nothing is deleted that is there, and all is well once it tells the truth',
+  { timeout: 300_000 },
+  async (lie) => {
+    await using mirror = await openMirror(null);
+    for (let seed = 1; seed <= HISTORIES; seed++) expect(await findingsOf(mirror, seed, lie)).toEqual([]);
+  },
+);
+
+interface Plantable {
+  planDeletions: typeof planDeletions;
+  askForAbsent: typeof askForAbsent;
+  readRecord: typeof readRecord;
+  advance: typeof advance;
+}
+
+interface PlantedBug {
+  readonly name: string;
+  readonly lie: LieName;
+  readonly parts: { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
+}
+
+const PLANTED_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'a short page ends the list',
+    lie: 'rows are filtered out after pages were cut',
+    parts: {
+      advance: (real) => (plan, response) => {
+        const next = real(plan, response);
+        const isShort = response.keys.length > 0 && response.keys.length < next.stride;
+        if (!isShort || (plan.phase !== 'body' && plan.phase !== 'walk')) return next;
+        const rows = (response.page - 1) * next.stride + response.keys.length;
+        return { ...next, phase: 'done', ask: null, end: { rows } };
+      },
+    },
+  },
+  {
+    name: 'an emptied list is believed',
+    lie: 'lists are empty now and then',
+    parts: {
+      planDeletions: (real) => (facts, rules) =>
+        real({ ...facts, isDoubtful: false }, { ...rules, holdAbove: { rows: 1e9, share: 1 } }),
+    },
+  },
+  {
+    name: 'what is gone from one certified list is deleted at once',
+    lie: 'rows are missing for some minutes',
+    parts: {
+      planDeletions: (real) => (facts, rules) => ({
+        ...real(facts, rules),
+        ask: [],
+        tombstones: facts.absent.map(({ id }) => id),
+      }),
+    },
+  },
+  {
+    name: 'a web page with status 404 says that a record is gone',
+    lie: 'the last rows are missing, and a web page answers for them',
+    parts: { readRecord: (real) => (id) => (answer) => (answer.status === 404 ? null : real(id)(answer)) },
+  },
+  {
+    name: 'a record that answers is deleted all the same',
+    lie: 'the last rows are missing, and a web page answers for them',
+    parts: {
+      askForAbsent:
+        () =>
+        (_parts, { ids }) =>
+          Promise.resolve({ gone: ids, there: [], isSound: true }),
+    },
+  },
+  {
+    name: 'nobody asks whether single records are found at all',
+    lie: 'the last rows are missing, and no record is ever found',
+    parts: {
+      askForAbsent: (real) => (parts, asked) =>
+        real(
+          {
+            ...parts,
+            source: {
+              ...parts.source,
+              retrieve: (kind, id, options) =>
+                id === asked.control
+                  ? Promise.resolve({ record: { id }, sent: 0, answered: 0 })
+                  : parts.source.retrieve(kind, id, options),
+            },
+          },
+          asked,
+        ),
+    },
+  },
+];
+
+const MOST_DRAWS = 300;
+
+test.each(PLANTED_BUGS)('caught: $name', { timeout: 300_000 }, async ({ lie, parts }) => {
+  await using mirror = await openMirror(null);
+  planted.plant(parts);
+  let found: readonly string[] = [];
+  for (let seed = 1; seed <= MOST_DRAWS && found.length === 0; seed++)
+    found = await findingsOf(mirror, seed, lie);
+  planted.plant({});
+  expect(found.join()).toContain('falsely deleted');
+});
