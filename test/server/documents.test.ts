@@ -98,7 +98,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
         insert into kind_state (kind, tick, state, reason, complete_sweeps, certified_at, uncertified_sweeps, epoch)
         values ('clients', 9, 'complete', 'rows_unseen', 7, ${NOON_TEXT}, 4, 1),
           ('products', 9, 'certified', null, 7, ${NOON_TEXT}, 0, 1),
-          ('sales_products', 9, 'complete', null, 0, null, null, 1)`);
+          ('sales_products', 9, 'complete', null, 0, null, 0, 1)`);
       const absence = {
         absentSince: NOON,
         sweep: 1,
