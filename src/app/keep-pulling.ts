@@ -1,4 +1,3 @@
-import { isAllOverruled } from '../checks/plans.ts';
 import { startStaleWatch } from '../checks/stale-kinds.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
@@ -9,17 +8,16 @@ import { instantOf } from '../lib/time/clock.ts';
 import { startKeepingFresh } from '../pull/freshness/keep-fresh.ts';
 import { pullSettings } from './pull.ts';
 import type { ServiceParts } from './queues.ts';
-import { allSchedules, schedulesOf } from './schedules.ts';
+import { schedulesOf } from './schedules.ts';
 
-/** Requests the scheduled runs as they come due, and sweeps at quiet hours. Returns a function that stops it. */
+/** Requests the scheduled runs as they come due. Returns a function that stops it. */
 export function startSchedules(
   config: Config,
   { owner, ...parts }: Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>,
 ): () => Promise<void> {
-  const schedules = allSchedules(config);
-  const kinds = listedKinds(config).map(({ name }) => name);
+  const schedules = schedulesOf(config);
   const stops = [
-    startRequesting({ ...parts, isDead: owner.isDead }, schedules, kinds),
+    startRequesting({ ...parts, isDead: owner.isDead }, schedules),
     startStaleWatch(parts, schedules),
   ];
   return async () => {
@@ -46,13 +44,11 @@ interface PullsToCome {
   /** When each schedule is due next. */
   readonly schedules: readonly object[];
   readonly words: readonly string[];
-  /** A schedule that has no effect; null = none. */
-  readonly warning: string | null;
 }
 
 /** Says what this process is going to pull by itself. */
 export function pullsToCome(config: Config, now: Date): PullsToCome {
-  const slots = nextSlots(allSchedules(config), now);
+  const slots = nextSlots(schedulesOf(config), now);
   const { requestsPerMinute: budget } = config.freshness;
   return {
     schedules: slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) })),
@@ -60,18 +56,13 @@ export function pullsToCome(config: Config, now: Date): PullsToCome {
       pullsText(slots),
       ...(budget === null ? [] : [`up to ${budget} requests a minute read pages between sweeps`]),
     ],
-    warning: isAllOverruled(config, slots) ? OVERRULED : null,
   };
 }
 
-const OVERRULED =
-  'schedules.all is not in force, because another schedule is set: give it another name, such as everything';
-
 function pullsText(slots: readonly ScheduleSlot[]): string {
-  const pulls = slots.filter(({ verifies }) => !verifies);
-  const [first] = pulls;
+  const [first] = slots;
   if (first === undefined) return 'nothing is pulled by itself, because no schedule is set (schedules)';
-  return `${pulls.length === 1 ? 'the schedule' : `${pulls.length} schedules, the next one`} ${first.name} is due at ${isoOf(first.at)}`;
+  return `${slots.length === 1 ? 'the schedule' : `${slots.length} schedules, the next one`} ${first.name} is due at ${isoOf(first.at)}`;
 }
 
 const isoOf = (at: string): string => instantOf(at).toISOString();

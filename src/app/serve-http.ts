@@ -8,7 +8,7 @@ import { createServer } from '../server/create-server.ts';
 import { BACKLOG } from '../server/limits.ts';
 import type { ServerParts } from '../server/server.ts';
 import type { ServiceParts } from './queues.ts';
-import { allSchedules } from './schedules.ts';
+import { schedulesOf } from './schedules.ts';
 
 export interface HttpParts
   extends Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>, Pick<ServerParts, 'writes'> {
@@ -42,7 +42,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     ...(queueMetrics && { queueMetrics }),
     webhooks: config.webhooks,
     ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
-    ...{ schedules: allSchedules(config), isDead: owner.isDead, codes },
+    ...{ schedules: schedulesOf(config), isDead: owner.isDead, codes },
   });
   try {
     const address = await app.listen({ host, port, backlog: BACKLOG });

@@ -186,7 +186,6 @@ function tellStart(
     ...(roles.includes('outbound') ? [WRITES[writes]] : []),
   ];
   logger.info({ event: 'serve.started', ...facts }, words.join('; '));
-  if (pulls?.warning) logger.warn(pulls.warning);
 }
 
 const WRITES = {

@@ -5,8 +5,6 @@ import { idsIn } from '../mirror/records/nested-rows.ts';
 import type { Queryable, Row, Session } from '../mirror/session/session.ts';
 import { filledColumns } from '../mirror/tables/kind-table.ts';
 import type { NestedTable } from '../mirror/tables/kind-table.ts';
-import { createIdList } from './findings.ts';
-import type { IdList } from './findings.ts';
 
 /** All reading is outside of transactions: neither database's writer ever waits for an audit. */
 
@@ -50,14 +48,14 @@ export async function readStrayParents(
 }
 
 /** The ids of all live rows. */
-export async function readLiveIds(db: Queryable, kind: string): Promise<IdList> {
-  const live = createIdList();
+export async function readLiveIds(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
+  const live = new Set<string>();
   for (let after: string | null = SMALLEST_ID; after !== null;) {
     const from: string = after;
     const rows = await db.query(sql`
       select cast(id as text) as id from ${sql.identifier(kind)} as k
       where k.id > ${from} and _deleted_at is null order by k.id limit ${IDS_A_QUERY}`);
-    for (const row of rows) live.add(BigInt(String(row['id'])));
+    for (const row of rows) live.add(String(row['id']));
     after = rows.length < IDS_A_QUERY ? null : String(rows.at(-1)?.['id']);
     await yieldToEventLoop();
   }
@@ -74,15 +72,15 @@ export async function readSetAside(db: Queryable, kind: string): Promise<Readonl
 }
 
 /** The ids that the list lacks and the mirror can explain: their absence is noted, or a kept list response showed them. */
-export async function readAccountedFor(db: Queryable, kind: string, ids: IdList): Promise<IdList> {
-  const accountedFor = createIdList();
+export async function readAccountedFor(
+  db: Queryable,
+  kind: string,
+  ids: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
   const noted = await db.query(sql`
     select record_id from deletions where kind = ${kind} and concluded_at is null`);
-  const add = (id: string): void => {
-    if (ids.has(BigInt(id))) accountedFor.add(BigInt(id));
-  };
-  for (const row of noted) add(String(row['record_id']));
-  for await (const shown of idsShown(db, kind)) for (const id of shown) add(id);
+  const accountedFor = new Set(noted.map((row) => String(row['record_id'])).filter((id) => ids.has(id)));
+  for await (const shown of idsShown(db, kind)) for (const id of shown) if (ids.has(id)) accountedFor.add(id);
   return accountedFor;
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ListedKind } from '../catalog/kind.ts';
 import { sortPage } from '../diff/judge-page.ts';
-import type { Incoming, Quarantined } from '../diff/judge-page.ts';
+import type { Incoming } from '../diff/judge-page.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { asMirrored } from '../mirror/kinds/field-store.ts';
 import { readSuppressed } from '../mirror/records/erasure-store.ts';
@@ -13,8 +13,7 @@ import { SourceError } from '../source/http/errors.ts';
 import type { ListResponse } from '../source/paging/list-responses.ts';
 import type { Source } from '../source/source.ts';
 import { nestedDifferences, recordComparer } from './compare-record.ts';
-import { createIdList, hashOf } from './findings.ts';
-import type { AuditFinding, IdList } from './findings.ts';
+import type { AuditFinding } from './findings.ts';
 import { readLiveIds, readRows, readSetAside, readStrayParents } from './mirror-rows.ts';
 
 export interface AuditParts {
@@ -34,7 +33,7 @@ interface AuditProgress {
 /** One reading of a whole list beside the mirror. */
 export interface KindReading {
   /** Records that were compared with the mirror. */
-  readonly compared: IdList;
+  readonly compared: ReadonlySet<string>;
   /** How many records can have no row, or have none by an open issue. */
   readonly quarantined: number;
   /** Why the list was not read to its end; null = it was. */
@@ -63,15 +62,15 @@ export async function readKind(
     compare: recordComparer(mirrored, session.dialect),
     setAside: await readSetAside(session, kind.name),
     suppressed: await readSuppressed(session, kind.name),
-    shown: createIdList(),
-    compared: createIdList(),
-    quarantined: createIdList(),
+    shown: new Set(),
+    compared: new Set(),
+    quarantined: new Set(),
     onFinding,
   };
   const live = await readLiveIds(session, kind.name); // Before the reading: records created meanwhile are not surplus.
   const fault = await readPages(parts, reading);
   if (fault === null) await findSurplus(reading, live);
-  return { compared: reading.compared, quarantined: reading.quarantined.size(), fault };
+  return { compared: reading.compared, quarantined: reading.quarantined.size, fault };
 }
 
 interface OpenReading {
@@ -83,9 +82,10 @@ interface OpenReading {
   /** Ids of records that are kept out of the mirror on purpose: they are not compared. */
   readonly suppressed: ReadonlySet<string>;
   /** Every id that some page showed. */
-  readonly shown: IdList;
-  readonly compared: IdList;
-  readonly quarantined: IdList;
+  readonly shown: Set<string>;
+  readonly compared: Set<string>;
+  /** By their ids, or by their texts where they have none. */
+  readonly quarantined: Set<string>;
   readonly onFinding: OnFinding;
 }
 
@@ -112,12 +112,15 @@ async function readPages(
 async function comparePage(reading: OpenReading, response: ListResponse): Promise<void> {
   const { kind, session, setAside, suppressed, shown, compared, quarantined } = reading;
   const sorted = sortPage(response.read());
-  for (const one of sorted.quarantined) noteQuarantined(reading, one);
+  for (const { id, raw } of sorted.quarantined) {
+    quarantined.add(id ?? raw);
+    if (id !== null) shown.add(id);
+  }
   const comparable: Incoming[] = [];
   for (const one of sorted.incoming) {
-    shown.add(BigInt(one.id));
+    shown.add(one.id);
     if (suppressed.has(one.id)) continue;
-    if (setAside.has(one.id)) quarantined.add(BigInt(one.id));
+    if (setAside.has(one.id)) quarantined.add(one.id);
     else comparable.push(one);
   }
   const ids = comparable.map(({ id }) => id);
@@ -128,14 +131,7 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
     if (content !== null) live.push({ id: one.id, record: content });
   }
   await compareNested(reading, live);
-  for (const id of ids) compared.add(BigInt(id));
-}
-
-/** A record that can have no row: without a usable id it is known by its text. */
-function noteQuarantined({ quarantined, shown }: OpenReading, { id, code, raw }: Quarantined): void {
-  const hasUsableId = id !== null && (code === 'two_versions' || code === 'too_deep');
-  quarantined.add(hasUsableId ? BigInt(id) : hashOf(raw));
-  if (hasUsableId) shown.add(BigInt(id));
+  for (const id of ids) compared.add(id);
 }
 
 /** Returns the content of which the elements must be the decoding; null where there is no live row. */
@@ -176,9 +172,11 @@ async function compareNested(
 const ROWS_AT_ONCE = 1_000;
 
 /** Rows that were live during the whole reading and that no page showed, and elements under ids that have no row. */
-async function findSurplus({ kind, session, shown, onFinding }: OpenReading, live: IdList): Promise<void> {
-  const unseen: string[] = [];
-  for (const id of live.values()) if (!shown.has(id)) unseen.push(String(id));
+async function findSurplus(
+  { kind, session, shown, onFinding }: OpenReading,
+  live: ReadonlySet<string>,
+): Promise<void> {
+  const unseen = [...live].filter((id) => !shown.has(id));
   for (let from = 0; from < unseen.length; from += ROWS_AT_ONCE) {
     const rows = await readRows(session, kind, unseen.slice(from, from + ROWS_AT_ONCE));
     for (const [id, row] of rows) {

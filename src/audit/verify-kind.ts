@@ -1,8 +1,8 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import type { Difference } from './compare-record.ts';
-import { createFindings, createIdList } from './findings.ts';
-import type { AuditFinding, Findings, IdList } from './findings.ts';
+import { createFindings } from './findings.ts';
+import type { AuditFinding, Findings } from './findings.ts';
 import { readAccountedFor } from './mirror-rows.ts';
 import { readKind } from './read-kind.ts';
 import type { AuditParts, KindReading } from './read-kind.ts';
@@ -30,12 +30,6 @@ export interface KindComparison {
   readonly differences: readonly (Difference & { readonly id: string })[];
 }
 
-/** A verdict, with the differing records that a second reading may repair: a row that no list shows stays. */
-export interface KindAudit {
-  readonly verdict: KindComparison;
-  readonly mendable: readonly string[];
-}
-
 /** How the pull between the readings ended. */
 export interface PullOutcome {
   /** Null where it reached the end of the list. */
@@ -55,7 +49,7 @@ export async function verifyKind(
   parts: AuditParts,
   kind: ListedKind,
   pull: (kind: ListedKind) => Promise<PullOutcome>,
-): Promise<KindAudit> {
+): Promise<KindComparison> {
   const first = createFindings();
   const reading = await readKind(parts, kind, (finding) => {
     first.add(finding);
@@ -63,7 +57,7 @@ export async function verifyKind(
   const { fault } = reading;
   if (fault !== null)
     return notCompared(kind, { reading, first }, { reason: fault.reason, detail: describe(fault) });
-  if (first.ids.size() === 0) return audited(kind, { reading, first }, nothing());
+  if (first.ids.size === 0) return audited(kind, { reading, first }, nothing());
 
   const accountedFor = await readAccountedFor(parts.session, kind.name, first.surplus);
   const outcome = await pull(kind);
@@ -74,21 +68,20 @@ export async function verifyKind(
 interface FirstReading {
   readonly first: Findings;
   /** Surplus rows that the mirror can explain: the list had them a short time ago, or their absence is noted. */
-  readonly accountedFor: IdList;
+  readonly accountedFor: ReadonlySet<string>;
 }
 
 async function readAgain(
   parts: AuditParts,
   kind: ListedKind,
   { first, accountedFor }: FirstReading,
-): Promise<KindAudit> {
+): Promise<KindComparison> {
   const second = createFindings();
   const confirmed = nothing();
   const reading = await readKind(parts, kind, (finding) => {
     second.add(finding);
     if (!first.has(finding)) return;
-    if (finding.is === 'surplus' && accountedFor.has(BigInt(finding.id)))
-      confirmed.waiting.add(BigInt(finding.id));
+    if (finding.is === 'surplus' && accountedFor.has(finding.id)) confirmed.waiting.add(finding.id);
     else confirm(confirmed, finding);
   });
   const { fault } = reading;
@@ -102,26 +95,26 @@ async function readAgain(
 
 /** The differences that the second reading found again. */
 interface Confirmed {
-  readonly ids: IdList;
-  readonly missing: IdList;
-  readonly surplus: IdList;
+  readonly ids: Set<string>;
+  readonly missing: Set<string>;
+  readonly surplus: Set<string>;
   /** Rows whose deletion only lacks its proof. */
-  readonly waiting: IdList;
+  readonly waiting: Set<string>;
   /** By record and field: pages that overlap show a record twice. */
   readonly told: Map<string, KindComparison['differences'][number]>;
 }
 
 const nothing = (): Confirmed => ({
-  ids: createIdList(),
-  missing: createIdList(),
-  surplus: createIdList(),
-  waiting: createIdList(),
+  ids: new Set(),
+  missing: new Set(),
+  surplus: new Set(),
+  waiting: new Set(),
   told: new Map(),
 });
 
 function confirm({ ids, told, ...absent }: Confirmed, { is, id, ...difference }: AuditFinding): void {
-  ids.add(BigInt(id));
-  if (is !== 'value') absent[is].add(BigInt(id));
+  ids.add(id);
+  if (is !== 'value') absent[is].add(id);
   if (told.size < DIFFERENCES_TOLD) told.set(`${id} ${difference.field}`, { id, ...shown(difference) });
 }
 
@@ -131,31 +124,35 @@ interface Comparison {
   readonly second?: Findings;
 }
 
-function audited(kind: ListedKind, { reading, first, second }: Comparison, confirmed: Confirmed): KindAudit {
-  const suspects = union(first.ids, second?.ids);
-  const waiting = confirmed.waiting.size();
-  const verdict = {
+function audited(
+  kind: ListedKind,
+  { reading, first, second }: Comparison,
+  confirmed: Confirmed,
+): KindComparison {
+  const suspects = new Set([...first.ids, ...(second?.ids ?? [])]);
+  const waiting = confirmed.waiting.size;
+  return {
     kind: kind.name,
-    same: agreeing(reading, suspects),
-    moved: suspects.size() - confirmed.ids.size(),
-    differs: confirmed.ids.size(),
-    missing: confirmed.missing.size(),
-    surplus: confirmed.surplus.size(),
+    same: [...reading.compared].filter((id) => !suspects.has(id)).length,
+    moved: suspects.size - confirmed.ids.size,
+    differs: confirmed.ids.size,
+    missing: confirmed.missing.size,
+    surplus: confirmed.surplus.size,
     quarantined: reading.quarantined,
     reason: null,
     detail: waiting === 0 ? null : `waits for proof of deletion: ${waiting} that the list no longer shows`,
     repair: repairOf(kind.name, confirmed),
     differences: [...confirmed.told.values()],
   };
-  const mendable = [...confirmed.ids.values()].filter((id) => !confirmed.surplus.has(id)).map(String);
-  return { verdict, mendable };
 }
 
 /** A backfill reads the service's records: for a surplus row there is none. */
 function repairOf(kind: string, { ids, surplus }: Confirmed): string | null {
-  const mendable = [...ids.values()].filter((id) => !surplus.has(id));
-  return mendable.length === 0 ? null : repairCommand(kind, mendable);
+  const mendable = [...ids].filter((id) => !surplus.has(id)).map(BigInt);
+  return mendable.length === 0 ? null : repairCommand(kind, mendable.sort(byValue));
 }
+
+const byValue = (a: bigint, b: bigint): number => (a < b ? -1 : 1);
 
 interface Ending {
   readonly reason: string | null;
@@ -168,22 +165,10 @@ function notCompared(
   kind: ListedKind,
   comparison: Comparison,
   { reason, detail, confirmed = nothing() }: Ending,
-): KindAudit {
-  const open = union(comparison.first.ids, comparison.second?.ids).size() - confirmed.ids.size();
+): KindComparison {
+  const open =
+    new Set([...comparison.first.ids, ...(comparison.second?.ids ?? [])]).size - confirmed.ids.size;
   const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
-  const { verdict, mendable } = audited(kind, comparison, confirmed);
-  const told = { moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
-  return { verdict: { ...verdict, ...told }, mendable };
-}
-
-function agreeing({ compared }: KindReading, suspects: IdList): number {
-  let suspected = 0;
-  for (const id of suspects.values()) if (compared.has(id)) suspected++;
-  return compared.size() - suspected;
-}
-
-function union(...lists: readonly (IdList | undefined)[]): IdList {
-  const all = createIdList();
-  for (const list of lists) for (const id of list?.values() ?? []) all.add(id);
-  return all;
+  const compared = audited(kind, comparison, confirmed);
+  return { ...compared, moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
 }

@@ -1,40 +1,14 @@
 import { listedKinds } from '../config/known-kinds.ts';
-import { settings } from '../config/settings.ts';
 import type { Config } from '../config/settings.ts';
 import { wholeSweeps } from '../jobs/schedule.ts';
 import type { ScheduleSlot } from '../jobs/schedule.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { lengthOf, systemClock } from '../lib/time/clock.ts';
-import { sqlitePath } from '../mirror/open-session.ts';
 import type { Session } from '../mirror/session/session.ts';
 import { followLists } from '../pull/freshness/follow-lists.ts';
 import { forecastDelays, forecastList } from '../pull/freshness/unseen-ages.ts';
 import type { ForecastList } from '../pull/freshness/unseen-ages.ts';
-
-/** Says of valid settings which of them have no effect. */
-export function tellSettings(config: Config, slots: readonly ScheduleSlot[]): CheckResult {
-  const overruled = isAllOverruled(config, slots)
-    ? ['schedules.all is set and has no effect, because another schedule is set (give it another name)']
-    : [];
-  const idle = [...withoutMeaningHere(config), ...overruled];
-  return passed('settings', ['valid', ...idle].join('; '));
-}
-
-/** Whether `schedules.all` was set in vain: it counts only where no other schedule is set. */
-export function isAllOverruled(
-  { schedules }: Config,
-  inForce: readonly Pick<ScheduleSlot, 'name'>[],
-): boolean {
-  const { all } = settings.parse({}).schedules;
-  const isSet = schedules.all !== null && JSON.stringify(schedules.all) !== JSON.stringify(all);
-  return isSet && !inForce.some(({ name }) => name === 'all');
-}
-
-function withoutMeaningHere({ bi, database }: Config): readonly string[] {
-  if (bi.readerRole === null || sqlitePath(database.url) === null) return [];
-  return ['bi.readerRole is set and has no effect on SQLite'];
-}
 
 /** Says what the background service would do by these settings: when it pulls, whether it sends, what it removes. */
 export function tellPlans(config: Config, slots: readonly ScheduleSlot[]): readonly CheckResult[] {
@@ -43,15 +17,12 @@ export function tellPlans(config: Config, slots: readonly ScheduleSlot[]): reado
 
 function tellSchedules(config: Config, slots: readonly ScheduleSlot[]): readonly CheckResult[] {
   const all = listedKinds(config).length;
-  const told = slots.map(({ name, cron, timezone, kinds, pages, verifies, at }) => {
+  if (slots.length === 0) return [passed('schedules', 'no pull is scheduled: serve pulls nothing by itself')];
+  return slots.map(({ name, cron, timezone, kinds, at }) => {
     const which = kinds.length === all ? 'all kinds' : kinds.join(', ');
-    const what = verifies ? 'verifies' : 'pulls';
-    const part = pages === null ? '' : `, the first ${pages} pages`;
-    const detail = `serve ${what} ${which}${part} by "${cron}" (${timezone}), next at ${at.slice(0, 16)} UTC`;
+    const detail = `serve pulls ${which} by "${cron}" (${timezone}), next at ${at.slice(0, 16)} UTC`;
     return passed(`schedules.${name}`, detail);
   });
-  if (slots.some(({ verifies }) => !verifies)) return told;
-  return [passed('schedules', 'no pull is scheduled: serve pulls nothing by itself'), ...told];
 }
 
 function tellWrites({ outbound }: Config): CheckResult {

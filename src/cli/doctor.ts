@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { openConfiguredSource } from '../app/open-source.ts';
-import { allSchedules } from '../app/schedules.ts';
+import { schedulesOf } from '../app/schedules.ts';
 import { checkAll } from '../checks/doctor.ts';
 import { filesRead } from '../config/environment.ts';
 import { nextSlots } from '../jobs/schedule.ts';
@@ -20,7 +20,7 @@ export function doctorCommand(context: CommandContext): Command {
       const checks = await checkAll({
         config,
         files: filesRead(context.io.env, options.config),
-        slots: nextSlots(allSchedules(config), systemClock.now()),
+        slots: nextSlots(schedulesOf(config), systemClock.now()),
         openMirror: () => openSession(config.database.url), // As it is: nothing is migrated.
         openSource: () => openConfiguredSource(config, { clock: systemClock, logger }),
       });

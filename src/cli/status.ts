@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
-import { allSchedules } from '../app/schedules.ts';
+import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { lengthOf, systemClock } from '../lib/time/clock.ts';
@@ -19,7 +19,7 @@ export function statusCommand(context: CommandContext): Command {
   return createCommand('status', 'show how fresh and how sound the mirror is').action(
     async (options: CommonOptions) => {
       const config = settingsOf(context, options);
-      const schedules = allSchedules(config);
+      const schedules = schedulesOf(config);
       await using session = await openExistingMirror(config);
       const outlook = { schedules, isDead: createOwner().isDead, now: systemClock.now() };
       const status = await readStatusReport(session, allKinds(config), outlook);
@@ -56,7 +56,7 @@ function printKinds(stdout: Output, { kinds, nextPulls, isServed }: StatusReport
   const isFollowed = kinds.some(({ unseen_p50_seconds: p50 }) => p50 !== null);
   const unseen = isFollowed ? ['not seen yet'] : [];
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)', ...unseen];
-  const next = new Map(nextPulls.map(({ kind, at, pages }) => [kind, pulledAt(at, pages)]));
+  const next = new Map(nextPulls.map(({ kind, at }) => [kind, at.slice(0, 16)]));
   const rows = kinds.map((row) => [
     ...[row.kind, wordsOf(row).label, row.rows],
     ...[row.last_sweep_at, row.certified_at, row.last_change_at],
@@ -73,9 +73,6 @@ function unseenWords({ unseen_p50_seconds: p50, unseen_p95_seconds: p95 }: Statu
   if (p50 === null || p95 === null) return '-';
   return `half under ${lengthOf(1000 * p50)}, 95 % under ${lengthOf(1000 * p95)}`;
 }
-
-const pulledAt = (at: string, pages: number | null): string =>
-  pages === null ? at.slice(0, 16) : `${at.slice(0, 16)}, ${pages} pages`;
 
 function needsOf(row: Status['kinds'][number]): string[] {
   const { kind, state, held_deletions: held } = row;

@@ -1,5 +1,4 @@
 import { KINDS, kindNamed } from '../catalog/catalog.ts';
-import type { ListOrder } from '../catalog/kind.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { isTree, located, mapAt } from './layer.ts';
 import type { Layer, Path, Tree } from './layer.ts';
@@ -12,9 +11,6 @@ const KEYED_BY_KIND = [
 
 const SCHEDULE_NAME = /^[a-z][a-z0-9_]*$/;
 
-/** Lists whose first pages never show new records. */
-const NEWEST_ELSEWHERE: readonly unknown[] = ['created, oldest first', 'code'] satisfies ListOrder[];
-
 /** Finds settings that name a kind that does not exist, or one that does not suit them; the schema knows no kinds. */
 export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[] {
   const further = mapAt(values, ['kinds']);
@@ -26,7 +22,7 @@ export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[
       .map((key) => told([...path, key], unknownKind(key, known))),
   );
   const schedules = Object.entries(mapAt(values, ['schedules']))
-    .filter(([name]) => name !== 'timezone' && name !== 'verify')
+    .filter(([name]) => name !== 'timezone')
     .flatMap(([name, value]) => {
       const wrongName = SCHEDULE_NAME.test(name)
         ? []
@@ -34,9 +30,7 @@ export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[
       const faults = kindsOf(name, value)
         .filter((kind) => !Object.hasOwn(further, kind)) // Those have a list.
         .flatMap((kind) => kindFault(kind, known));
-      return [...wrongName, ...faults, ...pagesFault(value, further)].map((fault) =>
-        told(['schedules', name], fault),
-      );
+      return [...wrongName, ...faults].map((fault) => told(['schedules', name], fault));
     });
   return [...keys, ...schedules];
 }
@@ -56,15 +50,6 @@ function kindsOf(name: string, value: unknown): string[] {
 function kindFault(kind: string, known: readonly string[]): string[] {
   if (!known.includes(kind)) return [unknownKind(kind, known)];
   return kindNamed(kind)?.list === null ? [`the service has no list of ${kind}, so it cannot be pulled`] : [];
-}
-
-function pagesFault(value: unknown, further: Tree): string[] {
-  if (!isTree(value) || value['pages'] === undefined || value['pages'] === null) return [];
-  const kind = String(value['kind']);
-  const order = kindNamed(kind)?.list?.order ?? mapAt(further, [kind])['order'];
-  if (!NEWEST_ELSEWHERE.includes(order)) return [];
-  const why = order === 'code' ? 'is in the order of code' : 'shows the newest last';
-  return [`pages are for a list that shows the newest first, and that of ${kind} ${why}`];
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
 import type { Repeating } from '../lib/log/repeat.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import { countChangesByHour, readMovingKinds, sweptKinds } from '../mirror/kinds/status-store.ts';
+import { sweptKinds } from '../mirror/kinds/status-store.ts';
 import { readMark, requestSlot, writeMark } from '../mirror/runs/slot-requests.ts';
 import type { SlotEnd, SlotRequest } from '../mirror/runs/slot-requests.ts';
 import { isAway } from '../mirror/session/errors.ts';
@@ -21,24 +21,14 @@ interface ScheduleParts {
 }
 
 const CHECK_MS = 10_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Requests runs by the clock, as several processes may do at once. Returns a function that stops it. */
-export function startSchedules(
-  parts: ScheduleParts,
-  schedules: readonly Schedule[],
-  listed: readonly string[],
-): () => Promise<void> {
-  const pulls = schedules.filter(({ verifies }) => verifies === undefined);
-  const firstReads = createFirstReads(parts, [...new Set(pulls.flatMap(({ kinds }) => kinds))]);
-  const checks = [
-    startCheck(parts, 'requesting the first pull', firstReads),
-    startCheck(parts, 'asking for sweeps at quiet hours', createQuietCheck(parts, listed)),
-  ];
+export function startSchedules(parts: ScheduleParts, schedules: readonly Schedule[]): () => Promise<void> {
+  const firstReads = createFirstReads(parts, [...new Set(schedules.flatMap(({ kinds }) => kinds))]);
+  const check = startCheck(parts, 'requesting the first pull', firstReads);
   const stopTicking = startTicking(parts, schedules);
   return async () => {
-    await Promise.all([stopTicking(), ...checks.map((check) => check.stop())]);
+    await Promise.all([stopTicking(), check.stop()]);
   };
 }
 
@@ -104,10 +94,10 @@ async function readStart({ session }: ScheduleParts, { name }: Schedule, now: Da
 
 async function requestDue(
   parts: ScheduleParts,
-  { name: schedule, kinds, pages, verifies }: Schedule,
+  { name: schedule, kinds }: Schedule,
   due: Pick<SlotRequest, 'slot' | 'now'>,
 ): Promise<void> {
-  const end = await request(parts, { ...due, schedule, kinds, pages, ...(verifies && { verifies }) });
+  const end = await request(parts, { ...due, schedule, kinds });
   if (end.is === 'taken') return;
   const isOpen = `the schedule ${schedule} gets no run: its kinds are asked for or being read already`;
   const message = end.is === 'served' ? isOpen : 'a schedule has come due: its run is asked for';
@@ -116,16 +106,6 @@ async function requestDue(
 
 const request = ({ session, isDead }: ScheduleParts, due: Omit<SlotRequest, 'isDead'>): Promise<SlotEnd> =>
   session.atomically((tx) => requestSlot(tx, { ...due, isDead }));
-
-/** Requests a pull of whole lists, and tells of it. */
-async function requestPull(
-  parts: ScheduleParts,
-  due: Pick<SlotRequest, 'schedule' | 'slot' | 'kinds' | 'now'>,
-  [facts, message]: readonly [facts: object, message: string],
-): Promise<void> {
-  const end = await request(parts, { ...due, pages: null });
-  if (end.is === 'requested') parts.logger.info({ runId: end.runId, ...facts }, message);
-}
 
 /**
  * Creates the check that requests a first pull, once, of the scheduled kinds that were never read to the end: they do not wait
@@ -139,54 +119,12 @@ export function createFirstReads(parts: ScheduleParts, scheduled: readonly strin
     const swept = await sweptKinds(parts.session);
     const kinds = scheduled.filter((kind) => !swept.has(kind));
     const due = { schedule: 'first_read', slot: now, kinds, now }; // Processes that start together request one run.
-    const told = [{ kinds }, 'kinds that are scheduled and were never read are read now'] as const;
-    if (kinds.length > 0) await requestPull(parts, due, told);
+    const end = kinds.length === 0 ? null : await request(parts, due);
+    if (end?.is === 'requested')
+      parts.logger.info(
+        { runId: end.runId, kinds },
+        'kinds that are scheduled and were never read are read now',
+      );
     isDone = true;
   };
-}
-
-/** Creates the check that requests one more sweep a day of each list that moves, at its quietest hour. */
-export function createQuietCheck(parts: ScheduleParts, kinds: readonly string[]): () => Promise<void> {
-  let checked: number | null = null;
-  return async () => {
-    const now = parts.clock.now();
-    const hour = Math.floor(now.getTime() / HOUR_MS);
-    if (hour === checked) return;
-    for (const kind of await readMovingKinds(parts.session))
-      if (kinds.includes(kind)) await requestIfQuiet(parts, kind, now);
-    checked = hour;
-  };
-}
-
-const HISTORY_DAYS = 7;
-
-async function requestIfQuiet(parts: ScheduleParts, kind: string, now: Date): Promise<void> {
-  const since = new Date(now.getTime() - HISTORY_DAYS * DAY_MS);
-  const hour = quietestHour(await countChangesByHour(parts.session, kind, since));
-  if (hour === null || hour !== now.getUTCHours()) return;
-  const slot = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS); // One a day, however the quietest hour shifts.
-  const due = { schedule: `quiet_${kind}`, slot, kinds: [kind], now };
-  await requestPull(parts, due, [{ kind, hour }, 'a list that moves is read once more at its quietest hour']);
-}
-
-const FEWEST_DAYS = 2;
-const HOURS = 24;
-
-/** Changes of a kind in each hour of the day (UTC), and the number of days on which there were any. */
-type HourlyChanges = Awaited<ReturnType<typeof countChangesByHour>>;
-
-/**
- * The hour of the day (UTC, 0 to 23) in which a kind changes least; null if its history does not show one.
- *
- * It shows one if changes were seen on at least two days, and that hour has less than half of the mean number of changes.
- * Of equal hours the one with quieter neighbours counts: it is further from the busy ones.
- */
-export function quietestHour({ counts, days }: HourlyChanges): number | null {
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  if (days < FEWEST_DAYS || total === 0 || counts.length !== HOURS) return null;
-  const at = (hour: number): number => counts[(hour + HOURS) % HOURS] ?? 0;
-  const around = (hour: number): number => at(hour - 2) + 2 * at(hour - 1) + 2 * at(hour + 1) + at(hour + 2);
-  const hours = counts.map((_count, hour) => hour);
-  const [quietest = 0] = hours.sort((a, b) => at(a) - at(b) || around(a) - around(b) || a - b);
-  return 2 * at(quietest) < total / HOURS ? quietest : null;
 }

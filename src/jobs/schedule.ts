@@ -10,10 +10,6 @@ export interface Schedule {
   readonly cron: string;
   readonly timezone: string;
   readonly kinds: readonly string[];
-  /** The number of pages from the beginning of each list; null = whole lists. */
-  readonly pages: number | null;
-  /** Compares the kinds with the service instead of pulling them. */
-  readonly verifies?: true;
 }
 
 type SlotQuestion = Pick<Schedule, 'cron' | 'timezone'> & Readonly<Record<'lastSlot' | 'now', Date>>;
@@ -53,8 +49,6 @@ const parse = (cron: string, timezone: string, from: number): CronExpression =>
 /** A kind is stale once this many slots of one of its schedules have passed since its list was read to the end. */
 export const STALE_SLOTS = 3;
 
-const readsWhole = ({ pages, verifies }: SweepSchedule): boolean => pages === null && verifies !== true;
-
 export interface StaleKind {
   readonly kind: string;
   /** When its list was last read to the end; null = never. */
@@ -69,11 +63,11 @@ interface Readings {
   readonly now: Date;
 }
 
-/** Finds the kinds that are stale by the schedules that read whole lists. */
+/** Finds the kinds that are stale by these schedules. */
 export function staleKinds(schedules: readonly Schedule[], readings: Readings): readonly StaleKind[] {
   const { sweptAt, startedAt, now } = readings;
   const stale = new Map<string, StaleKind>();
-  for (const { cron, timezone, kinds } of schedules.filter(readsWhole)) {
+  for (const { cron, timezone, kinds } of schedules) {
     const walk = parse(cron, timezone, now.getTime()); // On its way back it may be an hour off where clocks change.
     for (let slot = 1; slot < STALE_SLOTS; slot += 1) walk.prev();
     const oldest = walk.prev().toDate();
@@ -86,24 +80,23 @@ export function staleKinds(schedules: readonly Schedule[], readings: Readings): 
 }
 
 /** A schedule of the background service, with the instant (UTC) when it comes due next. */
-export interface ScheduleSlot extends Omit<Schedule, 'verifies'> {
-  readonly verifies: boolean;
+export interface ScheduleSlot extends Schedule {
   readonly at: string;
 }
 
 /** The next slot of every schedule, the earliest first. */
 export function nextSlots(schedules: readonly Schedule[], now: Date): readonly ScheduleSlot[] {
   return schedules
-    .map(({ name, cron, timezone, kinds, pages, verifies = false }) => {
-      const at = instantText(nextSlot(cron, timezone, now));
-      return { ...{ name, cron, timezone, kinds, pages, verifies }, at };
-    })
+    .map((schedule) => ({
+      ...schedule,
+      at: instantText(nextSlot(schedule.cron, schedule.timezone, now)),
+    }))
     .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
 }
 
 /** Milliseconds between the sweeps of a list, and when the next one is due; null = never. */
 type Sweeps = { readonly everyMs: number; readonly nextMs: number } | null;
-type SweepSchedule = Omit<Schedule, 'name' | 'verifies'> & { readonly verifies?: boolean };
+type SweepSchedule = Omit<Schedule, 'name'>;
 
 /** Tells when the schedules read the whole list of a kind next, and how often; computes it again once that has come. */
 export function wholeSweeps(schedules: readonly SweepSchedule[]): (kind: string, now: Date) => Sweeps {
@@ -113,8 +106,8 @@ export function wholeSweeps(schedules: readonly SweepSchedule[]): (kind: string,
     const nowMs = now.getTime();
     if (before !== undefined && nowMs >= before.fromMs && nowMs < (before.sweeps?.nextMs ?? Infinity))
       return before.sweeps;
-    const whole = schedules.filter((one) => readsWhole(one) && one.kinds.includes(kind));
-    const sweeps = nextSweeps(whole, now);
+    const own = schedules.filter(({ kinds }) => kinds.includes(kind));
+    const sweeps = nextSweeps(own, now);
     known.set(kind, { fromMs: nowMs, sweeps });
     return sweeps;
   };

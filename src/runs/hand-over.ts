@@ -48,7 +48,7 @@ async function follow(parts: Parts, runId: number): Promise<Followed> {
   const { clock, signal, onProgress } = parts;
   const told = new Set<string>();
   for (;;) {
-    const run = await findUnfailed(parts, runId);
+    const run = await findUnlessFailed(parts, runId);
     for (const { kind, pages, rows } of run.reports) {
       if (!told.has(kind)) onProgress?.({ kind, pages, lastPage: pages, rows });
       told.add(kind);
@@ -64,7 +64,7 @@ async function follow(parts: Parts, runId: number): Promise<Followed> {
 }
 
 /** @throws {SyncError} `run.failed` */
-async function findUnfailed({ session, clock }: Parts, runId: number): Promise<Run> {
+async function findUnlessFailed({ session, clock }: Parts, runId: number): Promise<Run> {
   const run = await findRun(session, runId, clock.now());
   if (run !== null && run.state !== 'failed') return run;
   throw new SyncError(`Run ${runId} of the background service failed: ${run?.reason ?? 'its row is gone'}`, {

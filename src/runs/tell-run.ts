@@ -23,21 +23,13 @@ export async function beginTelling({ session, clock }: Parts, runId: number): Pr
 
 const ENDED: readonly string[] = ['done', 'incomplete', 'failed'];
 
-/**
- * Tells in the log how a run has ended and what it found: held deletions, drift. A run that goes on later is not told.
- *
- * @param pageReports Reports that have no rows: those of a run that read some pages only.
- */
-export async function tellRun(
-  { session, clock, logger }: Parts,
-  beginning: RunBeginning,
-  pageReports: readonly KindReport[],
-): Promise<void> {
+/** Tells in the log how a run has ended and what it found: held deletions, drift. A run that goes on later is not told. */
+export async function tellRun({ session, clock, logger }: Parts, beginning: RunBeginning): Promise<void> {
   const run = await findRun(session, beginning.runId, clock.now());
   if (run === null || !ENDED.includes(run.state)) return;
   const durationMs = Math.round(clock.monotonicMs() - beginning.startMs);
-  const reports = [...run.reports, ...pageReports];
-  tellEnd(logger, { runId: run.id, command: run.command, reason: run.reason, reports, durationMs });
+  const { command, reason, reports } = run;
+  tellEnd(logger, { runId: run.id, command, reason, reports, durationMs });
   const kinds = new Set(reports.map(({ kind }) => kind));
   for (const hold of newHolds(beginning.holds, await readHolds(session)))
     if (kinds.has(hold.kind)) tellHold(logger, hold);

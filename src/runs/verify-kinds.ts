@@ -48,7 +48,7 @@ async function verifyAll(
     verdicts.push(
       isStopped
         ? notReached(kind)
-        : (await verifyKind(parts, kind, (one) => pullBetween(parts, one, settings))).verdict,
+        : await verifyKind(parts, kind, (one) => pullBetween(parts, one, settings)),
     );
   }
   return verdicts;
@@ -69,11 +69,7 @@ function runState(verdicts: readonly KindComparison[]): RunState {
 export type PullSettings = Omit<PullRequest, 'kinds' | 'acceptNewSource' | 'runId'>;
 
 /** Pulls a kind between two readings of a verification, as `bms-sync pull` does. */
-export async function pullBetween(
-  parts: PullParts,
-  kind: ListedKind,
-  settings: PullSettings,
-): Promise<PullOutcome> {
+async function pullBetween(parts: PullParts, kind: ListedKind, settings: PullSettings): Promise<PullOutcome> {
   const kinds = await pullKinds(parts, { kinds: [kind], acceptNewSource: false, ...settings }).then(
     (report) => report.kinds,
     refusedKind,

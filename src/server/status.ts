@@ -65,18 +65,15 @@ interface KindSlot {
   readonly kind: string;
   /** The name of the schedule. */
   readonly schedule: string;
-  /** The number of pages from the beginning of the list; null = the whole list. */
-  readonly pages: number | null;
   /** UTC. */
   readonly at: string;
 }
 
 /** The next pull of each kind that has a schedule, in the order of the kinds. */
 export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]): readonly KindSlot[] {
-  const pulls = slots.filter(({ verifies }) => !verifies);
   return kinds.flatMap((kind) => {
-    const slot = pulls.find(({ kinds: named }) => named.includes(kind));
-    return slot === undefined ? [] : [{ kind, schedule: slot.name, pages: slot.pages, at: slot.at }];
+    const slot = slots.find(({ kinds: named }) => named.includes(kind));
+    return slot === undefined ? [] : [{ kind, schedule: slot.name, at: slot.at }];
   });
 }
 

@@ -12,7 +12,6 @@ import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { memoryLog } from '../jobs/support.ts';
 import { mirror, openSandboxSource, rewriting, sandbox } from '../pull/support.ts';
-import { newRequests } from '../pull/steps.ts';
 import { run, settingsFor } from '../support/command-line.ts';
 import { ask } from '../support/mirror-file.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
@@ -70,62 +69,6 @@ function processOf({ service, session, clock, schedules, name = 'one' }: Made) {
 const runsOf = (session: Session) =>
   session.query(sql`select command, kinds, request, state, slot from runs order by id`);
 
-test('H03 after a week without the service, one pull: that of the latest slot', async () => {
-  const [service, session, wall] = [await sandbox(), await mirror(), wallClock()];
-  const made = { service, session, clock: wall.clock, schedules: { departments: '*/10 * * * *' } };
-  await processOf(made).look();
-  wall.pass(7 * DAY + 5 * MINUTE);
-  const now = processOf(made);
-  for (let look = 0; look < 5; look++) {
-    await now.look();
-    await now.work();
-  }
-  expect(await runsOf(session)).toEqual([
-    {
-      ...{ command: 'pull', kinds: '["departments"]', request: 'schedule departments', state: 'done' },
-      slot: 'departments@2026-03-08T12:30:00.000Z',
-    },
-  ]);
-  expect(await session.query(sql`select count(*) as n from departments`)).toEqual([
-    { n: service.world.ids('departments').length },
-  ]);
-});
-
-test('the first pages of a list are read in between: what is new lands, and nothing is concluded', async () => {
-  const [service, session, wall] = [await sandbox({ size: 430 }), await mirror(), wallClock()];
-  const schedules = {
-    products: '0 13 * * *',
-    newest: { kind: 'products', pages: 2, cron: '*/5 14-23 * * *' },
-  };
-  const process = processOf({ service, session, clock: wall.clock, schedules });
-  await process.look();
-  wall.pass(30 * MINUTE);
-  await process.look();
-  await process.work();
-  const before = await session.query(sql`select state, certified_at from kind_state where kind = 'products'`);
-  const fresh = Number(service.world.insert('products', { code: 'NEW' })['id']);
-  const asked = newRequests(service);
-  wall.pass(60 * MINUTE);
-  await process.look();
-  await process.work();
-
-  expect(asked()).toEqual(['/api/products?page=1&per_page=100', '/api/products?page=2&per_page=100']);
-  expect(await session.query(sql`select cast(id as text) as id from products where code = 'NEW'`)).toEqual([
-    { id: String(fresh) },
-  ]);
-  expect((await runsOf(session))[1]).toMatchObject({
-    ...{ command: 'backfill', request: '--pages 1-2', state: 'done' },
-    slot: 'newest@2026-03-01T14:00:00.000Z',
-  });
-  expect(
-    await session.query(sql`select state, certified_at from kind_state where kind = 'products'`),
-  ).toEqual(before);
-  expect(
-    await session.query(sql`select count(*) as n from sightings where run_id = 2 and end_rows is null`),
-  ).toEqual([{ n: 2 }]);
-  expect(await session.query(sql`select count(*) as n from sightings where run_id = 2`)).toEqual([{ n: 2 }]);
-});
-
 test('two processes, one run, worked once', async () => {
   const [service, wall, url] = [await sandbox(), wallClock(), await freshDatabaseUrl('template_all_kinds')];
   const sessions = await Promise.all([1, 2].map(() => openPostgresSession(url)));
@@ -149,31 +92,6 @@ test('two processes, one run, worked once', async () => {
   }
   const sweeps = await session.query(sql`select sum(requests) as n from run_kinds`);
   expect(Number(sweeps[0]?.['n'])).toBe(service.requests.length);
-});
-
-test('H04 a tick while its pull runs asks for no second one', async () => {
-  const [plain, session, wall] = [await sandbox(), await mirror(), wallClock()];
-  const during: Promise<void>[] = [];
-  const service = await rewriting(plain, (body) => {
-    if (during.length === 0) {
-      wall.pass(MINUTE);
-      during.push(process.look());
-    }
-    return body;
-  });
-  const process = processOf({ service, session, clock: wall.clock, schedules: { departments: '* * * * *' } });
-  await process.look();
-  wall.pass(MINUTE);
-  await process.look();
-  await process.work();
-  await Promise.all(during);
-  expect(during).toHaveLength(1);
-  expect(await runsOf(session)).toMatchObject([
-    { state: 'done', slot: 'departments@2026-03-01T12:31:00.000Z' },
-  ]);
-  expect(process.log.lines).toContainEqual(
-    expect.objectContaining({ is: 'served', slot: '2026-03-01T12:32:00.000Z' }),
-  );
 });
 
 test('H05 a run that is cut off because its process must end is for the next one', async () => {

@@ -31,6 +31,6 @@ test('reads outside of transactions, and every page once it is told of by the se
   );
 
   expect(reading).toMatchObject({ quarantined: 0, fault: null });
-  expect(reading.compared.size()).toBe(230);
+  expect(reading.compared.size).toBe(230);
   expect(pages.length).toBeGreaterThanOrEqual(4); // Three with records, and an empty one.
 });

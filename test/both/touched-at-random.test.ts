@@ -56,12 +56,10 @@ async function verifyAll(service: Sandbox, session: Session, minute: number): Pr
   const verdicts: KindComparison[] = [];
   for (const kind of LISTED_KINDS)
     verdicts.push(
-      (
-        await verifyKind({ session, source }, kind, async () => {
-          const { state, detail } = await pullOne(service, session, { kind: kind.name, minute });
-          return { reason: state === 'certified' ? null : state, detail };
-        })
-      ).verdict,
+      await verifyKind({ session, source }, kind, async () => {
+        const { state, detail } = await pullOne(service, session, { kind: kind.name, minute });
+        return { reason: state === 'certified' ? null : state, detail };
+      }),
     );
   return verdicts;
 }

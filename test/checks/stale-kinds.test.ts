@@ -5,7 +5,7 @@ import { DATABASES, MIRRORS, clockAt, pullOne } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
 import { memoryLog } from '../jobs/support.ts';
 
-const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['departments'], pages: null };
+const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['departments'] };
 
 describe.each(DATABASES)('in %s', (database) => {
   test('a stale kind is told once, and not while a run is about to read it', async () => {

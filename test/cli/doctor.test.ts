@@ -119,32 +119,6 @@ test('doctor says what the requests between sweeps give, and half and double of 
   );
 });
 
-test('doctor names settings that have no effect', async () => {
-  await using sandbox = await startSandbox({ size: 10 });
-  const env = { ...settingsFor(sandbox, freshMirror()), BMS__BI__READER_ROLE: 'analyst' };
-
-  const ended = await run(['doctor', '--json'], env);
-
-  expect(ended.code).toBe(0);
-  expect(detailOf(ended, 'settings')).toBe('valid; bi.readerRole is set and has no effect on SQLite');
-});
-
-test('doctor names a schedule for all kinds that other schedules overrule', async () => {
-  await using sandbox = await startSandbox({ size: 10 });
-  const settings = settingsFor(sandbox, freshMirror());
-  const detail = async (schedules: object): Promise<unknown> =>
-    detailOf(
-      await run(['doctor', '--json'], { ...settings, BMS__SCHEDULES: JSON.stringify(schedules) }),
-      'settings',
-    );
-
-  expect(await detail({ all: '0 4 * * *', clients: '*/5 * * * *' })).toBe(
-    'valid; schedules.all is set and has no effect, because another schedule is set (give it another name)',
-  );
-  expect(await detail({ all: '0 4 * * *' })).toBe('valid');
-  expect(await detail({ clients: '*/5 * * * *' })).toBe('valid');
-});
-
 test('doctor names a file with a secret that every user may read', async () => {
   await using sandbox = await startSandbox({ size: 10 });
   const folder = tempFolder();

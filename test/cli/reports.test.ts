@@ -38,10 +38,7 @@ describe('status', () => {
         ...{ open_issues: 0, held_deletions: 0, unseen_p50_seconds: null, unseen_p95_seconds: null },
       })),
       ...{ uncertified: [], holds: [], disappeared: [], isServed: false },
-      schedules: [
-        expect.objectContaining({ name: 'all', kinds: KIND_NAMES, verifies: false }),
-        expect.objectContaining({ name: 'verify', kinds: KIND_NAMES, verifies: true }),
-      ] as unknown[],
+      schedules: [expect.objectContaining({ name: 'all', kinds: KIND_NAMES })] as unknown[],
       nextPulls: expect.any(Array) as unknown[],
       failingEndpoints: [],
       issues: [],

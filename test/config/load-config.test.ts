@@ -20,7 +20,6 @@ describe('where a setting comes from', () => {
     expect(config.schedules).toEqual({
       timezone: 'UTC',
       all: { kinds: 'all', cron: '*/15 * * * *' },
-      verify: '30 3 * * 0',
     });
   });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { schedulesOf } from '../../src/app/schedules.ts';
-import { isAllOverruled } from '../../src/checks/plans.ts';
 import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { refusal, tempFile } from './support.ts';
@@ -9,13 +8,13 @@ const ENV = { BMS__KINDS: '{"sales":{"list":"/s"},"old":{"list":"/o","order":"cr
 
 const schedulesIn = (yaml: string) =>
   schedulesOf(loadConfig({ env: ENV, file: tempFile('settings.yaml', yaml) })).map(
-    ({ name, timezone, kinds, pages }) => ({ name, timezone, kinds, pages }),
+    ({ name, timezone, kinds }) => ({ name, timezone, kinds }),
   );
 
 const refused = (schedules: string): string =>
   refusal({ env: ENV, file: tempFile('settings.yaml', `schedules: { ${schedules} }\n`) });
 
-test('a schedule is a kind and its cron expression, or a name for several kinds, or for the first pages of one', () => {
+test('a schedule is a kind and its cron expression, or a name for several kinds', () => {
   const yaml = `
 schedules:
   timezone: Europe/Paris
@@ -23,28 +22,25 @@ schedules:
   sales: '0 4 * * *'
   some: { kinds: [clients, sales], cron: '0 1 * * *' }
   nightly: { kinds: all, cron: '0 2 * * *' }
-  newest: { kind: products, pages: 3, cron: '*/2 * * * *' }
   alone: { kind: products, cron: '0 * * * *' }
 `;
   const timezone = 'Europe/Paris';
   const every = [...LISTED_KINDS.map(({ name }) => name), 'sales', 'old'];
   expect(schedulesIn(yaml)).toEqual([
-    { name: 'clients', timezone, kinds: ['clients'], pages: null },
-    { name: 'sales', timezone, kinds: ['sales'], pages: null },
-    { name: 'some', timezone, kinds: ['clients', 'sales'], pages: null },
-    { name: 'nightly', timezone, kinds: every, pages: null },
-    { name: 'newest', timezone, kinds: ['products'], pages: 3 },
-    { name: 'alone', timezone, kinds: ['products'], pages: null },
+    { name: 'clients', timezone, kinds: ['clients'] },
+    { name: 'sales', timezone, kinds: ['sales'] },
+    { name: 'some', timezone, kinds: ['clients', 'sales'] },
+    { name: 'nightly', timezone, kinds: every },
+    { name: 'alone', timezone, kinds: ['products'] },
   ]);
 });
 
 describe('without a schedule', () => {
-  const all = { name: 'all', timezone: 'UTC', kinds: LISTED_KINDS.map(({ name }) => name), pages: null };
+  const all = { name: 'all', timezone: 'UTC', kinds: LISTED_KINDS.map(({ name }) => name) };
   const inForce = (env: Readonly<Record<string, string>>) => schedulesOf(loadConfig({ env }));
 
-  test('all kinds are pulled every 15 minutes, also beside schedules.verify and another zone', () => {
+  test('all kinds are pulled every 15 minutes', () => {
     expect(inForce({})).toEqual([{ ...all, cron: '*/15 * * * *' }]);
-    expect(inForce({ BMS__SCHEDULES__VERIFY: 'null' })).toHaveLength(1);
   });
 
   test('schedules.all changes that, null turns it off', () => {
@@ -59,10 +55,6 @@ describe('without a schedule', () => {
 test('where another schedule is set, schedules.all does not count', () => {
   const config = loadConfig({ env: { BMS__SCHEDULES: '{"clients":"0 * * * *"}' } });
   expect(schedulesOf(config).map(({ name }) => name)).toEqual(['clients']);
-  expect(isAllOverruled(config, schedulesOf(config))).toBe(false);
-  const overruled = loadConfig({ env: { BMS__SCHEDULES: '{"all":"5 * * * *","clients":"0 * * * *"}' } });
-  expect(schedulesOf(overruled).map(({ name }) => name)).toEqual(['clients']);
-  expect(isAllOverruled(overruled, schedulesOf(overruled))).toBe(true);
 });
 
 test('days of the month and days of the week may both be given: either is meant, as in a crontab', () => {
@@ -81,17 +73,10 @@ test.each([
   [`night: { kinds: all }`, 'schedules.night', '{kinds: [KIND, …] or all, cron}'],
   [`night: { kinds: [], cron: '* * * * *' }`, 'schedules.night.kinds', 'a list of record kinds, or all'],
   [`night: { kinds: all, pages: 2, cron: '* * * * *' }`, 'schedules.night.pages', 'unknown setting'],
-  [
-    `night: { kind: products, pages: 0, cron: '* * * * *' }`,
-    'schedules.night.pages',
-    'a whole number from 1',
-  ],
   [`client: '* * * * *'`, 'schedules.client', 'unknown record kind; did you mean clients?'],
   [`a: { kind: wares, cron: '* * * * *' }`, 'schedules.a', 'unknown record kind'],
   [`a: { kinds: [clients, sale], cron: '* * * * *' }`, 'schedules.a', 'did you mean sales?'],
   [`sales_products: '* * * * *'`, 'schedules.sales_products', 'the service has no list of sales_products'],
-  [`a: { kind: clients, pages: 1, cron: '* * * * *' }`, 'schedules.a', 'is in the order of code'],
-  [`a: { kind: old, pages: 1, cron: '* * * * *' }`, 'schedules.a', 'that of old shows the newest last'],
   [`A-1: { kind: products, cron: '* * * * *' }`, 'schedules.A-1', 'expected the key to be a name'],
 ])('{ %s } is refused', (schedules, place, why) => {
   const text = refused(schedules);

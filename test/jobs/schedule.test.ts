@@ -119,12 +119,10 @@ describe('the slot that is due', () => {
   });
 });
 
-test('the next whole sweep of a kind is that of the schedule that comes first', () => {
+test('the next sweep of a kind is that of the schedule that comes first', () => {
   const at = (minute: number): Date => new Date(Date.parse('2026-03-01T12:00:00Z') + minute * MINUTE);
-  const schedule = { timezone: 'UTC', kinds: ['clients'], pages: null };
+  const schedule = { timezone: 'UTC', kinds: ['clients'] };
   const sweepsOf = wholeSweeps([
-    { ...schedule, cron: '*/10 * * * *', pages: 2 },
-    { ...schedule, cron: '20 * * * *', verifies: true },
     { ...schedule, cron: '30 * * * *' },
     { ...schedule, cron: '10 13 * * *' },
   ]);
@@ -133,7 +131,7 @@ test('the next whole sweep of a kind is that of the schedule that comes first', 
   expect(sweepsOf('products', at(1))).toBeNull();
 });
 
-const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['departments'], pages: null };
+const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['departments'] };
 const at = (time: string): Date => new Date(`2026-03-01T${time}Z`);
 
 test.each([
@@ -148,14 +146,6 @@ test.each([
   };
   expect(staleKinds([schedule], readings).map(({ kind }) => kind)).toEqual(stale);
 });
-
-test.each([{ pages: 2 }, { verifies: true as const }])(
-  '%j: what reads no whole list makes no kind stale',
-  (other) => {
-    const readings = { sweptAt: new Map(), startedAt: at('00:00:00'), now: at('12:00:00') };
-    expect(staleKinds([{ ...schedule, ...other }], readings)).toEqual([]);
-  },
-);
 
 test('a kind that was never read is stale three slots after the start', () => {
   const readings = { sweptAt: new Map(), startedAt: at('12:01:00') };

@@ -47,7 +47,7 @@ test('every setting has its row', () => {
     ...['sweep.repeatBelowPages', 'deletions.graceSeconds'],
     ...['deletions.holdAbove.rows', 'deletions.holdAbove.share', 'deletions.releaseHeldAfterHours'],
     ...['outbound.writes', 'outbound.settleSeconds', 'outbound.patienceSeconds'],
-    ...['schedules', 'schedules.timezone', 'schedules.all', 'schedules.verify', 'kinds', 'diff.ignoreFields'],
+    ...['schedules', 'schedules.timezone', 'schedules.all', 'kinds', 'diff.ignoreFields'],
     ...['privacy.exclude', 'freshness.requestsPerMinute', 'webhooks.allowHosts', 'webhooks.retrySeconds'],
     'bi.readerRole',
     ...['retention.changesDays', 'retention.runsDays', 'retention.outboxDays'],

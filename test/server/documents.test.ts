@@ -45,23 +45,21 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
   test('the status says when each schedule and each kind is due next, and whether somebody pulls', async () => {
     const session = await open();
     const kinds = ['clients', 'products'];
-    const every = { timezone: 'America/Toronto', pages: null };
+    const every = { timezone: 'America/Toronto' };
     const schedules = [
       { ...every, name: 'nightly', cron: '30 3 * * *', kinds },
-      { ...every, name: 'products', cron: '*/10 * * * *', kinds: ['products'], pages: 2 },
-      { ...every, name: 'verify', cron: '0 1 1 1 *', kinds, verifies: true as const },
+      { ...every, name: 'products', cron: '*/10 * * * *', kinds: ['products'] },
     ];
     const stage = await serveMirror(session, { schedules, clock: fakeClock('2026-03-01T12:00:00Z') });
     const status = await fitting(stage, 'GET /v1/status', await stage.get('/v1/status'));
     expect(status).toMatchObject({
       schedules: [
-        { name: 'products', at: '2026-03-01 12:10:00.000', pages: 2, verifies: false },
-        { name: 'nightly', at: '2026-03-02 08:30:00.000', kinds, verifies: false },
-        { name: 'verify', at: '2027-01-01 06:00:00.000', verifies: true },
+        { name: 'products', at: '2026-03-01 12:10:00.000' },
+        { name: 'nightly', at: '2026-03-02 08:30:00.000', kinds },
       ],
       nextPulls: [
-        { kind: 'clients', schedule: 'nightly', pages: null, at: '2026-03-02 08:30:00.000' },
-        { kind: 'products', schedule: 'products', pages: 2, at: '2026-03-01 12:10:00.000' },
+        { kind: 'clients', schedule: 'nightly', at: '2026-03-02 08:30:00.000' },
+        { kind: 'products', schedule: 'products', at: '2026-03-01 12:10:00.000' },
       ],
       isServed: false,
     });
@@ -100,7 +98,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
         insert into kind_state (kind, tick, state, reason, complete_sweeps, certified_at, uncertified_sweeps, epoch)
         values ('clients', 9, 'complete', 'rows_unseen', 7, ${NOON_TEXT}, 4, 1),
           ('products', 9, 'certified', null, 7, ${NOON_TEXT}, 0, 1),
-          ('sales_products', 9, 'complete', null, 0, null, null, 1)`);
+          ('sales_products', 9, 'complete', null, 0, null, 0, 1)`);
       const absence = {
         absentSince: NOON,
         sweep: 1,

@@ -1,10 +1,9 @@
 import { validateDetailed } from 'node-cron';
 import * as z from 'zod';
-import { group, openGroup, setting, unset } from '../setting.ts';
+import { group, openGroup, setting } from '../setting.ts';
 import * as a from '../value-types.ts';
 
-const SHAPE =
-  'a cron expression, or {kinds: [KIND, …] or all, cron}, or {kind, cron}, with pages where only the first pages are to be read';
+const SHAPE = 'a cron expression, or {kinds: [KIND, …] or all, cron}, or {kind, cron}';
 
 const KINDS = 'a list of record kinds, or all';
 
@@ -16,7 +15,7 @@ const schedule = z
         kinds: z.union([z.literal('all'), z.array(a.kindName).min(1, KINDS)], KINDS),
         cron: z.string(),
       }),
-      z.strictObject({ kind: a.kindName, pages: unset(a.count), cron: z.string() }),
+      z.strictObject({ kind: a.kindName, cron: z.string() }),
     ],
     SHAPE,
   )
@@ -26,14 +25,6 @@ const schedule = z
     if (expected !== null) context.addIssue({ code: 'custom', message: expected, path });
   });
 
-const cronOrNone = z
-  .string('a cron expression, or null for never')
-  .superRefine((text, context) => {
-    const expected = cronFault(text);
-    if (expected !== null) context.addIssue({ code: 'custom', message: expected });
-  })
-  .nullable();
-
 export const schedules = openGroup(
   {
     timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.'),
@@ -41,15 +32,10 @@ export const schedules = openGroup(
       schedule.nullable().default({ kinds: 'all', cron: '*/15 * * * *' }),
       'The schedule where no other one is set; null for none. A cron expression alone is for all kinds.',
     ),
-    verify: setting(
-      cronOrNone.default('30 3 * * 0'),
-      'When to compare all with the service and mend what differs; null for never.',
-    ),
   },
   schedule,
   {
-    meaning:
-      'When to pull what: a record kind to a cron expression, or a name to {kinds, cron} or {kind, pages, cron}.',
+    meaning: 'When to pull what: a record kind to a cron expression, or a name to {kinds, cron}.',
   },
 );
 

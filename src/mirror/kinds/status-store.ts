@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { instantOf } from '../../lib/time/clock.ts';
 import type { Queryable, Row } from '../session/session.ts';
 import { bigint, optionalText, optionalTimestamp, text } from '../tables/engine-column.ts';
 import { readNumber, readRows, readTexts } from '../tables/rows.ts';
@@ -156,33 +156,3 @@ export const isFirstReading = ({ since, sweeps }: Pick<UncertifiedKind, 'since' 
 
 /** After this many consecutive complete sweeps without a certificate, a list counts as one that moves while it is read. */
 export const MOVING_AFTER = 3;
-
-/** Kinds whose lists move while they are read. */
-export async function readMovingKinds(db: Queryable): Promise<string[]> {
-  return readTexts(
-    db,
-    sql`select kind from kind_state where uncertified_sweeps >= ${MOVING_AFTER} order by kind`,
-  );
-}
-
-const HOURS = 24;
-
-/** Counts a kind's changes since an instant, by the hour of the day (UTC), and the days on which there were any. */
-export async function countChangesByHour(
-  db: Queryable,
-  kind: string,
-  since: Date,
-): Promise<{ counts: number[]; days: number }> {
-  // Instants are UTC texts; PostgreSQL converts them to such, because the connection's time zone is UTC.
-  const changes = sql`
-    select substr(cast(observed_at as text), 1, 13) as hour, count(*) as changes from changes
-    where kind = ${kind} and observed_at >= ${instantText(since)} group by 1`;
-  const counts = Array<number>(HOURS).fill(0);
-  const days = new Set<string>();
-  for (const row of await readRows(db, [text('hour'), bigint('changes')], changes)) {
-    const hour = Number(row.hour.slice(11));
-    counts[hour] = (counts[hour] ?? 0) + row.changes;
-    days.add(row.hour.slice(0, 10));
-  }
-  return { counts, days: days.size };
-}

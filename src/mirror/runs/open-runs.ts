@@ -14,10 +14,7 @@ export interface Reader {
 
 const ALL = 10_000;
 
-/**
- * Requested runs that can begin, because no process reads their kinds now. A verification can begin only if nothing else is
- * under way.
- */
+/** Requested runs that can begin, because no process reads their kinds now. */
 export async function startableRuns(
   db: Queryable,
   { limit, ...reader }: Reader & { readonly limit: number },
@@ -27,9 +24,7 @@ export async function startableRuns(
   const open = await openRuns(db);
   const running = open.filter((run) => run.isAskedFor && run.isRunning);
   const busy = new Set([...running.flatMap(({ kinds }) => kinds), ...(await leasedKinds(db, reader))]);
-  const mayVerify = await isIdle(db, reader);
-  const isHeld = ({ command, kinds }: OpenRun): boolean =>
-    command === 'verify' ? !mayVerify : kinds.some((kind) => busy.has(kind));
+  const isHeld = ({ kinds }: OpenRun): boolean => kinds.some((kind) => busy.has(kind));
   const held = new Set(open.filter((run) => !run.isRunning && isHeld(run)).map(({ id }) => id));
   return waiting.filter(({ id }) => !held.has(id)).slice(0, limit);
 }

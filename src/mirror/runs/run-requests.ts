@@ -4,7 +4,7 @@ import type { WorkRef } from '../../lib/work-queue.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../session/session.ts';
 import { RUNS } from '../tables/engine-tables.ts';
-import { hasRow, insertInto, pick, readNumber, readRows, readTexts, select } from '../tables/rows.ts';
+import { hasRow, insertInto, pick, readNumber, readTexts, select } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
 interface PullWanted {
@@ -102,24 +102,6 @@ const ENDED = 'its process ended';
 export async function resumeInterrupted(tx: Transaction, id: number): Promise<void> {
   const mayResume = sql`select 1 from runs where id = ${id} and state = 'interrupted' and epoch < ${MOST_EPOCH}`;
   if (await hasRow(tx, mayResume)) await askAgain(tx, id);
-}
-
-/** Puts a run back that gives way to others; it continues where it stopped once they are done. */
-export async function putRunBack(tx: Transaction, id: number): Promise<void> {
-  await tx.query(sql`
-    update runs set state = 'requested', owner = null, reason = null, finished_at = null
-    where id = ${id} and state = 'interrupted'`);
-}
-
-const LONGEST_WAIT_MS = 86_400_000;
-
-/** Gives up verifications that have found no idle moment within a day; returns their ids. */
-export async function giveUpVerifying(tx: Transaction, now: Date): Promise<number[]> {
-  const since = instantText(new Date(now.getTime() - LONGEST_WAIT_MS));
-  const given = sql`
-    update runs set state = 'interrupted', reason = 'no idle moment within a day', finished_at = ${instantText(now)}
-    where command = 'verify' and state = 'requested' and requested_at <= ${since} returning id`;
-  return (await readRows(tx, pick(RUNS, 'id').columns, given)).map(({ id }) => id);
 }
 
 async function askAgain(tx: Transaction, id: number): Promise<void> {

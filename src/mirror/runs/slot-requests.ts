@@ -4,8 +4,7 @@ import { leasedKinds, openRuns } from './open-runs.ts';
 import type { Reader } from './open-runs.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
-import { RUNS } from '../tables/engine-tables.ts';
-import { hasRow, selectOne } from '../tables/rows.ts';
+import { hasRow } from '../tables/rows.ts';
 import { insertRequest } from './run-requests.ts';
 
 /** A schedule that has come due. */
@@ -14,10 +13,6 @@ export interface SlotRequest extends Reader {
   /** When it came due. */
   readonly slot: Date;
   readonly kinds: readonly string[];
-  /** The number of pages from the beginning of each list; null = whole lists. */
-  readonly pages: number | null;
-  /** Compares the kinds with the service instead of pulling them. */
-  readonly verifies?: true;
 }
 
 export type SlotEnd =
@@ -40,43 +35,24 @@ export async function requestSlot(tx: Transaction, request: SlotRequest): Promis
   const kinds = request.kinds.filter((kind) => !busy.has(kind));
   if (kinds.length === 0) return { is: 'served' };
   const runId = await insertRequest(tx, {
-    command: commandOf(request),
+    command: 'pull',
     kinds: JSON.stringify(kinds),
-    request: requestOf(request),
+    request: `schedule ${request.schedule}`,
     slot: name,
     now: request.now,
   });
   return { is: 'requested', runId, served: request.kinds.filter((kind) => busy.has(kind)) };
 }
 
-function commandOf({ verifies, pages }: SlotRequest): string {
-  if (verifies) return 'verify';
-  return pages === null ? 'pull' : 'backfill';
-}
-
-/** Kinds whose lists are about to be read or are being read, at least to the extent of this slot. */
+/** Kinds whose whole lists are about to be read or are being read. */
 async function servedKinds(tx: Transaction, request: SlotRequest): Promise<ReadonlySet<string>> {
-  const open = await openRuns(tx);
-  if (request.verifies)
-    return new Set(
-      open.flatMap(({ command, isAskedFor, kinds }) => (command === 'verify' && isAskedFor ? kinds : [])),
-    );
   const leased = await leasedKinds(tx, request);
-  const served = open
-    .filter(({ command }) => command === 'pull' || (command === 'backfill' && request.pages !== null))
-    .flatMap(({ kinds, isAskedFor }) => (isAskedFor ? kinds : kinds.filter((kind) => leased.includes(kind))));
-  return new Set(request.pages === null ? served : [...served, ...leased]);
-}
-
-/** The request as a person would make it by hand; the run's command and slot say the rest. */
-const requestOf = ({ schedule, pages }: SlotRequest): string =>
-  pages === null ? `schedule ${schedule}` : `--pages 1-${pages}`;
-
-/** The number of pages that a run was requested to read of each list; null if it reads whole lists. */
-export async function pagesAskedFor(db: Queryable, runId: number): Promise<number | null> {
-  const run = await selectOne(db, RUNS, sql`where id = ${runId}`);
-  const pages = /^--pages 1-(\d+)$/.exec(run?.request ?? '')?.[1];
-  return pages === undefined || run?.command !== 'backfill' ? null : Number(pages);
+  const pulls = (await openRuns(tx)).filter(({ command }) => command === 'pull');
+  return new Set(
+    pulls.flatMap(({ kinds, isAskedFor }) =>
+      isAskedFor ? kinds : kinds.filter((kind) => leased.includes(kind)),
+    ),
+  );
 }
 
 /** The instant up to which a schedule's slots are handled; null before its first check. */

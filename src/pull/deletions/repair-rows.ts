@@ -185,9 +185,9 @@ async function mendElements(
   const rows = [...(await readStored(tx, kind, ids))].filter(([, { raw }]) => isRecord(raw));
   const records = rows.map(([id, { raw }]) => ({ id, record: parseObject(raw) }));
   const altered = await findAlteredElements(tx, kind, records);
-  const repairs = [...altered].map(([id, arrays]) => ({
+  const repairs = [...altered].map(([id, elements]) => ({
     id,
-    detail: `elements changed: ${arrays.join(', ')}`,
+    detail: `elements changed: ${elements.map(({ table }) => table.array).join(', ')}`,
   }));
   const wrong = records.filter(({ id }) => altered.has(id));
   await putNestedRows(tx, { kind, records: wrong, found: [], now });

@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { claimKind, releaseKind } from '../../../src/mirror/kinds/kind-lease.ts';
 import { claimRun, requestPull } from '../../../src/mirror/runs/run-requests.ts';
-import { listRuns, readCursor, saveCursor, startRun } from '../../../src/mirror/runs/run-store.ts';
+import { listRuns, startRun } from '../../../src/mirror/runs/run-store.ts';
 import { openPostgresSession } from '../../../src/mirror/postgres/session.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
-import { pagesAskedFor, readMark, requestSlot, writeMark } from '../../../src/mirror/runs/slot-requests.ts';
+import { readMark, requestSlot, writeMark } from '../../../src/mirror/runs/slot-requests.ts';
 import type { SlotEnd, SlotRequest } from '../../../src/mirror/runs/slot-requests.ts';
 import { startableRuns } from '../../../src/mirror/runs/open-runs.ts';
 import { freshDatabase } from '../../support/postgres.ts';
@@ -16,7 +16,7 @@ import { NOON, NOON_TEXT, kindNamed, later } from '../temp-mirror.ts';
 const lives = (): boolean => false;
 
 const request = (session: Session, wish: Partial<SlotRequest> = {}): Promise<SlotEnd> => {
-  const full = { schedule: 'often', slot: NOON, kinds: ['clients'], pages: null, now: NOON, isDead: lives };
+  const full = { schedule: 'often', slot: NOON, kinds: ['clients'], now: NOON, isDead: lives };
   return session.atomically((tx) => requestSlot(tx, { ...full, ...wish }));
 };
 
@@ -63,7 +63,6 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
     expect(await request(session)).toEqual({ is: 'taken' });
     await begin(session, id);
     expect(await request(session, { slot: later(1) })).toEqual({ is: 'served' });
-    expect(await request(session, { slot: later(2), pages: 2 })).toEqual({ is: 'served' });
     expect(await listRuns(session, { limit: 9, now: NOON })).toHaveLength(1);
   });
 
@@ -101,30 +100,14 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
     expect(await request(session, { slot: later(1) })).toMatchObject({ is: 'requested' });
   });
 
-  test('of some pages is served by any reading; its own serves no whole one, which waits until it has ended', async () => {
+  test('gets a run that waits while its kinds are read', async () => {
     const session = await open();
-    expect(await request(session, { pages: 3 })).toMatchObject({ is: 'requested', runId: 1 });
-    expect(await pagesAskedFor(session, 1)).toBe(3);
-    expect(await request(session, { pages: 3, slot: later(1) })).toEqual({ is: 'served' });
-    expect(await request(session, { slot: later(2) })).toMatchObject({ is: 'requested', runId: 2 });
-    expect(await pagesAskedFor(session, 2)).toBe(null);
-    expect(await startable(session)).toEqual([1, 2]);
-    await begin(session, 1);
-    expect(await startable(session)).toEqual([]);
-    await session.atomically((tx) => tx.query(sql`update runs set state = 'done' where id = 1`));
-    expect(await startable(session)).toEqual([2]);
+    await request(session);
+    expect(await startable(session)).toEqual([1]);
     await lease(session, 'clients');
     expect(await startable(session)).toEqual([]);
     expect(await startableRuns(session, { now: NOON, limit: 9, isDead: () => true })).toHaveLength(1);
     expect(await startableRuns(session, { now: later(61_000), limit: 9, isDead: lives })).toHaveLength(1);
-  });
-
-  test('of some pages never lends its place to a backfill by hand', async () => {
-    const session = await open();
-    await request(session, { pages: 3 });
-    await session.atomically((tx) => saveCursor(tx, 1, '2'));
-    const asked = { command: 'backfill', kind: 'clients', request: '--pages 1-3' };
-    expect(await readCursor(session, asked)).toBe(null);
   });
 });
 
