@@ -57,8 +57,7 @@ function statusBefore(dialect: Session['dialect']) {
   const [{ columns, from } = expect.fail('no view')] = syncStatusViews(LISTED_KINDS, dialect);
   const expressionOf = ({ name, expression }: (typeof columns)[number]): string =>
     name === 'held_deletions' ? '0' : expression;
-  const had = columns.filter(({ name }) => !name.startsWith('unseen_'));
-  const before = had.map((column) => ({ ...column, expression: expressionOf(column) }));
+  const before = columns.map((column) => ({ ...column, expression: expressionOf(column) }));
   return { name: 'bi_sync_status', meaning: '', columns: before, from };
 }
 
