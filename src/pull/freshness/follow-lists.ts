@@ -128,7 +128,7 @@ async function begin(db: Queryable, start: Beginning, before: Followed | null): 
   const total = responses.findLast((response) => response.total !== null)?.total ?? null;
   const found = before?.list.found ?? { expected: 0, elsewhere: 0 };
   const pages = withoutRepeats(responses).map(readingOf);
-  const list = watchList({ kind, order, total, found, unshown: 0 }, pages, pageSize);
+  const list = watchList({ kind, order, total, found, hidden: 0 }, pages, pageSize);
   const excess = (total ?? list.ids.length) - list.ids.length;
   const sinceMs = Math.max(
     now.getTime() - HISTORY_MS,
@@ -138,7 +138,7 @@ async function begin(db: Queryable, start: Beginning, before: Followed | null): 
     sweep,
     tick: Math.max(sweep, ...responses.map(({ answered }) => answered)),
     excess,
-    list: { ...list, unshown: excess === before?.excess ? excess : 0 }, // Else rows came or went during the sweep.
+    list: { ...list, hidden: excess === before?.excess ? excess : 0 }, // Else rows came or went during the sweep.
     history: countChanges({ sinceMs, created: 0, updated: new Map() }, events.recent),
   };
 }

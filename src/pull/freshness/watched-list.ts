@@ -15,7 +15,7 @@ export interface WatchedList {
   readonly total: number | null;
   readonly totalMs: number;
   /** Rows that the total counts beyond `ids`, and that are not searched for: no page shows them. */
-  readonly unshown: number;
+  readonly hidden: number;
   /** Rows that came, by the total, and that no page has shown yet. */
   readonly risen: number;
   /** Where rows are searched for; null = nowhere. */
@@ -47,7 +47,7 @@ export interface PageReading {
   readonly atMs: number;
 }
 
-type ListStart = Pick<WatchedList, 'kind' | 'order' | 'total' | 'unshown' | 'found'>;
+type ListStart = Pick<WatchedList, 'kind' | 'order' | 'total' | 'hidden' | 'found'>;
 
 /**
  * Begins to watch a list from the pages of its last complete sweep on, each once.
@@ -161,7 +161,7 @@ function countNew(list: WatchedList, page: number, news: number): FoundNew {
  */
 function searchAnew(list: WatchedList): WatchedList {
   const shiftBefore = (list.total ?? 0) - list.ids.length;
-  const isSearched = shiftBefore !== list.unshown && (list.risen > 0 || pageOfNew(list) === null);
+  const isSearched = shiftBefore !== list.hidden && (list.risen > 0 || pageOfNew(list) === null);
   if (!isSearched || shiftBefore === 0) return { ...list, risen: 0, gap: null };
   return { ...list, gap: { after: 0, shiftAfter: 0, before: pageCount(list) + 1, shiftBefore, readings: 0 } };
 }
@@ -188,7 +188,7 @@ function closeGap(list: WatchedList, { after, shiftAfter, before, shiftBefore }:
   const went = shiftAfter - shiftBefore;
   const total = list.total ?? 0;
   if (before - after > 1 || went <= 0)
-    return { ...list, gap: null, risen: 0, unshown: total - list.ids.length };
+    return { ...list, gap: null, risen: 0, hidden: total - list.ids.length };
   const place = Math.min(after * list.stride, total) - shiftAfter;
   const ids = list.ids.toSpliced(Math.max(0, place), went);
   return searchAnew({ ...list, ids, places: placesOf(ids) });

@@ -83,7 +83,7 @@ function shownOf(kind: string, rows: number, order: ListOrder, hasTotal: boolean
     kind,
     order,
     total: hasTotal ? rows : null,
-    unshown: 0,
+    hidden: 0,
     found: { expected: 0, elsewhere: 0 },
   };
   return { ids, updated: new Map(), list: watchList(start, pages, STRIDE) };

@@ -19,7 +19,7 @@ export interface ReplayPlan {
   readonly sweepMinutes: number;
   /** Requests in a minute between sweeps; 0 = sweeps alone. */
   readonly perMinute: number;
-  /** Changes in a minute, all lists together. Updates are Zipf-distributed over the records. */
+  /** Changes in a minute, all lists together. The record of rank k is updated 1/k as often as the first. */
   readonly created: number;
   readonly deleted: number;
   readonly updated: number;
@@ -98,7 +98,7 @@ function begin(plan: ReplayPlan): Replay {
       kind,
       order,
       total: hasTotal ? rows : null,
-      unshown: 0,
+      hidden: 0,
       found: { expected: 0, elsewhere: 0 },
     };
     const pagesRead = Array.from({ length: pages }, (_, index) => pageOf(ids, index + 1, null, 0));
@@ -208,7 +208,7 @@ function sweep(play: Replay, watch: Watch, fromMs: number): number {
     nowMs = advance(play, nowMs, nowMs + SWEEP_PAGE_MS);
   }
   const { list, hasTotal, ids } = watch;
-  watch.list = watchList({ ...list, total: hasTotal ? ids.length : null, unshown: 0 }, pages, STRIDE);
+  watch.list = watchList({ ...list, total: hasTotal ? ids.length : null, hidden: 0 }, pages, STRIDE);
   return nowMs;
 }
 
