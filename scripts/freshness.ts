@@ -1,7 +1,8 @@
 /**
  * Measures in real time how old changes are when they are seen: by sweeps alone, and by half as many sweeps with the rest of
  * their requests spent between them. Two `serve` mirror equal sandboxes in which the same things happen; the record of
- * rank k is updated 1/k as often as the first. Prints what goes into docs/figures.md. Needs `npm run build`. `-- --minutes 10 --size 2500` are the usual ones.
+ * rank k is updated 1/k as often as the first. Prints what goes into docs/figures.md. Needs `npm run build`.
+ * `-- --minutes 10 --size 2500` are the usual ones.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
