@@ -1,100 +1,187 @@
 /**
- * Measures the delays of reading between sweeps on simulated days, and writes them into docs/freshness.md and
- * docs/freshness.svg. `-- --hours 24 --seed a` are the usual ones; the same seed gives the same figures.
+ * Measures in real time how old changes are when they are seen: by sweeps alone, and by half as many sweeps with the rest of
+ * their requests spent between them. Two `serve` mirror equal sandboxes in which the same things happen; the record of
+ * rank k is updated 1/k as often as the first. Prints what goes into docs/figures.md. Needs `npm run build`.
+ * `-- --minutes 10 --size 2500` are the usual ones.
  */
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isDeepStrictEqual, parseArgs } from 'node:util';
-import { EIGHT_IN_TEN, NINE_IN_TEN } from '../test/pull/freshness/delay-world.ts';
-import type { Churn } from '../test/pull/freshness/delay-world.ts';
-import { DAYS, USUAL_REQUESTS, playDay, sweepsAlone, sweepsSeldom } from './freshness/days.ts';
-import type { Day, DayPlan } from './freshness/days.ts';
-import { plotOf } from './freshness/plot.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { sql } from 'drizzle-orm';
+import { LISTED_KINDS } from '../src/catalog/catalog.ts';
+import { instantOf } from '../src/lib/time/clock.ts';
+import { openSqliteSession } from '../src/mirror/sqlite/session.ts';
+import { randomFrom } from '../src/sandbox/generate/draw.ts';
+import { startSandbox } from '../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../src/sandbox/sandbox.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const PAGE = join(ROOT, 'docs/freshness.md');
-const MARKED = /(<!-- delays -->).*(<!-- \/delays -->)/s;
-/** What the figures depend on. */
-const MEASURED = ['src/pull/freshness', 'test/pull/freshness', 'scripts/freshness'];
-
 const { values: options } = parseArgs({
-  options: { hours: { type: 'string', default: '24' }, seed: { type: 'string', default: 'a' } },
+  options: {
+    minutes: { type: 'string', default: '10' },
+    size: { type: 'string', default: '2500' },
+    seed: { type: 'string', default: 'a' },
+  },
 });
-const hours = Number(options.hours);
-const { seed } = options;
+const minutes = Number(options.minutes);
+const random = randomFrom('replay', options.seed);
+const MINUTE_MS = 60_000;
+const UPDATES_A_SECOND = 2;
+const CREATES_A_MINUTE = 12;
 
-const git = (...words: readonly string[]): string =>
-  execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' }).trim();
-
-function measuredCommit(): string {
-  const changed = git('status', '--porcelain', '--', ...MEASURED);
-  return `\`${git('log', '-1', '--format=%h', '--', ...MEASURED)}\`${changed === '' ? '' : ' with changes'}`;
+interface Side {
+  readonly name: string;
+  readonly service: Sandbox;
+  readonly path: string;
+  readonly env: Record<string, string>;
 }
 
-function play(plan: DayPlan): Day {
-  const started = Date.now();
-  const day = playDay(plan, { hours, seed });
-  console.log(`${plan.way}, ${textOf(plan)}: ${((Date.now() - started) / 1000).toFixed(0)} s to simulate`);
-  return day;
+/** Something that happened in both services. */
+interface Happening {
+  readonly kind: string;
+  readonly id: number;
+  readonly change: 'created' | 'updated';
+  readonly atMs: number;
 }
 
-const textOf = ({ sweepMinutes, perMinute }: DayPlan): string =>
-  `${every(sweepMinutes)} | ${perMinute === null ? 'none' : perMinute.toFixed(0)}`;
+const folder = mkdtempSync(join(tmpdir(), 'freshness-'));
 
-const every = (minutes: number): string => (minutes < 60 ? `${minutes} min` : `${minutes / 60} h`);
-
-const delay = (seconds: number): string =>
-  seconds < 180 ? `${seconds.toFixed(0)} s` : `${(seconds / 60).toFixed(1)} min`;
-
-function tableOf(days: readonly Day[]): string {
-  const head = ['sweeps every', 'budget', 'requests a minute', 'new, by creation', 'new, by total'];
-  const rows = days.map((day) => {
-    const { byCreation, byTotal, withoutTotal, deleted, updated } = day;
-    const delays = [byCreation, byTotal, withoutTotal, deleted, updated].map(delay);
-    return `| ${[textOf(day), day.requests.toFixed(0), ...delays].join(' | ')} |`;
-  });
-  return [
-    `| ${[...head, 'new, no total', 'deletions', 'updates'].join(' | ')} |`,
-    '|---|---|---|---|---|---|---|---|',
-    ...rows,
-  ].join('\n');
-}
-
-/** How much sooner updates are seen than with sweeps alone, for the same requests. */
-function comparison(days: readonly Day[]): string {
-  const shareIn = (churn: Churn): string => {
-    const [alone, seldom] = [sweepsAlone(15, churn), sweepsSeldom(1, churn)].map(
-      (plan) => days.find((day) => isDeepStrictEqual(planOf(day), plan)) ?? play(plan),
-    );
-    return `${((seldom?.updated ?? NaN) / (alone?.updated ?? NaN)).toFixed(2)} ×`;
+async function openSide(name: string, cron: string, perMinute: number | null): Promise<Side> {
+  const service = await startSandbox({ size: Number(options.size) });
+  const path = join(folder, `${name}.db`);
+  const env = {
+    BMS_BASE_URL: service.url,
+    BMS_TOKEN: service.token,
+    DATABASE_URL: `file:${path}`,
+    PORT: name === 'sweeps' ? '18431' : '18432',
+    LOG_LEVEL: 'warn',
+    BMS__SCHEDULES__ALL: cron,
+    BMS__SCHEDULES__VERIFY: 'null',
+    BMS__FRESHNESS__REQUESTS_PER_MINUTE: String(perMinute),
   };
-  return `For the requests of sweeps every 15 minutes (${USUAL_REQUESTS.toFixed(0)} a minute), updates are seen after ${shareIn(NINE_IN_TEN)} the
-time that sweeps alone take, if nine changes in ten fall on a tenth of the pages; after ${shareIn(EIGHT_IN_TEN)}, if eight in ten fall
-on a fifth.`;
+  return { name, service, path, env };
 }
 
-const planOf = ({ way, sweepMinutes, perMinute, churn }: Day): DayPlan => ({
-  way,
-  sweepMinutes,
-  perMinute,
-  churn,
-});
+function run(side: Side, ...words: readonly string[]): { stop: () => void; ended: Promise<unknown> } {
+  const child = spawn(process.execPath, [join(ROOT, 'dist/main.js'), ...words], {
+    env: { PATH: process.env['PATH'], HOME: folder, ...side.env },
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  process.once('exit', () => child.kill('SIGKILL'));
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  return {
+    stop: () => {
+      child.kill('SIGTERM');
+    },
+    ended,
+  };
+}
 
-const commit = measuredCommit();
-const days = DAYS.map(play);
-const { creates, deletions, updates } = NINE_IN_TEN;
-const text = `Measured at ${commit} with the seed \`${seed}\`: ${hours} simulated hours, of which the first two do not count.
-Each minute has ${creates} new records, ${deletions} deletions and ${updates} updates.
+/** The requests of one sweep of all kinds. */
+async function sweepRequests(side: Side): Promise<number> {
+  await run(side, 'pull').ended;
+  const before = side.service.requests.length;
+  await run(side, 'pull').ended;
+  return side.service.requests.length - before;
+}
 
-${tableOf(days)}
+/** Lets things happen in both services until the time is over: the record of rank k changes 1/k as often as the first. */
+async function happen(sides: readonly Side[]): Promise<Happening[]> {
+  const [{ service: { world } } = raise()] = sides;
+  const kinds = LISTED_KINDS.filter(({ name }) => Object.keys(otherValue(name, 0)).length > 0);
+  const all = kinds.flatMap(({ name }) => world.ids(name).map((id) => ({ kind: name, id })));
+  const ranks = all
+    .map((record) => ({ record, at: random.integer(0, 1e9) }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ record }) => record);
+  const happened: Happening[] = [];
+  const endMs = Date.now() + minutes * MINUTE_MS;
+  for (let step = 0; Date.now() < endMs; step++) {
+    const rank = Math.floor(Math.exp((random.integer(0, 999_999) / 1e6) * Math.log(ranks.length)));
+    const updated = ranks[rank - 1] ?? raise();
+    for (const { service } of sides)
+      service.world.update(updated.kind, updated.id, otherValue(updated.kind, step));
+    happened.push({ ...updated, change: 'updated', atMs: Date.now() });
+    if (step % ((60 * UPDATES_A_SECOND) / CREATES_A_MINUTE) === 0) {
+      const { kind } = ranks[random.integer(0, ranks.length - 1)] ?? raise();
+      const made = sides.map(({ service }) =>
+        Number(service.world.insert(kind, otherValue(kind, step))['id']),
+      );
+      happened.push({ kind, id: made[0] ?? raise(), change: 'created', atMs: Date.now() });
+    }
+    await pause(1000 / UPDATES_A_SECOND);
+  }
+  return happened;
+}
 
-${comparison(days)}`;
+/** A field of a kind that may change, with a value that it did not have. */
+function otherValue(kind: string, step: number): Record<string, string> {
+  const declared = LISTED_KINDS.find(({ name }) => name === kind) ?? raise();
+  const free = declared.fields.filter(({ name }) => !declared.naturalKey.includes(name));
+  const text = free.find(({ type }) => type === 'text');
+  if (text !== undefined) return { [text.name]: `changed ${step}` };
+  const amount = free.find(({ type }) => type === 'decimal');
+  return amount === undefined ? {} : { [amount.name]: `${step}.00` };
+}
 
-const page = readFileSync(PAGE, 'utf8');
-if (!MARKED.test(page)) throw new Error('docs/freshness.md has no <!-- delays --> … <!-- /delays -->');
-writeFileSync(
-  PAGE,
-  page.replace(MARKED, (_, open: string, close: string) => `${open}\n\n${text}\n\n${close}`),
+function raise(): never {
+  throw new Error('the sandbox lacks what the measurement needs');
+}
+
+/** How old the things were that happened, when the mirror saw them; the first fifth of the time is for learning. */
+async function agesOf(
+  { path }: Side,
+  happened: readonly Happening[],
+): Promise<Record<Happening['change'], number[]>> {
+  await using session = openSqliteSession(path);
+  const rows = await session.query(
+    sql`select kind, record_id, change, observed_at from changes order by seq`,
+  );
+  const seen = rows.map((row) => ({
+    key: `${String(row['kind'])} ${String(row['record_id'])} ${String(row['change'])}`,
+    atMs: instantOf(String(row['observed_at'])).getTime(),
+  }));
+  const fromMs = (happened[0]?.atMs ?? 0) + (minutes * MINUTE_MS) / 5;
+  const ages = { created: [] as number[], updated: [] as number[] };
+  for (const { kind, id, change, atMs } of happened) {
+    const next = seen.find((one) => one.atMs >= atMs && one.key === `${kind} ${id} ${change}`);
+    if (atMs >= fromMs && next !== undefined) ages[change].push(next.atMs - atMs);
+  }
+  return ages;
+}
+
+const p95 = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(0.95 * values.length)] ?? NaN;
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+const alone = await openSide('sweeps', '* * * * *', null);
+const pages = await sweepRequests(alone);
+const between = await openSide('between', '*/2 * * * *', Math.round(pages / 2));
+const sides = [alone, between];
+await run(between, 'pull').ended;
+await run(between, 'pull').ended;
+const serving = sides.map((side) => run(side, 'serve'));
+await pause(3000);
+const before = sides.map(({ service }) => service.requests.length);
+const happened = await happen(sides);
+const made = sides.map(({ service }, index) => service.requests.length - (before[index] ?? 0));
+await pause(2.2 * MINUTE_MS); // Two more sweeps see what is left.
+for (const { stop } of serving) stop();
+await Promise.all(serving.map(({ ended }) => ended));
+const measured = await Promise.all(sides.map((side) => agesOf(side, happened)));
+for (const { service } of sides) await service.close();
+rmSync(folder, { recursive: true });
+const [sweeps = raise(), reading = raise()] = measured;
+console.log(`${minutes} minutes, ${pages} pages, ${happened.length} changes; requests ${made.join(' and ')}`);
+console.log(
+  `new records p95: ${seconds(p95(sweeps.created))} by sweeps, ${seconds(p95(reading.created))} with readings (${(p95(reading.created) / p95(sweeps.created)).toFixed(2)} ×)`,
 );
-writeFileSync(join(ROOT, 'docs/freshness.svg'), plotOf(days));
+console.log(
+  `updates on average: ${seconds(mean(sweeps.updated))} by sweeps, ${seconds(mean(reading.updated))} with readings (${(mean(reading.updated) / mean(sweeps.updated)).toFixed(2)} ×)`,
+);

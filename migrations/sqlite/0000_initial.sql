@@ -75,14 +75,6 @@ CREATE TABLE `fields` (
 	PRIMARY KEY(`kind`, `field`)
 );
 --> statement-breakpoint
-CREATE TABLE `freshness` (
-	`kind` text PRIMARY KEY NOT NULL,
-	`unseen_p50_seconds` BIGINT,
-	`unseen_p95_seconds` BIGINT,
-	`measured_at` TIMESTAMP,
-	`sweep_asked_at` TIMESTAMP
-);
---> statement-breakpoint
 CREATE TABLE `issues` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`kind` text NOT NULL,

@@ -10,7 +10,7 @@ import type { Session } from '../mirror/session/session.ts';
 import { findForeign } from '../pull/pull-kinds.ts';
 import type { Source } from '../source/source.ts';
 import { checkDatabase } from './database.ts';
-import { tellPlans, tellFreshness } from './plans.ts';
+import { tellPlans } from './plans.ts';
 import { checkQueue } from './queue.ts';
 import { checkSecretFiles } from './secret-files.ts';
 import { checkService } from './service.ts';
@@ -40,7 +40,6 @@ export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult
     ...database,
     ...(isMirror ? await checkTenants(parts, readable) : []),
     ...tellPlans(config, slots),
-    await tellFreshness(config, slots, isMirror ? openMirror : null),
     ...(await checkQueue(config.queue.url)),
     ...service,
   ];

@@ -3,7 +3,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { groupBy } from '../lib/group-by.ts';
-import { lengthOf, systemClock } from '../lib/time/clock.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { changeLogText } from '../mirror/records/change-store.ts';
 import { createOwner } from '../pull/run/parts.ts';
@@ -53,25 +53,16 @@ const wordsOf = ({ state, reason }: Status['kinds'][number]): ReturnType<typeof 
 
 function printKinds(stdout: Output, { kinds, nextPulls, isServed }: StatusReport): void {
   const instants = ['last sweep (UTC)', 'certified (UTC)', 'last change (UTC)'];
-  const isFollowed = kinds.some(({ unseen_p50_seconds: p50 }) => p50 !== null);
-  const unseen = isFollowed ? ['not seen yet'] : [];
-  const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)', ...unseen];
+  const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
   const next = new Map(nextPulls.map(({ kind, at }) => [kind, at.slice(0, 16)]));
   const rows = kinds.map((row) => [
     ...[row.kind, wordsOf(row).label, row.rows],
     ...[row.last_sweep_at, row.certified_at, row.last_change_at],
     ...[row.open_issues, next.get(row.kind) ?? '-'],
-    ...(isFollowed ? [unseenWords(row)] : []),
   ]);
   printLine(stdout, textTable(header, rows));
   if (nextPulls.length > 0 && !isServed)
     printLine(stdout, '\nNo background service is running: the next pulls wait for bms-sync serve.');
-}
-
-/** The expected age of what nobody has seen yet. */
-function unseenWords({ unseen_p50_seconds: p50, unseen_p95_seconds: p95 }: Status['kinds'][number]): string {
-  if (p50 === null || p95 === null) return '-';
-  return `half under ${lengthOf(1000 * p50)}, 95 % under ${lengthOf(1000 * p95)}`;
 }
 
 function needsOf(row: Status['kinds'][number]): string[] {

@@ -2,8 +2,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { existsSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { saveUnseenAges } from '../../src/mirror/sightings/watched-store.ts';
-import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
@@ -35,7 +33,7 @@ describe('status', () => {
         last_sweep_at: expect.stringMatching(INSTANT) as string,
         last_change_at: expect.stringMatching(INSTANT) as string,
         lag_seconds: expect.any(Number) as number,
-        ...{ open_issues: 0, held_deletions: 0, unseen_p50_seconds: null, unseen_p95_seconds: null },
+        ...{ open_issues: 0, held_deletions: 0 },
       })),
       ...{ uncertified: [], holds: [], disappeared: [], isServed: false },
       schedules: [expect.objectContaining({ name: 'all', kinds: KIND_NAMES })] as unknown[],
@@ -55,15 +53,6 @@ describe('status', () => {
     expect(asText.stdout).not.toContain('Needs you');
     expect(asText.stdout).not.toContain('Outbox');
     expect(asText.stdout).not.toContain('Not certified');
-  });
-
-  test('tells how old what is not seen yet is expected to be, where it is known', async () => {
-    const { path, env } = await pulledMirror();
-    await using session = openSqliteSession(path);
-    await saveUnseenAges(session, new Map([['clients', { p50: 12, p95: 180 }]]), new Date());
-    const { stdout } = await run(['status'], env);
-    expect(stdout).toMatch(/\nclients .* half under 12 s, 95 % under 3 min/);
-    expect(stdout).toMatch(/\ndepartments .* -\n/);
   });
 
   test('of a mirror that was never pulled says so', async () => {

@@ -4,7 +4,6 @@ import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { KindReport } from '../../src/mirror/runs/run-store.ts';
 import type { Session } from '../../src/mirror/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import type { Source } from '../../src/source/source.ts';
 import { movingService, oneByOne } from './moving-service.ts';
 import {
   DATABASES,
@@ -199,30 +198,4 @@ test('a list that then certifies begins its own proof: no look at it counts befo
   );
   expect(row).toMatchObject({ absent_since: '2026-03-01 12:45:00.000' });
   expect(Number(row?.['certified'])).toBe(1);
-});
-
-test('after three complete sweeps that did not certify it, a list is read faster, until it is known exactly again', async () => {
-  const [{ service, move }, session] = [await movingService(kind), await mirror()];
-  const faster: boolean[] = [];
-  const pull = async (minute: number): Promise<void> => {
-    await using honest = oneByOne(service, minute);
-    const source: Source = {
-      ...honest,
-      sweep: (of, options) => {
-        faster.push(options.isMoving === true);
-        return honest.sweep(of, options);
-      },
-    };
-    await pullFrom(service, session, {
-      parts: { clock: clockAt(minute), source },
-      request: { kinds: kindsNamed(kind), ...ANY_NUMBER },
-    });
-  };
-  await pull(0);
-  move(true);
-  for (const minute of [20, 40, 60, 80]) await pull(minute);
-  move(false);
-  for (const minute of [100, 120, 140]) await pull(minute);
-  expect(faster.slice(0, 6)).toEqual([false, false, false, true, true, true]); // The first reading certified nothing.
-  expect(faster.at(-1)).toBe(false);
 });

@@ -37,6 +37,5 @@ export function oneByOne({ url, token }: Sandbox, minute: number): Source {
     ...{ baseUrl: url, token, concurrency: 1, requestsPerSecond: null, timeoutSeconds: 30, maxAttempts: 5 },
     ...{ maxBodyBytes: 1e8, authHeaders: 'all' as const, proxyUrl: null },
   };
-  const source = openSource(settings, { clock: clockAt(minute), logger });
-  return { ...source, sweep: (kind, options) => source.sweep(kind, { ...options, isMoving: false }) };
+  return openSource(settings, { clock: clockAt(minute), logger });
 }

@@ -18,9 +18,6 @@ export interface KindStatus {
   readonly last_change_at: string | null;
   readonly open_issues: number;
   readonly held_deletions: number;
-  /** The expected age of unseen changes; null = unknown, because nothing is read between sweeps. */
-  readonly unseen_p50_seconds: number | null;
-  readonly unseen_p95_seconds: number | null;
 }
 
 export async function readStatus(db: Queryable): Promise<KindStatus[]> {
@@ -34,8 +31,7 @@ export type KindFreshness = Omit<KindStatus, 'rows'>;
 /** Reads how fresh and how sound each kind is, without counting its rows: neither database evaluates a column that is not read. */
 export async function readFreshness(db: Queryable): Promise<KindFreshness[]> {
   const rows = await db.query(sql`
-    select kind, state, reason, last_sweep_at, certified_at, lag_seconds, last_change_at, open_issues, held_deletions,
-      unseen_p50_seconds, unseen_p95_seconds
+    select kind, state, reason, last_sweep_at, certified_at, lag_seconds, last_change_at, open_issues, held_deletions
     from bi_sync_status`);
   return rows.map(standingOf);
 }
@@ -57,8 +53,6 @@ function standingOf(row: Row): KindFreshness {
     last_change_at: text('last_change_at'),
     open_issues: Number(row['open_issues']),
     held_deletions: Number(row['held_deletions']),
-    unseen_p50_seconds: seconds('unseen_p50_seconds'),
-    unseen_p95_seconds: seconds('unseen_p95_seconds'),
   };
 }
 
@@ -153,6 +147,3 @@ export async function readUncertified(db: Queryable): Promise<UncertifiedKind[]>
 /** Whether no list of the kind was ever known exactly, and one sweep at most has read it to its end. */
 export const isFirstReading = ({ since, sweeps }: Pick<UncertifiedKind, 'since' | 'sweeps'>): boolean =>
   since === null && sweeps <= 1;
-
-/** After this many consecutive complete sweeps without a certificate, a list counts as one that moves while it is read. */
-export const MOVING_AFTER = 3;

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Change } from '../../diff/judge-page.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
+import type { Queryable, Session } from '../session/session.ts';
 import { inChunks, sqlList } from '../session/sql-text.ts';
-import { CHANGES, FRESHNESS } from '../tables/change-tables.ts';
+import { CHANGES } from '../tables/change-tables.ts';
 import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
-import { insertInto, pick, readNumber, readTexts, select } from '../tables/rows.ts';
+import { pick, readNumber, readTexts, select } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 import { idsOf } from './page-store.ts';
 
@@ -67,42 +67,6 @@ export async function readChangesSince(db: Queryable, seq: number, most: number)
 export const readAwaitedKinds = (db: Queryable): Promise<string[]> =>
   readTexts(db, sql`select distinct kind from outbox where operation = 'create' and state = 'unsettled'`);
 
-/** When sweeps were last asked for before their time, by kind. */
-export async function readSweepsAsked(db: Queryable): Promise<ReadonlyMap<string, string>> {
-  const rows = await select(
-    db,
-    pick(FRESHNESS, 'kind', 'sweep_asked_at'),
-    sql`where sweep_asked_at is not null`,
-  );
-  return new Map(
-    rows.flatMap(({ kind, sweepAskedAt }) => (sweepAskedAt === null ? [] : [[kind, sweepAskedAt]])),
-  );
-}
-
-/** The expected age of what is not seen yet of a kind, in seconds. */
-interface UnseenAges {
-  readonly p50: number;
-  readonly p95: number;
-}
-
-export async function saveUnseenAges(
-  session: Session,
-  ages: ReadonlyMap<string, UnseenAges>,
-  now: Date,
-): Promise<void> {
-  if (ages.size === 0) return;
-  const measuredAt = instantText(now);
-  const rows = [...ages].map(([kind, { p50, p95 }]) => ({
-    ...{ kind, measuredAt, unseenP50Seconds: Math.round(p50), unseenP95Seconds: Math.round(p95) },
-  }));
-  await session.atomically((tx) =>
-    tx.query(sql`
-      ${insertInto(FRESHNESS, ...rows)}
-      on conflict (kind) do update set unseen_p50_seconds = excluded.unseen_p50_seconds,
-        unseen_p95_seconds = excluded.unseen_p95_seconds, measured_at = excluded.measured_at`),
-  );
-}
-
 const MANY = 2000;
 
 /**
@@ -132,10 +96,4 @@ export async function thinReadings(session: Session, kind: string, before: Date)
     await session.atomically((tx) =>
       tx.query(sql`delete from sightings where ${between} and answered in (${sqlList(some)})`),
     );
-}
-
-/** Notes that a sweep of a kind was asked for before its time. */
-export async function noteSweepAsked(tx: Transaction, kind: string, now: Date): Promise<void> {
-  const asked = insertInto(FRESHNESS, { kind, sweepAskedAt: instantText(now) });
-  await tx.query(sql`${asked} on conflict (kind) do update set sweep_asked_at = excluded.sweep_asked_at`);
 }

@@ -116,16 +116,3 @@ export const REQUEST_BUDGETS = {
   ],
   primaryKey: ['name'],
 } as const satisfies EngineTable;
-
-/** The expected age of changes that are not seen yet, by kind. */
-export const FRESHNESS = {
-  name: 'freshness',
-  columns: [
-    text('kind'),
-    optionalBigint('unseen_p50_seconds'),
-    optionalBigint('unseen_p95_seconds'),
-    optionalTimestamp('measured_at'),
-    optionalTimestamp('sweep_asked_at'), // When a sweep was last asked for before its time.
-  ],
-  primaryKey: ['kind'],
-} as const satisfies EngineTable;

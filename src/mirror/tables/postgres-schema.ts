@@ -78,4 +78,3 @@ export const webhookEndpoints = postgresTableOf(webhookTables.WEBHOOK_ENDPOINTS)
 export const webhookSecrets = postgresTableOf(webhookTables.WEBHOOK_SECRETS);
 export const webhookDeliveries = postgresTableOf(webhookTables.WEBHOOK_DELIVERIES);
 export const requestBudgets = postgresTableOf(changeTables.REQUEST_BUDGETS);
-export const freshness = postgresTableOf(changeTables.FRESHNESS);

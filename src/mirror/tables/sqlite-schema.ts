@@ -81,4 +81,3 @@ export const webhookEndpoints = sqliteTableOf(webhookTables.WEBHOOK_ENDPOINTS);
 export const webhookSecrets = sqliteTableOf(webhookTables.WEBHOOK_SECRETS);
 export const webhookDeliveries = sqliteTableOf(webhookTables.WEBHOOK_DELIVERIES);
 export const requestBudgets = sqliteTableOf(changeTables.REQUEST_BUDGETS);
-export const freshness = sqliteTableOf(changeTables.FRESHNESS);

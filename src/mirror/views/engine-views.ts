@@ -141,21 +141,10 @@ function statusView(kinds: readonly ListedKind[], dialect: Dialect): View {
       last_change_at: 's.last_change_at',
       open_issues: `cast((select count(1) from issues i where i.kind = k.kind and i.closed_at is null) as bigint)`,
       held_deletions: `cast((select count(1) from deletions d where d.kind = k.kind and d.state = 'held') as bigint)`,
-      unseen_p50_seconds: unseenAge('unseen_p50_seconds', dialect),
-      unseen_p95_seconds: unseenAge('unseen_p95_seconds', dialect),
     }),
     from: `from (select column1 as kind from (values ${names.join(', ')}) v) k left join kind_state s on s.kind = k.kind`,
   };
 }
-
-const MINUTES_SINCE: Record<Dialect, string> = {
-  sqlite: `(julianday('now') - julianday(f.measured_at)) * 1440`,
-  postgres: 'extract(epoch from now() - f.measured_at) / 60',
-};
-
-/** The ages of the last ten minutes; older ones are of a process that reads no more. */
-const unseenAge = (column: string, dialect: Dialect): string =>
-  `(select f.${column} from freshness f where f.kind = k.kind and ${MINUTES_SINCE[dialect]} < 10)`;
 
 /** Counted through two indexes: reading a million rows to count them would take seconds. */
 function liveRows(kind: string): string {

@@ -52,20 +52,6 @@ const COLUMNS = {
       'Suppressions retenues',
       'Disappearances that wait for a person.',
     ],
-    unseen_p50_seconds: [
-      'integer',
-      'Unseen, median age',
-      'Non vu, âge médian',
-      'Half of the changes that nobody has seen yet are expected to be younger; null = unknown.',
-      'seconds',
-    ],
-    unseen_p95_seconds: [
-      'integer',
-      'Unseen, age at 95 %',
-      'Non vu, âge à 95 %',
-      'Of the changes that nobody has seen yet, 95 % are expected to be younger; null = unknown.',
-      'seconds',
-    ],
   },
   issues: {
     kind: KIND,

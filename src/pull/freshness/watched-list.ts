@@ -1,253 +1,195 @@
 import type { ListOrder } from '../../catalog/kind.ts';
-import { countChanges, weightAt, countStreaks, isRestless, withoutRestless } from './change-rates.ts';
-import type { ChangeHistory, CountedChange, ChangeStreaks } from './change-rates.ts';
 
-/** Rows that came (or went, below 0) without being located: between two pages, both of them excluded. */
-export interface RowGap {
-  readonly by: number;
-  readonly after: PageBound;
-  readonly before: PageBound;
-  /** It is where new records are expected, and no page has shown it. */
-  readonly isGuess?: true;
-}
-
-/** A page, and its record that is nearest to a gap; null at an end of the list. */
-export interface PageBound {
-  readonly page: number;
-  readonly id: string | null;
-}
-
-/** How many new records of a list were found where. */
-interface NewPlaces {
-  readonly head: number;
-  readonly tail: number;
-  readonly between: number;
-}
-
-/** A list, as the responses since its last complete sweep let it be known. */
+/** A list, as its last complete sweep and the responses since then have shown it. It concludes nothing about any record. */
 export interface WatchedList {
   readonly kind: string;
   readonly order: ListOrder;
-  readonly frame: ListFrame;
-  readonly history: ChangeHistory;
-  /** The weights of counted updates, by the pages of the frame. */
-  readonly updatedByPage: readonly number[];
-  /** When each page was read last, page 1 first. */
-  readonly readMs: readonly number[];
-  /** Rows by the latest response; null = the responses do not tell. */
+  /** Rows on a full page. */
+  readonly stride: number;
+  /** The records in their order, and the place of each, from 0. */
+  readonly ids: readonly string[];
+  readonly places: ReadonlyMap<string, number>;
+  /** When each page was read last. */
+  readonly readMs: ReadonlyMap<number, number>;
+  /** Rows by the latest response, and when it told them; null = responses do not tell. */
   readonly total: number | null;
-  /** When a response told the total last. */
   readonly totalMs: number;
-  /** Rows that came and went since the sweep without being located: with those of the frame, they are the total. */
-  readonly gaps: readonly RowGap[];
-  /** Records that are suspected to be gone, with the instant. */
-  readonly gone: ReadonlyMap<string, number>;
-  /** When all pages last agreed with the total. */
-  readonly agreedMs: number;
-  /** Rows that came since the page was read where new records are expected. */
-  readonly rowsMore: number;
-  /** Readings since rows were last located; too many, and the search pauses. */
-  readonly effort: number;
-  /** Rows are searched for from this instant on, and how often the search was given up in a row. */
-  readonly searchFromMs: number;
-  readonly givenUp: number;
-  readonly newPlaces: NewPlaces;
-  readonly streaks: ChangeStreaks;
+  /** Rows that the total counts beyond `ids`, and that are not searched for: no page shows them. */
+  readonly hidden: number;
+  /** Rows that came, by the total, and that no page has shown yet. */
+  readonly risen: number;
+  /** Where rows are searched for; null = nowhere. */
+  readonly gap: RowGap | null;
+  /** New records that readings have found on the page that is expected to have them, and on others. */
+  readonly found: FoundNew;
 }
 
-interface ListStart extends Pick<WatchedList, 'kind' | 'order' | 'frame' | 'history'> {
-  /** When the sweep read each page, page 1 first. */
-  readonly readMs: readonly number[];
-  /** Whether responses tell the number of rows. */
-  readonly hasTotal: boolean;
-  /** Rows that the total counts and no page shows, as sweep after sweep has found; below 0, pages show more than it counts. */
-  readonly neverShown?: number;
-  readonly newPlaces?: NewPlaces;
-  readonly streaks?: ChangeStreaks;
+interface FoundNew {
+  readonly expected: number;
+  readonly elsewhere: number;
 }
 
-/** What a list that was not watched before has taught. */
-export const NOTHING_LEARNT: Pick<WatchedList, 'newPlaces' | 'streaks'> = {
-  newPlaces: { head: 0, tail: 0, between: 0 },
-  streaks: new Map(),
-};
+/** Rows came or went between two pages: the rows of each stand so many places behind those in `ids`. */
+interface RowGap {
+  readonly after: number;
+  readonly shiftAfter: number;
+  readonly before: number;
+  readonly shiftBefore: number;
+  readonly readings: number;
+}
 
-/** Begins to watch a list from its last complete sweep on. */
-export function watchList({ hasTotal, neverShown = 0, ...start }: ListStart): WatchedList {
-  const { frame, readMs, history } = start;
-  const sweptMs = Math.max(0, ...readMs);
+/** A page as a list response has shown it. */
+export interface PageReading {
+  readonly page: number;
+  readonly ids: readonly string[];
+  /** Rows of the list, as `meta` tells; null = it does not. */
+  readonly total: number | null;
+  readonly atMs: number;
+}
+
+type ListStart = Pick<WatchedList, 'kind' | 'order' | 'total' | 'hidden' | 'found'>;
+
+/**
+ * Begins to watch a list from the pages of its last complete sweep on, each once.
+ *
+ * @param pageSize The size of a page that `meta` has named; null = none.
+ */
+export function watchList(
+  start: ListStart,
+  pages: readonly PageReading[],
+  pageSize: number | null,
+): WatchedList {
+  const shown = pages.filter(({ ids }) => ids.length > 0).toSorted((a, b) => a.page - b.page);
+  const first = Math.max(1, shown[0]?.ids.length ?? 0);
+  // A record on two pages moved meanwhile: the later page counts.
+  const ids = [...new Set(shown.flatMap((reading) => reading.ids).reverse())].reverse();
   return {
-    ...NOTHING_LEARNT,
     ...start,
-    updatedByPage: updatesByPage(frame, history),
-    total: hasTotal ? frame.ids.length + neverShown : null,
-    ...{ totalMs: sweptMs, agreedMs: sweptMs, gaps: [], gone: new Map() },
-    ...{ rowsMore: 0, effort: 0, searchFromMs: 0, givenUp: 0 },
+    stride: shown.length > 1 ? first : Math.max(first, pageSize ?? Number.MAX_SAFE_INTEGER),
+    ids,
+    places: placesOf(ids),
+    readMs: new Map(pages.map(({ page, atMs }) => [page, atMs])),
+    totalMs: Math.max(0, ...pages.map(({ atMs }) => atMs)),
+    risen: 0,
+    gap: null,
   };
 }
 
-function updatesByPage({ places, stride }: ListFrame, { updated }: ChangeHistory): number[] {
-  const counts: number[] = [];
-  for (const { id, weight } of updated) {
-    const place = places.get(id);
-    if (place !== undefined) add(counts, Math.floor(place / stride), weight);
-  }
-  return counts;
-}
-
-/** Counts changes that readings or sweeps have found, before these readings are observed. */
-export function countFound(list: WatchedList, found: readonly CountedChange[]): WatchedList {
-  if (found.length === 0) return list;
-  const streaks = countStreaks(list.streaks, found, (id) => lastReadMs(list, id));
-  const counted = withoutRestless(found, streaks);
-  const history = countChanges(list.history, counted);
-  if (counted.length < found.length) return forgetRestless({ ...list, history, streaks });
-  const { frame } = list;
-  const updatedByPage = [...list.updatedByPage];
-  for (const { change, id, atMs } of found) {
-    const place = frame.places.get(id);
-    if (change === 'updated' && place !== undefined)
-      add(updatedByPage, Math.floor(place / frame.stride), weightAt(list.history, atMs));
-  }
-  return { ...list, history, streaks, updatedByPage };
-}
-
-/** Without the updates of records by which they were found to be restless. */
-function forgetRestless({ history: all, ...list }: WatchedList): WatchedList {
-  const history = { ...all, updated: all.updated.filter(({ id }) => !isRestless(list.streaks, id)) };
-  return { ...list, history, updatedByPage: updatesByPage(list.frame, history) };
-}
-
-/** When the page of a record was read last; null if it has no place. */
-function lastReadMs({ frame: { places, stride }, readMs }: WatchedList, id: string): number | null {
-  const place = places.get(id);
-  return place === undefined ? null : (readMs[Math.floor(place / stride)] ?? 0);
-}
-
-/** The pages whose last reading has found a restless record changed again, if it was later than an instant. */
-export function restlessPages(list: WatchedList, sinceMs: number): ReadonlySet<number> {
-  const pages = new Set<number>();
-  for (const [id, { lastMs }] of list.streaks) {
-    const readMs = lastReadMs(list, id);
-    if (!isRestless(list.streaks, id) || readMs === null || lastMs < readMs || readMs <= sinceMs) continue;
-    pages.add(1 + Math.floor((list.frame.places.get(id) ?? 0) / list.frame.stride));
-  }
-  return pages;
-}
-
-function add(counts: number[], index: number, weight: number): void {
-  while (counts.length < index) counts.push(0);
-  counts[index] = (counts[index] ?? 0) + weight;
-}
-
-/** Changes the frame by rows that were located. Counts of updates stay with their records. */
-export function relocate(list: WatchedList, edit: FrameEdit): WatchedList {
-  const frame = editFrame(list.frame, edit);
-  return { ...list, frame, updatedByPage: updatesByPage(frame, list.history) };
-}
+const placesOf = (ids: readonly string[]): ReadonlyMap<string, number> =>
+  new Map(ids.map((id, place) => [id, place]));
 
 /** Pages that the list has now. Without a total, a full page may have a successor. */
-export function pageCount({ frame, total }: Pick<WatchedList, 'frame' | 'total'>): number {
-  return total === null ? pagesOf(frame, frame.ids.length + 1) : pagesOf(frame, total);
-}
+export const pageCount = ({ ids, stride, total }: WatchedList): number =>
+  Math.max(1, Math.ceil((total ?? ids.length + 1) / stride));
 
-/** The gaps in which rows are searched for: none while the search pauses. */
-export function gapsOf({ gaps, totalMs, searchFromMs }: WatchedList): readonly RowGap[] {
-  return totalMs < searchFromMs ? [] : gaps;
-}
-
-/** New records found elsewhere that outweigh what is documented of a list's order. */
-const MOST_STRAYS = 3;
-
-/** The page on which new records are expected; null = any. */
-export function placeOfNew(list: WatchedList): number | null {
-  const { order, newPlaces } = list;
-  const { head, tail, between } = newPlaces;
+/** The page on which new records are expected, by the order of the list and by where they were found; null = any. */
+export function pageOfNew(list: WatchedList): number | null {
+  const { order, found } = list;
   const pages = pageCount(list);
-  const isNewestFirst = order.endsWith('newest first');
-  if (order === 'code' || between > MOST_STRAYS + 2 * (head + tail)) return null;
-  if (isNewestFirst) return tail > head + MOST_STRAYS ? pages : 1;
-  return head > tail + MOST_STRAYS ? 1 : pages;
+  if (pages === 1) return 1;
+  if (order === 'code' || found.elsewhere > 3 * (found.expected + 1)) return null;
+  return order.endsWith('newest first') ? 1 : pages;
 }
 
-/** The ids that a page of a list has shown, in their order. */
-interface FramePage {
-  readonly page: number;
-  readonly ids: readonly string[];
+/** Adds what a page has shown: when it was read, where its records stand, and how many rows the list has. */
+export function observePage(list: WatchedList, reading: PageReading): WatchedList {
+  const { page, total, atMs } = reading;
+  const read = { ...list, readMs: new Map(list.readMs).set(page, atMs) };
+  if (list.total === null || total === null) return placePage(read, reading).list;
+  const risen = list.risen + Math.max(0, total - list.total);
+  const told = { ...read, total, totalMs: Math.max(atMs, list.totalMs), risen };
+  const { list: placed, shift, news } = placePage(told, reading);
+  const left = { ...placed, risen: Math.max(0, risen - news) };
+  if (left.gap !== null && placed.ids === list.ids) return searchOn(left, left.gap, { page, shift });
+  const place = pageOfNew(told);
+  return place === null || place === page || left.gap !== null ? searchAnew(left) : left;
+}
+
+interface PlacedPage {
+  readonly list: WatchedList;
+  /** How many places behind those in `ids` the rows of the page stand; null = none of them was known. */
+  readonly shift: number | null;
+  /** Records that the list was not known to have. */
+  readonly news: number;
+}
+
+/** Puts the records of a page where it shows them: what stood between them, and is not shown, has gone. */
+function placePage(list: WatchedList, { page, ids }: PageReading): PlacedPage {
+  const offset = page === 1 ? 0 : (page - 1) * list.stride;
+  const known = placesInOrder(list, ids, offset);
+  const [start = Math.min(offset, list.ids.length)] = known;
+  const end = known.length === 0 ? start : Math.max(...known) + 1;
+  const shown = new Set(ids);
+  const before = list.ids.slice(0, start).filter((id) => !shown.has(id));
+  const shift = known.length === 0 ? null : offset - before.length;
+  const isAsBefore = end - start === ids.length && ids.every((id, index) => list.ids[start + index] === id);
+  if (isAsBefore) return { list, shift, news: 0 };
+  const placed = [...before, ...ids, ...list.ids.slice(end).filter((id) => !shown.has(id))];
+  const news = ids.filter((id) => !list.places.has(id)).length;
+  return {
+    list: { ...list, ids: placed, places: placesOf(placed), found: countNew(list, page, news) },
+    shift,
+    news,
+  };
+}
+
+/** The places of the known records of a page, without those that have moved from elsewhere; the first is the lowest. */
+function placesInOrder({ places, stride }: WatchedList, ids: readonly string[], offset: number): number[] {
+  const known = ids.flatMap((id, index) => {
+    const place = places.get(id);
+    return place === undefined ? [] : [{ place, shift: offset + index - place }];
+  });
+  const shifts = known.map(({ shift }) => shift).sort((a, b) => a - b);
+  const middle = shifts[shifts.length >> 1] ?? 0;
+  return known
+    .filter(({ shift }) => Math.abs(shift - middle) <= stride / 4)
+    .map(({ place }) => place)
+    .sort((a, b) => a - b);
+}
+
+function countNew(list: WatchedList, page: number, news: number): FoundNew {
+  const { expected, elsewhere } = list.found;
+  if (pageCount(list) === 1) return list.found;
+  return page === pageOfNew({ ...list, found: { expected: 0, elsewhere: 0 } })
+    ? { expected: expected + news, elsewhere }
+    : { expected, elsewhere: elsewhere + news };
 }
 
 /**
- * The records of a list in their order, as its last complete sweep and the readings since then have shown them.
- *
- * The place of a record is its number in the list, from 0. A place without an id is a row that no page has shown: the list
- * moved while it was read.
+ * Begins to search for rows that the total has more or fewer than were placed. Where one page is expected to have new ones,
+ * only those are searched for that it does not show.
  */
-export interface ListFrame {
-  /** Rows on a full page. */
-  readonly stride: number;
-  readonly ids: readonly (string | undefined)[];
-  readonly places: ReadonlyMap<string, number>;
+function searchAnew(list: WatchedList): WatchedList {
+  const shiftBefore = (list.total ?? 0) - list.ids.length;
+  const isSearched = shiftBefore !== list.hidden && (list.risen > 0 || pageOfNew(list) === null);
+  if (!isSearched || shiftBefore === 0) return { ...list, risen: 0, gap: null };
+  return { ...list, gap: { after: 0, shiftAfter: 0, before: pageCount(list) + 1, shiftBefore, readings: 0 } };
 }
 
-/** Rows that came and went: ids by the place before which they stand, and the places of those that left. */
-export interface FrameEdit {
-  readonly inserted: ReadonlyMap<number, readonly (string | undefined)[]>;
-  readonly removed: ReadonlySet<number>;
+/** Halves the gap by a page whose rows have shifted so far: rows came or went before it, or after it. */
+function searchOn(list: WatchedList, gap: RowGap, read: { page: number; shift: number | null }): WatchedList {
+  const { page, shift } = read;
+  const pages = pageCount(list);
+  const hasMoved = gap.before > pages && gap.shiftBefore !== (list.total ?? 0) - list.ids.length;
+  if (hasMoved || Math.min(gap.before, pages + 1) <= gap.after) return searchAnew(list);
+  if (shift === null || page <= gap.after || page >= gap.before) return list;
+  const { shiftAfter, shiftBefore } = gap;
+  const isAfter = shift === shiftAfter || shift < Math.min(shiftAfter, shiftBefore); // Rows that came are found first.
+  const readings = gap.readings + 1;
+  const half = isAfter
+    ? { ...gap, after: page, shiftAfter: shift, readings }
+    : { ...gap, before: page, shiftBefore: shift, readings };
+  const isOpen = half.before - half.after > 1 && readings < 2 * Math.log2(pages) + 4;
+  return isOpen ? { ...list, gap: half } : closeGap(list, half);
 }
 
-/** Makes the frame of a list from the pages of a sweep. @param pageSize The size that `meta` has named; null = none. */
-export function frameOf(pages: readonly FramePage[], pageSize: number | null): ListFrame {
-  const shown = pages.filter(({ ids }) => ids.length > 0).toSorted((a, b) => a.page - b.page);
-  const stride = strideOf(shown, pageSize);
-  const places = new Map<string, number>(); // A record on two pages moved meanwhile: the later page counts.
-  for (const { page, ids } of shown)
-    for (const [index, id] of ids.entries()) places.set(id, index + (page === 1 ? 0 : (page - 1) * stride));
-  const ids: (string | undefined)[] = [];
-  for (const [id, place] of places) ids[place] = id;
-  return { stride, ids: Array.from(ids), places };
-}
-
-/** Only where page 1 is the whole list may `meta` give a larger page than it showed. */
-function strideOf(shown: readonly FramePage[], pageSize: number | null): number {
-  const first = shown[0]?.ids.length ?? 0;
-  if (shown.length > 1) return Math.max(1, first);
-  return Math.max(1, first, pageSize ?? Number.MAX_SAFE_INTEGER);
-}
-
-/** The number of the last page of a list with so many rows; an empty list has one page. */
-function pagesOf({ stride }: Pick<ListFrame, 'stride'>, rows: number): number {
-  return Math.max(1, Math.ceil(rows / stride));
-}
-
-/** The records at some places. */
-export const idsAt = ({ ids }: ListFrame, places: Iterable<number>): string[] =>
-  [...places].flatMap((place) => ids[place] ?? []);
-
-interface Place {
-  readonly place: number;
-}
-
-/** The places between two others. */
-export function placesBetween({ ids }: ListFrame, after: Place, before: Place): number[] {
-  const length = Math.max(0, Math.min(before.place, ids.length) - after.place - 1);
-  return Array.from({ length }, (_, index) => after.place + 1 + index);
-}
-
-function editFrame(frame: ListFrame, { inserted, removed }: FrameEdit): ListFrame {
-  const { stride, ids: before } = frame;
-  const cuts = [...new Set([...inserted.keys(), ...removed])].sort((a, b) => a - b);
-  const parts: (readonly (string | undefined)[])[] = [];
-  let from = 0;
-  for (const cut of cuts) {
-    parts.push(before.slice(from, cut), inserted.get(cut) ?? []);
-    from = removed.has(cut) ? cut + 1 : cut;
-  }
-  const ids = before.slice(0, 0).concat(...parts, before.slice(from));
-  const places = new Map(frame.places);
-  for (const place of removed) places.delete(before[place] ?? '');
-  for (let place = Math.min(cuts[0] ?? ids.length, before.length); place < ids.length; place++) {
-    const id = ids[place];
-    if (id !== undefined) places.set(id, place);
-  }
-  return { stride, ids, places };
+/** Between two pages there is no other: rows went there. Else the list moved during the search, and the next sweep finds them. */
+function closeGap(list: WatchedList, { after, shiftAfter, before, shiftBefore }: RowGap): WatchedList {
+  const went = shiftAfter - shiftBefore;
+  const total = list.total ?? 0;
+  if (before - after > 1 || went <= 0)
+    return { ...list, gap: null, risen: 0, hidden: total - list.ids.length };
+  const place = Math.min(after * list.stride, total) - shiftAfter;
+  const ids = list.ids.toSpliced(Math.max(0, place), went);
+  return searchAnew({ ...list, ids, places: placesOf(ids) });
 }

@@ -3,7 +3,7 @@ import { describe } from '../../lib/sync-error.ts';
 import { awaitsSweep } from '../../mirror/records/deletion-store.ts';
 import { OtherSourceError } from '../../mirror/session/errors.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
-import { countLive, MOVING_AFTER } from '../../mirror/kinds/status-store.ts';
+import { countLive } from '../../mirror/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import { certifyList } from '../run/list-sightings.ts';
@@ -108,7 +108,6 @@ function openList(
   const { claim, tenants, knownRows, wholeUpTo, digestScope, pages, ticks, lease, hasHoles } = sweep;
   const responses = parts.source.sweep(kind, {
     ...{ knownRows, wholeUpTo, hasHoles, digestScope, signal, knownPages: pages, tick: ticks.next },
-    isMoving: lease.uncertifiedSweeps >= MOVING_AFTER,
     thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
     ...(reopen && { reopen }),
   });

@@ -14,7 +14,7 @@ import { decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
 import { count, dataTable, exactly, html, sentence, when } from './parts/html.ts';
 import type { Html } from './parts/html.ts';
-import { freshness, readKindLines, stateBadge, stateWords, unseen } from './parts/kinds.ts';
+import { freshness, readKindLines, stateBadge, stateWords } from './parts/kinds.ts';
 import type { KindLine } from './parts/kinds.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
@@ -101,7 +101,7 @@ function standing(line: KindLine, { now, mayDecide }: Pick<KindFacts, 'now' | 'm
       </p>
       <dl class="facts">
         <dt>Read to its end</dt>
-        <dd>${freshness(line, now)} ${unseen(line)}</dd>
+        <dd>${freshness(line, now)}</dd>
         <dt>Proven (certificate)</dt>
         <dd>
           ${certified === null ? 'never' : html`${when(certified, now)} <span class="quiet small">${exactly(certified)} UTC</span>`}

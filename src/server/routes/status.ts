@@ -16,8 +16,6 @@ const kindStatus = z.object({
   last_change_at: instant.nullable(),
   open_issues: z.int(),
   held_deletions: z.int(),
-  unseen_p50_seconds: z.int().nullable().describe('half of the unseen changes are expected to be younger'),
-  unseen_p95_seconds: z.int().nullable(),
 });
 
 const uncertifiedKind = z.object({

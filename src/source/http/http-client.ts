@@ -6,7 +6,6 @@ import { receive } from './http.ts';
 import type { HttpClient, SourceSettings, SendRequest, SentAnswer } from './http.ts';
 import { triedOnce, codeOf, NoConnection } from './network-faults.ts';
 import type { TunnelOptions } from './network-faults.ts';
-import { widest } from './turns.ts';
 import { SourceError } from './errors.ts';
 
 const OWN_HEADERS = {
@@ -42,7 +41,7 @@ const HTTP_1 = { allowH2: false };
 
 function createDispatcher(settings: SourceSettings, origin: string): Dispatcher {
   const options = {
-    connections: widest(settings.concurrency),
+    connections: settings.concurrency,
     pipelining: 1,
     ...HTTP_1,
     // The deadline of the attempt covers these; undici's own timers would only blur it.

@@ -5,8 +5,8 @@ import { SourceError, redactErrors } from './errors.ts';
 import type { HttpClient, Received, SourceParts, SourceSettings } from './http.ts';
 import { createHttpClient } from './http-client.ts';
 import { networkFault } from './network-faults.ts';
-import { createTurns, createWidth, createRetry } from './turns.ts';
-import type { TakeTurn, Width, RetriedWork } from './turns.ts';
+import { createTurns, createRetry } from './turns.ts';
+import type { TakeTurn, RetriedWork } from './turns.ts';
 
 export interface Question<T> {
   readonly path: string;
@@ -48,7 +48,7 @@ export interface Requester {
   /** Runs a function that sends one request; null if a signal fires before its turn. */
   inTurn<T>(run: RunInTurn<T>, signal: AbortSignal | undefined): Promise<T | null>;
   /** How many requests may be under way at once. */
-  readonly width: Pick<Width, 'now' | 'widen'>;
+  readonly concurrency: number;
   readonly counts: { readonly requests: number; readonly retries: number };
   close(): Promise<void>;
 }
@@ -62,11 +62,10 @@ type RunInTurn<T> = (client: HttpClient, signal: AbortSignal) => Promise<T>;
 export function createRequester(settings: SourceSettings, parts: SourceParts): Requester {
   const { clock, logger, random = Math.random, openHttp = createHttpClient } = parts;
   const client = openHttp(settings);
-  const width = createWidth(settings.concurrency, clock);
   const counts = { requests: 0, retries: 0 };
-  const inTurn = createTurns(settings, { clock, width, counts });
+  const inTurn = createTurns(settings, { clock, counts });
   const retry = createRetry({ maxAttempts: settings.maxAttempts, clock, random, logger });
-  const attempt = createAttempt(createFetch(settings, parts, client), { inTurn, width, counts });
+  const attempt = createAttempt(createFetch(settings, parts, client), { inTurn, counts });
   const closing = new AbortController();
   const { signal: closed } = closing;
 
@@ -86,7 +85,9 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
           return run(client, scope);
         }, scope),
       ),
-    ...{ maxAttempts: settings.maxAttempts, counts, width },
+    maxAttempts: settings.maxAttempts,
+    concurrency: settings.concurrency,
+    counts,
     close: async () => {
       closing.abort();
       await client.destroy();
@@ -98,18 +99,16 @@ type Attempt = <T>(question: Question<T>, number: number, signal: AbortSignal) =
 
 interface AttemptParts {
   readonly inTurn: TakeTurn;
-  readonly width: Pick<Width, 'note'>;
   readonly counts: { retries: number };
 }
 
 /** One attempt: it waits its turn, and its answer is read. */
-function createAttempt(fetch: Fetch, { inTurn, width, counts }: AttemptParts): Attempt {
+function createAttempt(fetch: Fetch, { inTurn, counts }: AttemptParts): Attempt {
   return async (question, number, signal) => {
     const { value: answer, ...ticks } = await inTurn(() => {
       if (number > 1) counts.retries++;
       return fetch(question, signal);
     }, signal);
-    width.note(answer.status);
     await yieldToEventLoop(); // The next request goes out first: the service works on it while this answer is read.
     return { value: await answer.withRedactedErrors(() => question.read(answer)), ...ticks };
   };

@@ -26,8 +26,6 @@ export interface ListResponse extends ListPage {
 export interface SweepOptions extends LoadOptions, KnownPages {
   /** Reads on until an empty page even if `meta` says that the list has ended: first sweep, verify. */
   readonly thorough: boolean;
-  /** The list moves while it is read: more requests than usual are put side by side. */
-  readonly isMoving?: boolean | undefined;
   /** Pages of this list are known to have holes: a short one is not requested again. */
   readonly hasHoles?: boolean;
   /** Rows that the list had when it was last read, which tell where to look for its end. */
@@ -45,23 +43,18 @@ export async function* sweepList(
   options: SweepOptions,
 ): AsyncGenerator<ListResponse> {
   const { load, take } = pageLoader(requester, kind, options);
-  const narrow = options.isMoving === true ? requester.width.widen() : null;
-  try {
-    const window = windowOf(requester, options);
-    let plan = options.reopen ? reopenSweep(options.reopen) : planSweep(kind, options);
-    while (plan.ask !== null) {
-      for await (const loaded of inOrder(plan.ask, window, load)) {
-        const before: SweepPlan = plan;
-        const [taken, after] = await take(loaded, (page, isLastAttempt) => {
-          const known = isLastAttempt ? { ...before, sizesVary: true } : before;
-          return [page, advance(known, pageResponse(page))] as const;
-        });
-        plan = after;
-        yield listResponse(taken, plan);
-      }
+  const window = windowOf(requester, options);
+  let plan = options.reopen ? reopenSweep(options.reopen) : planSweep(kind, options);
+  while (plan.ask !== null) {
+    for await (const loaded of inOrder(plan.ask, window, load)) {
+      const before: SweepPlan = plan;
+      const [taken, after] = await take(loaded, (page, isLastAttempt) => {
+        const known = isLastAttempt ? { ...before, sizesVary: true } : before;
+        return [page, advance(known, pageResponse(page))] as const;
+      });
+      plan = after;
+      yield listResponse(taken, plan);
     }
-  } finally {
-    narrow?.();
   }
 }
 

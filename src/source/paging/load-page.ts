@@ -46,7 +46,7 @@ const PREFETCH = 1.5;
 
 /** The settings for reading pages side by side, and the signals that stop it. */
 export function windowOf(requester: Requester, { signal }: LoadOptions): Window {
-  return { width: Math.ceil(PREFETCH * requester.width.now()), signals: [signal, requester.closing] };
+  return { width: Math.ceil(PREFETCH * requester.concurrency), signals: [signal, requester.closing] };
 }
 
 /** Creates the loader of a list's pages. */

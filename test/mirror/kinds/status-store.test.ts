@@ -3,8 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';
 import { countIssues, hasMoreLive, readStatus } from '../../../src/mirror/kinds/status-store.ts';
-import { saveUnseenAges } from '../../../src/mirror/sightings/watched-store.ts';
-import { DATABASES } from '../databases.ts';
 import { NOON_TEXT, putRecords, tempMirror } from '../temp-mirror.ts';
 
 test('the status of every listed kind, with nulls where nothing happened yet', async () => {
@@ -29,7 +27,6 @@ test('the status of every listed kind, with nulls where nothing happened yet', a
     last_change_at: null,
     open_issues: 0,
     held_deletions: 0,
-    ...{ unseen_p50_seconds: null, unseen_p95_seconds: null },
   });
   expect(status.find(({ kind }) => kind === 'products')).toEqual({
     kind: 'products',
@@ -42,28 +39,8 @@ test('the status of every listed kind, with nulls where nothing happened yet', a
     last_change_at: NOON_TEXT,
     open_issues: 0,
     held_deletions: 0,
-    ...{ unseen_p50_seconds: null, unseen_p95_seconds: null },
   });
 });
-
-test.each(DATABASES)(
-  'the expected age of what is not seen yet is told while somebody reads between sweeps, in %s',
-  async (_name, open) => {
-    const session = await open();
-    const ages = async () =>
-      (await readStatus(session)).flatMap(
-        ({ unseen_p50_seconds: p50, unseen_p95_seconds: p95 }) => p50 ?? p95 ?? [],
-      );
-    await saveUnseenAges(session, new Map([['clients', { p50: 12.4, p95: 58 }]]), new Date());
-    expect(await readStatus(session)).toContainEqual(
-      expect.objectContaining({ kind: 'clients', unseen_p50_seconds: 12, unseen_p95_seconds: 58 }),
-    );
-    expect(await ages()).toHaveLength(1);
-    const before = new Date(Date.now() - 11 * 60_000);
-    await saveUnseenAges(session, new Map([['clients', { p50: 1, p95: 2 }]]), before);
-    expect(await ages()).toEqual([]);
-  },
-);
 
 test('open issues are counted by kind, field and code, the most frequent first', async () => {
   const session = await tempMirror();

@@ -32,7 +32,7 @@ const ENGINE = [
     'unlisted_rows',
   ],
   ...['webhook_deliveries', 'webhook_endpoints', 'webhook_secrets', 'workers', 'write_blocks'],
-  ...['dictionary', 'erasures', 'freshness', 'relations', 'request_budgets'],
+  ...['dictionary', 'erasures', 'relations', 'request_budgets'],
 ];
 
 /** The catalogue's nested arrays, those that were only seen in the wild included. */

@@ -31,7 +31,7 @@ describe.each(DATABASES)('reading between sweeps, in %s', (name) => {
   });
 });
 
-test('new, changed and removed records are seen without a sweep', { timeout: 60_000 }, async () => {
+test('new and changed records are seen without a sweep', { timeout: 60_000 }, async () => {
   const [service, session, clock] = [await sandbox({ size: 180 }), await MIRRORS.SQLite(), clockAt(0)];
   const kinds = kindsNamed('clients', 'punches');
   await pullFrom(service, session, { parts: { clock }, request: { kinds } });
@@ -49,12 +49,9 @@ test('new, changed and removed records are seen without a sweep', { timeout: 60_
   const seen = await shortEvents(session);
   expect(seen).toEqual(expect.arrayContaining([`${id} created`, `${changed} updated`]));
   expect(seen).toHaveLength(2);
-  service.world.remove('clients', removed);
+  service.world.remove('clients', removed); // What is gone is for sweeps to find.
   await passTime(clock, 2 * MINUTE, [read]);
   expect(await shortEvents(session)).toHaveLength(2);
-  expect(await session.query(sql`select command, kinds, state from runs where state = 'requested'`)).toEqual([
-    { command: 'pull', kinds: '["clients"]', state: 'requested' },
-  ]); // The list is short: the sweep that proves the deletion costs little.
 });
 
 test('after a restart it goes on where it was, without a request more', { timeout: 60_000 }, async () => {

@@ -1,83 +1,125 @@
-/** What the planner promises as a whole, for any lists. */
+/** What reading between sweeps promises as a whole: the two figures of a replay, and what holds for any lists. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { KINDS } from '../../../src/catalog/catalog.ts';
 import type { ListOrder } from '../../../src/catalog/kind.ts';
-import { countChanges, startHistory } from '../../../src/pull/freshness/change-rates.ts';
+import { countChanges } from '../../../src/pull/freshness/change-rates.ts';
 import { chooseRead } from '../../../src/pull/freshness/choose-read.ts';
 import type { ReadableList } from '../../../src/pull/freshness/choose-read.ts';
-import { observePage } from '../../../src/pull/freshness/observe-page.ts';
-import { mostTokens } from '../../../src/pull/freshness/spend-budget.ts';
-import { gapsOf, pageCount, watchList, frameOf } from '../../../src/pull/freshness/watched-list.ts';
+import { observePage, pageCount, watchList } from '../../../src/pull/freshness/watched-list.ts';
 import type { WatchedList } from '../../../src/pull/freshness/watched-list.ts';
-import { playDelays } from './delay-run.ts';
-import { NINE_IN_TEN } from './delay-world.ts';
+import { sized } from '../../support/tiers.ts';
+import { replay } from './replay.ts';
+
+/** Five hundred pages in the sizes that a business has; punches come without `meta`. */
+const LISTS = Object.entries({
+  purchase_products: 300,
+  products: 80,
+  projects: 45,
+  bookings: 30,
+  clients: 25,
+  providers: 10,
+  punches: 5,
+  vehicle_brands: 3,
+  categories: 1,
+  departments: 1,
+}).map(([kind, pages]) => ({ kind, pages, hasTotal: kind !== 'punches' }));
+
+test('the lists of the replay are of known kinds', () => {
+  const names = KINDS.map(({ name }) => name);
+  expect(LISTS.filter(({ kind }) => !names.includes(kind))).toEqual([]);
+});
+
+test.each(
+  [
+    { sweepMinutes: 30, seed: 'a' },
+    { sweepMinutes: 120, seed: 'b' },
+    { sweepMinutes: 30, seed: 'c' },
+    { sweepMinutes: 30, seed: 'd' },
+    { sweepMinutes: 120, seed: 'e' },
+  ].slice(0, sized({ quick: 2, acceptance: 5, deep: 5 })),
+)(
+  'for the requests of sweeps every 15 minutes, new records show sooner by half and updates no later: %o',
+  { timeout: 300_000 },
+  ({ sweepMinutes, seed }) => {
+    const world = { lists: LISTS, seed, minutes: 240, created: 1, deleted: 1, updated: 12 };
+    const alone = replay({ ...world, sweepMinutes: 15, perMinute: 0 });
+    const spent = replay({ ...world, sweepMinutes, perMinute: 500 / 15 - 500 / sweepMinutes });
+    expect(spent.requestsAMinute).toBeLessThanOrEqual(1.01 * alone.requestsAMinute);
+    expect(spent.createdP95Ms).toBeLessThanOrEqual(0.5 * alone.createdP95Ms);
+    expect(spent.updatedMeanMs).toBeLessThanOrEqual(1.1 * alone.updatedMeanMs);
+  },
+);
 
 const STRIDE = 5;
-const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
-
-const orders = fc.constantFrom<ListOrder>(
-  ...([
-    'code',
-    'created, newest first',
-    'created, oldest first',
-    'pickup date, newest first',
-    'unknown',
-  ] as const),
-);
+const MINUTE_MS = 60_000;
+const ORDERS: readonly ListOrder[] = [
+  'code',
+  'created, newest first',
+  'created, oldest first',
+  'pickup date, newest first',
+  'unknown',
+];
 
 /** A list, and what the service shows of it. */
 interface Shown {
-  list: WatchedList;
   readonly ids: string[];
+  readonly updated: ReadonlyMap<string, number>;
+  list: WatchedList;
 }
-
-interface ListOf {
-  readonly kind: string;
-  readonly rows: number;
-  readonly order: ListOrder;
-  readonly hasTotal: boolean;
-  /** Updates of the last hour, as numbers of rows. */
-  readonly updates: readonly number[];
-}
-
-const anyList = fc.record({
-  rows: fc.integer({ min: 1, max: 60 }),
-  order: orders,
-  hasTotal: fc.boolean(),
-  updates: fc.array(fc.nat({ max: 59 }), { maxLength: 60 }),
-});
-const anyLists = fc
-  .array(anyList, { minLength: 1, maxLength: 5 })
-  .map((all) => all.map((one, index) => shownOf({ ...one, kind: `k${index}` })));
 
 const pageOf = (ids: readonly string[], page: number): string[] =>
   ids.slice((page - 1) * STRIDE, page * STRIDE);
 
-function shownOf({ kind, rows, order, hasTotal, updates }: ListOf): Shown {
+function shownOf(kind: string, rows: number, order: ListOrder, hasTotal: boolean): Shown {
   const ids = Array.from({ length: rows }, (_, index) => `${kind}_${index}`);
-  const pages = Array.from({ length: Math.ceil(rows / STRIDE) }, (_, index) => ({
+  const pages = Array.from({ length: Math.max(1, Math.ceil(rows / STRIDE)) }, (_, index) => ({
     page: index + 1,
     ids: pageOf(ids, index + 1),
+    total: hasTotal ? rows : null,
+    atMs: 0,
   }));
-  const found = updates.map((row) => ({ change: 'updated' as const, id: ids[row % rows] ?? '', atMs: 0 }));
-  const history = countChanges(startHistory(-HOUR_MS), found);
-  const frame = frameOf(pages, STRIDE);
-  return { ids, list: watchList({ kind, order, hasTotal, frame, history, readMs: pages.map(() => 0) }) };
+  const start = {
+    kind,
+    order,
+    total: hasTotal ? rows : null,
+    hidden: 0,
+    found: { expected: 0, elsewhere: 0 },
+  };
+  return { ids, updated: new Map(), list: watchList(start, pages, STRIDE) };
 }
 
-const readable = (list: WatchedList, more: Partial<ReadableList> = {}): ReadableList => ({
-  ...{ list, isFree: true, isAwaited: false, sweeps: null, askedMs: null },
+const anyLists = fc
+  .array(
+    fc.record({
+      rows: fc.integer({ min: 1, max: 60 }),
+      order: fc.constantFrom(...ORDERS),
+      hasTotal: fc.boolean(),
+      updates: fc.array(fc.nat({ max: 59 }), { maxLength: 60 }),
+    }),
+    { minLength: 1, maxLength: 5 },
+  )
+  .map((all) =>
+    all.map(({ rows, order, hasTotal, updates }, index) => {
+      const shown = shownOf(`k${index}`, rows, order, hasTotal);
+      const updated = new Map(updates.map((row) => [`k${index}_${row % rows}`, 60]));
+      return { ...shown, updated };
+    }),
+  );
+
+const readable = ({ list, updated }: Shown, more: Partial<ReadableList> = {}): ReadableList => ({
+  list,
+  history: { sinceMs: -60 * MINUTE_MS, created: 0, updated },
+  isFree: true,
+  isAwaited: false,
+  nextSweepMs: null,
   ...more,
 });
 
-/** Reads what is worth most of some lists. */
-function readNext(
-  all: readonly Shown[],
-  nowMs: number,
-  more: Partial<ReadableList> = {},
-): Shown & { page: number } {
+/** Reads what is worth most of some lists. Returns the page. */
+function readNext(all: readonly Shown[], nowMs: number): string {
   const next = chooseRead(
-    all.map(({ list }) => readable(list, more)),
+    all.map((shown) => readable(shown)),
     nowMs,
   );
   const shown = all.find(({ list }) => list.kind === next?.kind);
@@ -85,163 +127,103 @@ function readNext(
   const { ids, list } = shown;
   const total = list.total === null ? null : ids.length;
   shown.list = observePage(list, { page: next.page, ids: pageOf(ids, next.page), total, atMs: nowMs });
-  return Object.assign(shown, { page: next.page });
+  return `${next.kind} ${next.page}`;
 }
 
-test('readings, and sweeps that they brought forward, never cost more than the budget', () => {
-  const plans = fc.array(
-    fc.record({ order: orders, pages: fc.integer({ min: 1, max: 12 }), hasTotal: fc.boolean() }),
-    { minLength: 1, maxLength: 4 },
-  );
-  const rates = fc.double({ min: 1, max: 60, noNaN: true });
+test('where no sweep comes, no page waits for sixteen times as long as reading all in turn would take', () => {
   fc.assert(
-    fc.property(plans, rates, fc.nat(), (lists, perMinute, seed) => {
-      let [spent, least] = [0, 0];
-      const tokensBy = (atMs: number): number => (atMs / MINUTE_MS) * perMinute;
-      playDelays({
-        ...{
-          perMinute,
-          sweepMinutes: 15,
-          hours: 0.5,
-          warmUpHours: 0,
-          churn: NINE_IN_TEN,
-          seed: String(seed),
-        },
-        plans: lists.map((plan, index) => ({ ...plan, kind: `k${index}` })),
-        onSweep: ({ pages }) => (spent += pages),
-        onRead: (_, atMs) => {
-          least = Math.min(least, spent - tokensBy(atMs)); // The most that any beginning leaves until here.
-          spent++;
-          expect(spent - tokensBy(atMs) - least).toBeLessThanOrEqual(mostTokens(perMinute) + 1e-6);
-        },
-      });
-      expect(spent).toBeGreaterThan(0);
+    fc.property(anyLists, (all) => {
+      const pages = all.reduce((sum, { list }) => sum + pageCount(list), 0);
+      const stepMs = MINUTE_MS;
+      const last = new Map<string, number>();
+      let longestMs = 0;
+      const endMs = 20 * pages * stepMs;
+      for (let nowMs = stepMs; nowMs <= endMs; nowMs += stepMs) {
+        const page = readNext(all, nowMs);
+        longestMs = Math.max(longestMs, nowMs - (last.get(page) ?? 0));
+        last.set(page, nowMs);
+      }
+      for (const atMs of last.values()) longestMs = Math.max(longestMs, endMs - atMs);
+      expect(last.size).toBe(pages);
+      expect(longestMs / (pages * stepMs)).toBeLessThanOrEqual(16);
     }),
     { numRuns: 12 },
   );
 });
 
-test('where no sweep comes, no page waits three times as long as for one, if the budget is twice what they cost', () => {
-  const everyMs = 15 * MINUTE_MS;
-  fc.assert(
-    fc.property(anyLists, (all) => {
-      const pages = all.reduce((sum, { list }) => sum + pageCount(list), 0);
-      const stepMs = everyMs / pages / 2;
-      const last = new Map<string, number>();
-      const waits: number[] = [];
-      for (let nowMs = stepMs; nowMs <= 4 * everyMs; nowMs += stepMs) {
-        const { list, page } = readNext(all, nowMs, { sweeps: { everyMs, nextMs: nowMs + everyMs } });
-        const name = `${list.kind} ${page}`;
-        waits.push(nowMs - (last.get(name) ?? 0));
-        last.set(name, nowMs);
-      }
-      for (const atMs of last.values()) waits.push(4 * everyMs - atMs);
-      expect(last.size).toBe(pages);
-      expect(Math.max(...waits) / everyMs).toBeLessThanOrEqual(3);
-    }),
-    { numRuns: 25 },
-  );
-});
-
-test('a kind in which a create of ours is awaited is read first, if one of its pages tells of it', () => {
-  fc.assert(
-    fc.property(anyLists, fc.nat(), fc.integer({ min: 1000, max: HOUR_MS }), (all, seed, nowMs) => {
-      const telling = all.filter(({ list }) => list.total !== null);
-      const awaited = telling[seed % telling.length]?.list.kind;
-      fc.pre(awaited !== undefined);
-      const lists = all.map(({ list }) => readable(list, { isAwaited: list.kind === awaited }));
-      expect(chooseRead(lists, nowMs)?.kind).toBe(awaited);
-    }),
-  );
-});
-
 test('a kind is never read later because a create of ours is awaited in it', () => {
   fc.assert(
-    fc.property(anyLists, fc.integer({ min: 1000, max: HOUR_MS }), (all, nowMs) => {
-      const lists = all.map(({ list }) => readable(list));
-      const first = chooseRead(lists, nowMs);
-      const awaiting = lists.map((one) =>
-        one.list.kind === first?.kind ? { ...one, isAwaited: true } : one,
+    fc.property(anyLists, fc.integer({ min: 1000, max: 60 * MINUTE_MS }), (all, nowMs) => {
+      const first = chooseRead(
+        all.map((shown) => readable(shown)),
+        nowMs,
       );
-      expect(chooseRead(awaiting, nowMs)).toEqual(first);
+      const awaiting = all.map((shown) => readable(shown, { isAwaited: shown.list.kind === first?.kind }));
+      expect(chooseRead(awaiting, nowMs)?.kind).toBe(first?.kind);
     }),
   );
 });
 
-/** Readings that locate so many rows: the logarithm of the pages for each, one that shows the total, one to spare each. */
-const readingsFor = (rows: number, pages: number): number => 1 + rows * (2 + Math.ceil(Math.log2(pages + 1)));
+test('a list that a sweep reads is left alone', () => {
+  const shown = shownOf('k', 20, 'code', true);
+  expect(chooseRead([readable(shown, { isFree: false })], MINUTE_MS)).toBeNull();
+});
 
-const fewRows = fc.uniqueArray(fc.nat({ max: 9999 }), { minLength: 1, maxLength: 4 });
-const manyRows = fc.integer({ min: 20, max: 2000 });
-
-/** Reads until all rows are located; returns how many readings that took. */
-function locateAll(shown: Shown): number {
-  let readings = 0;
-  const sweeps = { everyMs: 2 * HOUR_MS, nextMs: 2 * HOUR_MS };
-  for (let nowMs = 5 * MINUTE_MS; readings < 200; nowMs += 1000, readings++) {
-    readNext([shown], nowMs, { sweeps });
-    if (gapsOf(shown.list).length === 0) break;
-  }
-  return readings;
-}
-
-test('records that went are located within about the logarithm of the pages for each', () => {
+test('a record that came anywhere in a long list is found within twice the logarithm of its pages', () => {
   fc.assert(
-    fc.property(manyRows, orders, fewRows, (rows, order, places) => {
-      const shown = shownOf({ kind: 'k', rows, order, hasTotal: true, updates: [] });
-      const pages = pageCount(shown.list);
-      const gone = places.flatMap((place) => shown.ids.splice(place % shown.ids.length, 1));
-      expect(locateAll(shown)).toBeLessThanOrEqual(readingsFor(gone.length, pages));
-      expect([...shown.list.gone.keys()].sort()).toEqual(gone.sort());
-      expect(shown.list.frame.ids).toEqual(shown.ids);
-    }),
-    { numRuns: 60 },
+    fc.property(
+      fc.integer({ min: 20, max: 2000 }),
+      fc.nat(),
+      fc.constantFrom(...ORDERS),
+      (rows, at, order) => {
+        const shown = shownOf('k', rows, order, true);
+        shown.ids.splice(at % (rows + 1), 0, 'new');
+        let readings = 0;
+        for (
+          let nowMs = 5 * MINUTE_MS;
+          !shown.list.places.has('new') && readings < 99;
+          nowMs += 1000, readings++
+        )
+          readNext([shown], nowMs);
+        expect(readings).toBeLessThanOrEqual(4 + 2 * Math.log2(pageCount(shown.list)));
+        expect(shown.list.ids).toEqual(shown.ids);
+      },
+    ),
+    { numRuns: 100 },
   );
 });
 
-test('records that came are located within about the logarithm of the pages for each', () => {
+test('several records that came and went one after the other are placed by halving, or left to the next sweep', () => {
+  const changes = fc.array(fc.record({ at: fc.nat(), came: fc.boolean() }), { minLength: 1, maxLength: 6 });
   fc.assert(
-    fc.property(manyRows, fewRows, (rows, places) => {
-      const shown = shownOf({ kind: 'k', rows, order: 'code', hasTotal: true, updates: [] });
-      for (const [index, place] of places.entries())
-        shown.ids.splice(place % (shown.ids.length + 1), 0, `new${index}`);
-      expect(locateAll(shown)).toBeLessThanOrEqual(readingsFor(places.length, pageCount(shown.list)));
-      expect(shown.list.frame.ids).toEqual(shown.ids);
-      expect(shown.list.gone.size).toBe(0);
-    }),
-    { numRuns: 60 },
-  );
-});
-
-test('a restart forgets what was searched for and suspected, and finds all of it again', () => {
-  const changes = fc.array(
-    fc.record({
-      at: fc.nat({ max: 999 }),
-      is: fc.constantFrom('came' as const, 'went' as const, 'read' as const),
-    }),
-    { maxLength: 30 },
-  );
-  fc.assert(
-    fc.property(fc.integer({ min: 5, max: 80 }), orders, changes, (rows, order, acts) => {
-      const shown = shownOf({ kind: 'k', rows, order, hasTotal: true, updates: [] });
-      const { frame: swept, history } = shown.list;
+    fc.property(fc.integer({ min: 20, max: 500 }), changes, (rows, acts) => {
+      const shown = shownOf('k', rows, 'code', true);
       let nowMs = 0;
-      for (const [index, { is, at }] of acts.entries()) {
-        nowMs += 20_000;
-        const place = at % Math.max(1, shown.ids.length);
-        if (is === 'came') shown.ids.splice(place, 0, `new${index}`);
-        else if (is === 'went') shown.ids.splice(place, 1);
-        else readNext([shown], nowMs);
+      let readings = 0;
+      for (const [index, { at, came }] of acts.entries()) {
+        if (came) shown.ids.splice(at % (shown.ids.length + 1), 0, `new${index}`);
+        else shown.ids.splice(at % shown.ids.length, 1);
+        do {
+          readNext([shown], (nowMs += 1000));
+          readings++;
+        } while (shown.list.gap !== null);
       }
-      fc.pre(shown.ids.length > 0); // Whether an emptied list is believed is decided by sweeps.
-      const readMs = Array.from({ length: Math.ceil(rows / STRIDE) }, () => 0);
-      shown.list = watchList({ kind: 'k', order, hasTotal: true, frame: swept, history, readMs });
-      for (let turn = 0; turn < 400 && shown.list.frame.ids.join() !== shown.ids.join(); turn++)
-        readNext([shown], (nowMs += 20_000));
-      expect(shown.list.frame.ids).toEqual(shown.ids);
-      const gone = swept.ids.filter((id) => id !== undefined && !shown.ids.includes(id));
-      expect([...shown.list.gone.keys()].sort()).toEqual(gone.sort());
+      expect(readings).toBeLessThanOrEqual(acts.length * (5 + 2 * Math.log2(pageCount(shown.list))));
+      expect(shown.list.ids).toEqual(shown.ids);
     }),
-    { numRuns: 60 },
+    { numRuns: 100 },
   );
+});
+
+test('updates are counted by record, and new records by list', () => {
+  const before = { sinceMs: 0, created: 1, updated: new Map([['1', 1]]) };
+  const found = (['updated', 'updated', 'created', 'deleted'] as const).map((change, index) => ({
+    change,
+    id: index === 0 ? '1' : '2',
+  }));
+  const updated = new Map([
+    ['1', 2],
+    ['2', 1],
+  ]);
+  expect(countChanges(before, found)).toEqual({ sinceMs: 0, created: 2, updated });
 });

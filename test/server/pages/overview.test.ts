@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { saveBlock } from '../../../src/mirror/outbox/outbox-queue.ts';
 import { changeEntry, findEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import { saveAbsences } from '../../../src/mirror/records/deletion-store.ts';
-import { saveUnseenAges } from '../../../src/mirror/sightings/watched-store.ts';
 import { appendChanges } from '../../../src/mirror/records/change-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
 import { freeze } from '../../../src/mirror/outbox/freeze-store.ts';
@@ -47,15 +46,6 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
     const page = await pageOf(await serveMirror(await open()));
     expect(page).toContain('Nothing needs you');
     expect(page).not.toContain('<form');
-  });
-
-  test('says how old what is not seen yet of a kind is expected to be', async () => {
-    const session = await open();
-    const stage = await serveMirror(session);
-    expect(await pageOf(stage)).not.toContain('unseen:');
-    const now = new Date(); // The view tells it as long as it is fresh.
-    await saveUnseenAges(session, new Map([['clients', { p50: 12, p95: 180 }]]), now);
-    expect(await pageOf(await serveMirror(session))).toContain('unseen: half under 12 s, 95 % under 3 min');
   });
 
   test('says first what waits for a person, with a button for each decision and what it does', async () => {

@@ -1,6 +1,6 @@
 import { isListed } from '../../../catalog/kind.ts';
 import { nextSlots, staleKinds } from '../../../jobs/schedule.ts';
-import { instantOf, lengthOf } from '../../../lib/time/clock.ts';
+import { instantOf } from '../../../lib/time/clock.ts';
 import { outcomeWords } from '../../../mirror/kinds/outcome-words.ts';
 import { readFreshness, sweptAtOf } from '../../../mirror/kinds/status-store.ts';
 import type { KindFreshness } from '../../../mirror/kinds/status-store.ts';
@@ -91,7 +91,7 @@ function kindRow(line: KindLine, now: Date): Html {
       <a href="/kinds/${kind}">${kind}</a>
     </th>
     <td data-title="certificate">${stateBadge(line)} ${certificate(line, now)}</td>
-    <td data-title="read to its end">${freshness(line, now)} ${unseen(line)}</td>
+    <td data-title="read to its end">${freshness(line, now)}</td>
     <td class="number" data-title="rows">${rows === null ? '…' : count(rows)}</td>
     <td class="${changes === 0 ? 'blank' : ''}" data-title="changes, last 48 h">
       <div class="beside">
@@ -135,15 +135,6 @@ export function freshness({ last_sweep_at: at, nextAt, isStale }: KindLine, now:
   >`;
   return html`${read} ${next}
   ${at === null ? null : dueBar({ from: instantOf(at), to: instantOf(nextAt), now, isStale })}`;
-}
-
-/** The expected age of what nobody has seen yet, where pages are read between sweeps. */
-export function unseen({ unseen_p50_seconds: p50, unseen_p95_seconds: p95 }: KindLine): Html | null {
-  if (p50 === null || p95 === null) return null;
-  const [half, most] = [lengthOf(1000 * p50), lengthOf(1000 * p95)];
-  return html`<span class="quiet small" title="the expected age of changes that are not seen yet"
-    >unseen: half under ${half}, 95 % under ${most}</span
-  >`;
 }
 
 interface Due {
