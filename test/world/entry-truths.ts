@@ -41,13 +41,17 @@ export function lost(recording: Recording): Found {
     });
 }
 
-/** Creates that are said to be rejected while the service has made their record. */
+/** Creates that are said to be rejected while the service has made their record, and no other entry asked for an equal one. */
 export function denied(recording: Recording): Found {
   return recording.entries
     .filter(({ entry, intent }) => entry.state === 'rejected' && intent.operation === 'create')
-    .filter(
-      ({ intent }) => committedSends(recording, markerOf({ name: intent.kind }, intent.body)).length > 0,
-    )
+    .filter(({ intent }) => {
+      const marker = markerOf({ name: intent.kind }, intent.body);
+      const others = recording.entries.filter(
+        (one) => isCreateOf(one.intent, marker) && one.entry.state !== 'rejected',
+      );
+      return committedSends(recording, marker).length > others.length;
+    })
     .map(({ entry }) => ({ invariant: 'denied', detail: `entry ${entry.id}: ${entry.verdict ?? ''}` }));
 }
 
@@ -102,12 +106,12 @@ export function overwritten(recording: Recording): Found {
       const base = JSON.parse(entry.base) as Content;
       const { deeds } = recordsOf(recording, intent.kind);
       const wanted = storedFields(kindOf(intent.kind), intent.body, recording.personality);
-      return deeds.flatMap((deed) => {
+      return deeds.flatMap((deed, at) => {
         const send = sendOf(recording, deed);
         if (send === null || deed.id !== intent.recordId || !isSentFor(recording, send, wanted)) return [];
         const readMs = (recording.readBefore.get(send.number) ?? -1) - lagOf(recording);
         return Object.keys(wanted)
-          .filter((name) => isOthersValue({ name, readMs, base, deed: deed.before }, deeds, deed.atMs))
+          .filter((name) => isOthersValue({ name, readMs, base, deed: deed.before }, deeds.slice(0, at)))
           .map((name) => ({
             invariant: 'overwritten' as const,
             detail: `entry ${entry.id}: ${name} of ${deed.id}`,
@@ -140,15 +144,10 @@ interface Replaced {
 }
 
 /** Whether another person's value was there when we read the record, and the update's author had not seen it. */
-function isOthersValue(
-  { name, readMs, base, deed: before }: Replaced,
-  deeds: Records['deeds'],
-  atMs: number,
-): boolean {
+function isOthersValue({ name, readMs, base, deed: before }: Replaced, earlier: Records['deeds']): boolean {
   if (before === null || base[name] === undefined) return false;
-  const last = deeds.findLast(
-    (one) =>
-      one.id === before.id && one.atMs < atMs && one.after?.content[name] !== one.before?.content[name],
+  const last = earlier.findLast(
+    (one) => one.id === before.id && one.after?.content[name] !== one.before?.content[name],
   );
   return (
     last?.doer === 'other' &&
