@@ -43,10 +43,8 @@ export interface KindReading {
 type OnFinding = (finding: AuditFinding) => void;
 
 /**
- * Reads the whole list of a kind, page by page, and reports every difference from the mirror. Changes nothing and
- * takes no lease.
- *
- * A fault of the source ends the reading and is part of its result.
+ * Reads the whole list of a kind, page by page, and reports every difference from the mirror. Changes nothing and takes no
+ * lease. A fault of the source ends the reading and is part of its result.
  * @throws {MirrorError} If the database fails.
  */
 export async function readKind(

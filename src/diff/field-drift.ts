@@ -22,9 +22,7 @@ export function valueDrift(
 }
 
 /**
- * Finds the fields that no record of a complete list has any more, and those that are back; an empty list shows
- * neither.
- *
+ * Finds the fields that no record of a complete list has any more, and those that are back; an empty list shows neither.
  * @param known By field, since when it is missing; null = it is not missing.
  */
 export function presenceDrift(
@@ -47,7 +45,6 @@ const FEWEST_ROWS = 20;
 
 /**
  * Names the fields that alternate between two values: three consecutive changes, as in a→b→a→b.
- *
  * @param history The changes in the `updated` events of one record, oldest first.
  */
 export function flappingFields(history: readonly ChangedFields[]): readonly string[] {

@@ -351,10 +351,7 @@ describe('the first listing of a row that was only asked for so far', () => {
 const shapes = fc
   .uniqueArray(
     fc.tuple(fc.string({ minLength: 1, maxLength: 6 }), models, fc.constantFrom('both', 'list', 'one')),
-    {
-      maxLength: 8,
-      selector: ([name]) => name,
-    },
+    { maxLength: 8, selector: ([name]) => name },
   )
   // In a documented text a number is kept as it is spelled: 0 and -0 differ there.
   .map((fields) => fields.filter(([name]) => !CLIENTS.fields.some((field) => field.name === name)))

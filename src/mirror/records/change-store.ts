@@ -20,10 +20,9 @@ export interface NewChanges {
 }
 
 /**
- * Appends change events in the transaction that writes their rows.
- *
- * A session's transactions are the only writers while they last (`postgres/transaction.ts`), so that `seq` rises in the order of
- * commits: a reader who has read up to n never later finds a row ≤ n. `observed_at` never goes back, even if the clock does.
+ * Appends change events in the transaction that writes their rows. A session's transactions are the only writers while they
+ * last (`postgres/transaction.ts`), so that `seq` rises in the order of commits: a reader who has read up to n never later
+ * finds a row ≤ n. `observed_at` never goes back, even if the clock does.
  */
 export async function appendChanges(
   tx: Transaction,

@@ -15,11 +15,7 @@ import { hasRow, readTexts } from '../tables/rows.ts';
 export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
   await grow(tx, { name: kind.name, columns: kindColumns(kind, dialect), create: createTable });
   for (const table of nestedTables(kind))
-    await grow(tx, {
-      name: table.name,
-      columns: nestedColumns(table, dialect),
-      create: createNested,
-    });
+    await grow(tx, { name: table.name, columns: nestedColumns(table, dialect), create: createNested });
 }
 
 interface Growing {
@@ -75,7 +71,6 @@ interface ReportIndex {
 /**
  * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by. A kind gets them
  * after its baseline, because they would slow its first load.
- *
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
  */

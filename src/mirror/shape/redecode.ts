@@ -29,9 +29,7 @@ export interface RefillOptions {
 
 /**
  * Refills a kind's columns and its nested tables from `_raw` if their fields or the decoder have changed since they were
- * filled.
- *
- * After an interruption it starts over at the next migration. The rows' own columns (when seen, when changed) stay.
+ * filled. After an interruption it starts over at the next migration. The rows' own columns (when seen, when changed) stay.
  */
 export async function redecode(
   session: Session,

@@ -14,9 +14,8 @@ import type { Retyped, Retyping } from './plan-retyping.ts';
 import { redecodeWhere } from './redecode.ts';
 
 /**
- * Changes the columns of an older release's mirror to their present types, and fills them from `_raw`.
- *
- * Rows keep their instants, and no change event is written. In PostgreSQL no view may read these columns.
+ * Changes the columns of an older release's mirror to their present types, and fills them from `_raw`. Rows keep their
+ * instants, and no change event is written. In PostgreSQL no view may read these columns.
  */
 export async function retypeColumns(
   tx: Transaction,
@@ -108,9 +107,7 @@ interface Index {
   readonly statement: string;
 }
 
-/**
- * Includes users' own indexes. An index that merely contains the column's name is recreated needlessly, which does no harm.
- */
+/** Includes users' own indexes. An index that merely contains the column's name is recreated needlessly, which does no harm. */
 async function indexesNaming(tx: Transaction, table: string, column: string): Promise<readonly Index[]> {
   const indexes = sql`
     select name, sql as statement from sqlite_schema where type = 'index' and tbl_name = ${table} and sql is not null`;

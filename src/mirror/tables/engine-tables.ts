@@ -122,9 +122,7 @@ export const SIGHTINGS = {
   primaryKey: ['kind', 'answered'],
 } as const satisfies EngineTable;
 
-/**
- * Every field that the service has sent, documented or not, with its column and the column that keeps its misfits as text.
- */
+/** Every field that the service has sent, documented or not, with its column and the column that keeps its misfits as text. */
 export const FIELDS = {
   name: 'fields',
   columns: [

@@ -130,7 +130,6 @@ export interface EndpointWish extends EventFilter {
 
 /**
  * Stores an endpoint that gets the events from now on, and returns its id; null if the name is taken.
- *
  * @param publicId Random text that no other endpoint has, of this mirror or another.
  */
 export async function insertEndpoint(
@@ -144,18 +143,7 @@ export async function insertEndpoint(
   const kinds = jsonOf(wish.kinds);
   const changes = jsonOf(wish.changes);
   const fields = jsonOf(wish.fields);
-  const row = {
-    name,
-    url,
-    format,
-    kinds,
-    changes,
-    fields,
-    publicId,
-    cursor,
-    createdAt: at,
-    updatedAt: at,
-  };
+  const row = { name, url, format, kinds, changes, fields, publicId, cursor, createdAt: at, updatedAt: at };
   return readNumber(
     tx,
     sql`${insertInto(WEBHOOK_ENDPOINTS, row)} on conflict (name) do nothing returning id`,
