@@ -1,13 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { ChangeEvent } from '../../diff/judge-page.ts';
-import type { ChangedFields } from '../../diff/field-drift.ts';
 import { instantText, instantOf } from '../../lib/time/clock.ts';
-import { parseJson } from '../../lib/json/json.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import { isSentEverywhere } from '../webhooks/delivery-queue.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
-import { append, hasRow, pick, readTexts, select, readNumber, readRow, selectOne } from '../tables/rows.ts';
+import { append, hasRow, pick, readTexts, readNumber, readRow, selectOne } from '../tables/rows.ts';
 import { optionalBigint } from '../tables/engine-column.ts';
 
 export interface NewChanges {
@@ -67,37 +65,6 @@ export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void>
   if (!(await hasRow(tx, sql`select 1 from changes where ${isOld} limit 1`))) return;
   await tx.query(sql`delete from changes where ${isOld}`);
   await writeMeta(tx, 'changes.forgotten_before', instantText(oldest));
-}
-
-const LATEST_EVENTS = 10_000;
-
-/** Some of the records that the latest run found updated. */
-export async function updatedRecords(
-  db: Queryable,
-  { kind, runId, limit }: { readonly kind: string; readonly runId: number; readonly limit: number },
-): Promise<string[]> {
-  const updated = sql`
-    select record_id from changes
-    where seq > (select coalesce(max(seq), 0) - ${LATEST_EVENTS} from changes)
-      and kind = ${kind} and run_id = ${runId} and change = 'updated'
-    order by seq desc limit ${limit}`;
-  return [...new Set(await readTexts(db, updated))];
-}
-
-/** Longer texts of changes are skipped: a change of very many fields at once tells nothing about a single field. */
-const LONGEST_LOOKED_INTO = 200_000;
-
-/** The changed fields of a record's latest updates, oldest first; updates of very many fields are left out. */
-export async function readUpdates(
-  db: Queryable,
-  { kind, id, limit }: { readonly kind: string; readonly id: string; readonly limit: number },
-): Promise<ChangedFields[]> {
-  const updates = sql`
-    where kind = ${kind} and record_id = ${id} and change = 'updated'
-      and length(fields) < ${LONGEST_LOOKED_INTO}
-    order by observed_at desc, seq desc limit ${limit}`;
-  const rows = await select(db, pick(CHANGES, 'fields'), updates);
-  return rows.map(({ fields }) => parseJson(fields) as ChangedFields).reverse();
 }
 
 /** How large the table `changes` is and how fast it grows: an estimate that costs a few look-ups at any size. */

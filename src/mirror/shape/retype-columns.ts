@@ -46,11 +46,11 @@ async function fillLost(
     sql` or `,
   )})`;
   await growKindTable(tx, kind, dialect);
-  await redecodeWhere(tx, kind, { where, now });
+  await redecodeWhere(tx, kind, where, now);
   const grown = await addTextColumns(tx, kind, now); // The issues that were just opened require them.
   if (grown.fields.length === kind.fields.length) return;
   await growKindTable(tx, grown, dialect);
-  await redecodeWhere(tx, grown, { where, now });
+  await redecodeWhere(tx, grown, where, now);
 }
 
 interface TypeChange {

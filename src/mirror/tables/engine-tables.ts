@@ -157,7 +157,6 @@ export const DRIFT = {
           | 'returned_field'
           | 'retyped_field'
           | 'unusable_field'
-          | 'flapping_field'
           | 'update_replaces'
         )
       | ('text_column' | 'untracked_fields' | 'holes' | 'envelope' | 'page_size')
