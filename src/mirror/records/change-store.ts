@@ -67,44 +67,6 @@ export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void>
   await writeMeta(tx, 'changes.forgotten_before', instantText(oldest));
 }
 
-/** How large the table `changes` is and how fast it grows: an estimate that costs a few look-ups at any size. */
-export interface ChangeLogSize {
-  readonly events: number;
-  /** Bytes of the events' contents, without indexes. */
-  readonly bytes: number;
-  /** Over the last seven days or since the first event. */
-  readonly eventsPerDay: number;
-  readonly bytesPerDay: number;
-}
-
-const DAY_MS = 86_400_000;
-const SAMPLE = 200;
-
-/** Estimates from the numbers of the events, which rise without large gaps, and from the size of the latest ones. */
-export async function readChangeLogSize(db: Queryable, now: Date): Promise<ChangeLogSize> {
-  const range = await readRange(db);
-  if (range === null) return { events: 0, bytes: 0, eventsPerDay: 0, bytesPerDay: 0 };
-  const bytesEach = await meanBytes(db);
-  const weekAgo = now.getTime() - 7 * DAY_MS;
-  const recent = await firstWithin(db, range, instantText(new Date(weekAgo)));
-  const oldest = (await eventFrom(db, range.first))?.at ?? now;
-  const days = Math.max(1, (now.getTime() - Math.max(weekAgo, oldest.getTime())) / DAY_MS);
-  const events = range.last - range.first + 1;
-  const eventsPerDay = Math.round((range.last - recent + 1) / days);
-  return {
-    events,
-    bytes: Math.round(events * bytesEach),
-    eventsPerDay,
-    bytesPerDay: Math.round(eventsPerDay * bytesEach),
-  };
-}
-
-/** Says how large the change events are and how fast they grow. */
-export function changeLogText({ events, bytes, eventsPerDay, bytesPerDay }: ChangeLogSize): string {
-  const size = (count: number): string => `${(count / 2 ** 20).toFixed(1)} MB`;
-  return `about ${events}, ${size(bytes)}; ${eventsPerDay} a day, ${size(bytesPerDay)} a day`;
-}
-
 interface EventRange {
   readonly first: number;
   readonly last: number;
@@ -116,13 +78,6 @@ async function readRange(db: Queryable): Promise<EventRange | null> {
   return row === null || row.first === null || row.last === null
     ? null
     : { first: row.first, last: row.last };
-}
-
-async function meanBytes(db: Queryable): Promise<number> {
-  const mean = sql`
-    select avg(length(coalesce(before, '')) + length(coalesce(after, '')) + length(fields) + 100)
-    from (select before, after, fields from changes order by seq desc limit ${SAMPLE}) latest`;
-  return (await readNumber(db, mean)) ?? 0;
 }
 
 /** The `seq` of the first event at or after an instant; one more than the latest where there is none. */
