@@ -536,19 +536,6 @@ test('a decimal of more than a thousand characters is a misfit', () => {
     expect(decode({ name: 'd', type: 'decimal' }, token)).toEqual(none('not_a_decimal'));
 });
 
-test.each([
-  integer('a'),
-  flag('a'),
-  decimal('a', 2),
-  date('a'),
-  time('a'),
-  timestamp('a'),
-  text('a'),
-  json('a'),
-])('an absent $type is null, silently', (field) => {
-  expect(decodeField(field, undefined, () => expect.fail('no misfit was due'))).toBeNull();
-});
-
 test('C11: no value of any field throws, and a misfit is told once with the value', () => {
   const fields = [
     integer('a'),
