@@ -26,7 +26,6 @@ interface Comparison {
 
 /**
  * Makes the comparison of a kind's records with their rows: `_raw` with the record, the columns with its decoding.
- *
  * @param kind As mirrored: discovered fields have columns too.
  */
 export function recordComparer(kind: Kind, dialect: Dialect): (record: Incoming, row: Row) => Comparison {
@@ -45,8 +44,8 @@ export function recordComparer(kind: Kind, dialect: Dialect): (record: Incoming,
 }
 
 /**
- * Other spellings of the same value are no difference, but columns are filled from the spelling that `_raw` has: the content
- * is the record with those.
+ * Other spellings of the same value are no difference, but columns are filled from the spelling that `_raw` has: the content is
+ * the record with those.
  */
 function compareRaw(kind: Kind, { record, raw }: Incoming, stored: string): Comparison {
   if (stored === raw) return { differences: [], content: record };

@@ -2,16 +2,16 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
 import { idsIn } from '../mirror/records/nested-rows.ts';
+import { liveIds } from '../mirror/records/record-store.ts';
 import type { Queryable, Row, Session } from '../mirror/session/session.ts';
 import { filledColumns } from '../mirror/tables/kind-table.ts';
 import type { NestedTable } from '../mirror/tables/kind-table.ts';
+import { readTexts } from '../mirror/tables/rows.ts';
 
 /** All reading is outside of transactions: neither database's writer ever waits for an audit. */
 
 const ROWS_A_QUERY = 100;
-const IDS_A_QUERY = 10_000;
 const SIGHTINGS_A_QUERY = 200;
-const SMALLEST_ID = String(-(2n ** 63n));
 
 /** Reads the rows with these ids, deleted ones too, in several queries with a turn of the event loop after each. */
 export async function readRows(
@@ -41,34 +41,22 @@ export async function readStrayParents(
   kind: string,
   { name }: NestedTable,
 ): Promise<readonly string[]> {
-  const rows = await db.query(sql`
-    select distinct cast(parent_id as text) as id from ${sql.identifier(name)} as n
-    where not exists (select 1 from ${sql.identifier(kind)} as k where k.id = n.parent_id)`);
-  return rows.map((row) => String(row['id']));
+  return readTexts(
+    db,
+    sql`
+    select distinct cast(parent_id as text) from ${sql.identifier(name)} as n
+    where not exists (select 1 from ${sql.identifier(kind)} as k where k.id = n.parent_id)`,
+  );
 }
 
 /** The ids of all live rows. */
 export async function readLiveIds(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
   const live = new Set<string>();
-  for (let after: string | null = SMALLEST_ID; after !== null;) {
-    const from: string = after;
-    const rows = await db.query(sql`
-      select cast(id as text) as id from ${sql.identifier(kind)} as k
-      where k.id > ${from} and _deleted_at is null order by k.id limit ${IDS_A_QUERY}`);
-    for (const row of rows) live.add(String(row['id']));
-    after = rows.length < IDS_A_QUERY ? null : String(rows.at(-1)?.['id']);
+  for await (const ids of liveIds(db, kind)) {
+    for (const id of ids.split(',')) if (id !== '') live.add(id);
     await yieldToEventLoop();
   }
   return live;
-}
-
-/** The ids of records that the mirror has set aside as a whole. */
-export async function readSetAside(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
-  const rows = await db.query(sql`
-    select record_id from issues
-    where kind = ${kind} and closed_at is null and field is null and record_id is not null
-      and code <> 'mirror_touched'`);
-  return new Set(rows.map((row) => String(row['record_id'])));
 }
 
 /** The ids that the list lacks and the mirror can explain: their absence is noted, or a kept list response showed them. */
@@ -77,9 +65,8 @@ export async function readAccountedFor(
   kind: string,
   ids: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
-  const noted = await db.query(sql`
-    select record_id from deletions where kind = ${kind} and concluded_at is null`);
-  const accountedFor = new Set(noted.map((row) => String(row['record_id'])).filter((id) => ids.has(id)));
+  const noted = sql`select record_id from deletions where kind = ${kind} and concluded_at is null`;
+  const accountedFor = new Set((await readTexts(db, noted)).filter((id) => ids.has(id)));
   for await (const shown of idsShown(db, kind)) for (const id of shown) if (ids.has(id)) accountedFor.add(id);
   return accountedFor;
 }

@@ -5,6 +5,7 @@ import type { Incoming } from '../diff/judge-page.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { asMirrored } from '../mirror/kinds/field-store.ts';
 import { readSuppressed } from '../mirror/records/erasure-store.ts';
+import { readRecordsWithoutRow } from '../mirror/records/issue-store.ts';
 import { findAlteredElements } from '../mirror/records/nested-repairs.ts';
 import type { ParentRecord } from '../mirror/records/nested-rows.ts';
 import type { Row, Session } from '../mirror/session/session.ts';
@@ -14,7 +15,7 @@ import type { ListResponse } from '../source/paging/list-responses.ts';
 import type { Source } from '../source/source.ts';
 import { nestedDifferences, recordComparer } from './compare-record.ts';
 import type { AuditFinding } from './findings.ts';
-import { readLiveIds, readRows, readSetAside, readStrayParents } from './mirror-rows.ts';
+import { readLiveIds, readRows, readStrayParents } from './mirror-rows.ts';
 
 export interface AuditParts {
   readonly session: Session;
@@ -43,10 +44,8 @@ export interface KindReading {
 type OnFinding = (finding: AuditFinding) => void;
 
 /**
- * Reads the whole list of a kind, page by page, and reports every difference from the mirror. Changes nothing and
- * takes no lease.
- *
- * A fault of the source ends the reading and is part of its result.
+ * Reads the whole list of a kind, page by page, and reports every difference from the mirror. Changes nothing and takes no
+ * lease. A fault of the source ends the reading and is part of its result.
  * @throws {MirrorError} If the database fails.
  */
 export async function readKind(
@@ -60,7 +59,7 @@ export async function readKind(
     session,
     kind: mirrored,
     compare: recordComparer(mirrored, session.dialect),
-    setAside: await readSetAside(session, kind.name),
+    setAside: await readRecordsWithoutRow(session, kind.name),
     suppressed: await readSuppressed(session, kind.name),
     shown: new Set(),
     compared: new Set(),

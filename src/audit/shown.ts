@@ -27,9 +27,7 @@ function excerptFrom(text: string, from: number): string {
 /** A longer list of ids is clumsy to pass on, and reading the whole list then takes no longer. */
 const LONGEST_LIST = 2_000;
 
-/**
- * Writes the command that reads records again: by their ids (in ascending order), or the whole list if there are many.
- */
+/** Writes the command that reads records again: by their ids (in ascending order), or the whole list if there are many. */
 export function repairCommand(kind: string, ids: readonly bigint[]): string {
   const list = ranges(ids);
   return `bms-sync backfill ${kind} ${list.length <= LONGEST_LIST ? `--ids ${list}` : '--all'}`;

@@ -40,10 +40,8 @@ export interface PullOutcome {
 const DIFFERENCES_TOLD = 100;
 
 /**
- * Compares a kind with the service, by two readings with a pull between them.
- *
- * A difference counts only if both readings find it and the service sent the same value both times: all others may
- * have changed during the comparison.
+ * Compares a kind with the service, by two readings with a pull between them. A difference counts only if both readings find it
+ * and the service sent the same value both times: all others may have changed during the comparison.
  */
 export async function verifyKind(
   parts: AuditParts,

@@ -2,13 +2,11 @@ import { allKinds, refuseMissingExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { check, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
-import { systemClock } from '../lib/time/clock.ts';
 import { boundUrl, boundCompanies } from '../mirror/kinds/source-binding.ts';
 import { RESUME, readFrozen } from '../mirror/outbox/freeze-store.ts';
 import type { Frozen } from '../mirror/outbox/freeze-store.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
 import type { WriteBlock } from '../mirror/outbox/outbox-queue.ts';
-import { changeLogText, readChangeLogSize } from '../mirror/records/change-store.ts';
 import { databaseVersion, mayCreateSchema, postgresSize } from '../mirror/session/database-facts.ts';
 import { MirrorError } from '../mirror/session/errors.ts';
 import type { Session } from '../mirror/session/session.ts';
@@ -45,7 +43,6 @@ export async function checkDatabase(
     if (shape === 'of an older release')
       return `${place}; its mirror is of an older release, and the next command migrates it: back it up first`;
     found.isMirror = true;
-    more.push(await tellChangeLog(session));
     if (shape === 'current') more.push(...(await checkReaderRole(session, readerRole)));
     more.push(...(await findStops(session)));
     return `${place}; ${await contentOf(session)}`;
@@ -79,15 +76,6 @@ function told(companies: ReadonlyMap<string, readonly string[]>): string {
 async function tellSize(session: Session): Promise<CheckResult> {
   const size = megabytes(await postgresSize(session));
   return passed('database.space', `${size} are in use; how much is free, the server does not tell`);
-}
-
-/** By default nothing is removed from the change events, so a person must see how they grow. */
-async function tellChangeLog(session: Session): Promise<CheckResult> {
-  const size = await readChangeLogSize(session, systemClock.now());
-  return passed(
-    'database.changes',
-    `change events: ${changeLogText(size)} (retention.changesDays limits them)`,
-  );
 }
 
 /** Finds the reasons why entries of the outbox are not sent. */

@@ -5,7 +5,6 @@ import { allKinds } from '../config/known-kinds.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
-import { changeLogText } from '../mirror/records/change-store.ts';
 import { createOwner } from '../pull/run/parts.ts';
 import { readStatusReport } from '../server/status.ts';
 import type { Status, StatusReport } from '../server/status.ts';
@@ -43,7 +42,6 @@ function printStatus(stdout: Output, status: StatusReport): void {
   printUncertified(stdout, status);
   printDisappeared(stdout, status.disappeared);
   printOutbox(stdout, status);
-  printChangeLog(stdout, status);
   if (issues.length > 0) printIssues(stdout, issues);
   if (drift.length > 0) printDrift(stdout, drift);
 }
@@ -122,11 +120,6 @@ function printOutbox(stdout: Output, { outbox }: Status): void {
   const counts = Object.entries(outbox).filter(([, count]) => count > 0);
   if (counts.length === 0) return;
   printLine(stdout, `\nOutbox: ${counts.map(([state, count]) => `${count} ${state}`).join(', ')}`);
-}
-
-/** Says how large the table `changes` is, because by default nothing is removed from it. */
-function printChangeLog(stdout: Output, { changeLog }: Status): void {
-  if (changeLog.events > 0) printLine(stdout, `\nChange events: ${changeLogText(changeLog)}`);
 }
 
 function printIssues(stdout: Output, issues: Status['issues']): void {

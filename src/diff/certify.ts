@@ -1,9 +1,7 @@
 import { spansOf } from './spans.ts';
 import type { Spans } from './spans.ts';
 
-/**
- * The ids of one list response and its time span, in ticks: one counter per kind, advanced by every send and receipt.
- */
+/** The ids of one list response and its time span, in ticks: one counter per kind, advanced by every send and receipt. */
 export interface Sighting {
   /** The sweep that it belongs to; null = a read of the list's head, which proves nothing about the end. */
   readonly sweep: number | null;
@@ -51,17 +49,14 @@ interface Point extends Sighting {
 }
 
 /**
- * Names the rows that a list had at one instant, where list responses prove it: the sandwich count.
- *
- * A response reads the list at one instant between its ticks `sent` and `answered`, so one is certainly before another
- * where it was answered before the other was sent. A record that left the list does not return; so an id shown
- * certainly before a point and certainly after it was in the list at the point. If these, with the ids on the point
- * itself, are as many as the point proves that the list had at most, they are the list. Pages in flight side by side,
- * their order of landing and rows that move change nothing in this.
- *
+ * Names the rows that a list had at one instant, where list responses prove it: the sandwich count. A response reads the list
+ * at one instant between its ticks `sent` and `answered`, so one is certainly before another where it was answered before the
+ * other was sent. A record that left the list does not return; so an id shown certainly before a point and certainly after it
+ * was in the list at the point. If these, with the ids on the point itself, are as many as the point proves that the list had
+ * at most, they are the list. Pages in flight side by side, their order of landing and rows that move change nothing in this.
  * @param responses All valid ones of the last few sweeps, those of sweeps that failed too, in any order.
- * @param known Ids that a response showed before the first of these was sent. Never rows that these sweeps themselves
- *   landed, nor rows that only a write or a retrieve showed: the list may lag behind those.
+ * @param known Ids that a response showed before the first of these was sent. Never rows that these sweeps themselves landed,
+ * nor rows that only a write or a retrieve showed: the list may lag behind those.
  * @param spans Those of the responses and the known ids, where they are wanted for more than this.
  */
 export function certify(

@@ -57,8 +57,8 @@ const NO_MISFITS: readonly FieldMisfit[] = [];
 const NOTHING_LOST: ReadonlyMap<string, Json> = new Map();
 
 /**
- * A lost value as text: a string unchanged, any other value as JSON; null for an empty string and for text that no
- * database can store.
+ * A lost value as text: a string unchanged, any other value as JSON; null for an empty string and for text that no database can
+ * store.
  */
 function textOf(value: Json | undefined): string | null {
   if (value === undefined || value === '') return null;
@@ -71,10 +71,7 @@ export function ownValue(record: JsonObject, name: string): JsonObject[string] |
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/**
- * Called with each value that violates its field's rules; the column is then null (but for `more_places`, which keeps
- * it).
- */
+/** Called with each value that violates its field's rules; the column is then null (but for `more_places`, which keeps it). */
 type OnMisfit = (field: Field, code: MisfitCode, value: Json) => void;
 
 type Decoder = (value: Exclude<Json, null>, field: Field) => SqlValue | Misfit;
@@ -84,9 +81,7 @@ interface Misfit {
   readonly kept: SqlValue;
 }
 
-/**
- * Reads a JSON value by its field's type. Absent and null values are null, and so is a value that violates the rules.
- */
+/** Reads a JSON value by its field's type. Absent and null values are null, and so is a value that violates the rules. */
 export function decodeField(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
   return decoderOf(DECODERS[field.type], field)(value, onMisfit);
 }

@@ -56,7 +56,6 @@ const KEPT_OF_ID = 100;
 
 /**
  * Sorts a page into records that can become rows and records that cannot: one bad record never costs the page.
- *
  * @param texts The records as they were sent: compact JSON is then written for those only that differ from their rows.
  */
 export function sortPage(records: readonly Json[], texts: readonly string[] = []): SortedPage {
@@ -122,9 +121,8 @@ const WHOLE = /^[1-9]\d*$/;
 const LARGEST = 2n ** 63n - 1n;
 
 /**
- * Reads the id that a record is known by: a whole number from 1 to 2^63−1, as number or as text.
- *
- * Nothing is normalized: `07`, `7.0` and `1e2` might be other records than 7 and 100, so they are no ids.
+ * Reads the id that a record is known by: a whole number from 1 to 2^63−1, as number or as text. Nothing is normalized: `07`,
+ * `7.0` and `1e2` might be other records than 7 and 100, so they are no ids.
  */
 export function recordId(record: Json): RecordId {
   if (!isObject(record)) return { fault: 'not_a_record', token: null };
@@ -140,10 +138,8 @@ function fitsInt64(token: string): boolean {
 }
 
 /**
- * A retrieved record in the shape of its list: the list's fields, with the newer values.
- *
- * Lists and single retrievals may each leave out fields; a field that one of them never sends was not
- * cleared.
+ * A retrieved record in the shape of its list: the list's fields, with the newer values. Lists and single retrievals may each
+ * leave out fields; a field that one of them never sends was not cleared.
  */
 export function inListShape({ id, record }: Incoming, storedRaw: string): Incoming {
   const stored = parseObject(storedRaw);
@@ -155,10 +151,7 @@ export function inListShape({ id, record }: Incoming, storedRaw: string): Incomi
   return { id, record: shaped, raw: compactJson(shaped) };
 }
 
-/**
- * The change that a record's first list reading means for a row known by retrieval only: only fields in both can
- * differ.
- */
+/** The change that a record's first list reading means for a row known by retrieval only: only fields in both can differ. */
 export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Incoming): RecordChange {
   const before = parseObject(storedRaw);
   const fields = changedFields(kind, before, record);
@@ -167,8 +160,8 @@ export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Inc
 }
 
 /**
- * Leaves out the records that a person had removed for good (`forget --suppress`): they are not landed, not even as issues.
- * The list still shows them, so that sightings and certificates count them.
+ * Leaves out the records that a person had removed for good (`forget --suppress`): they are not landed, not even as issues. The
+ * list still shows them, so that sightings and certificates count them.
  */
 export function withoutSuppressed(page: SortedPage, suppressed: ReadonlySet<string>): SortedPage {
   if (suppressed.size === 0) return page;

@@ -15,8 +15,7 @@ interface SentField extends SentAndShown {
 const LONGEST_KEY = 500;
 
 /**
- * A text that is equal for payloads that a person would call the same, in any spelling of their values; the hash of a long
- * one.
+ * A text that is equal for payloads that a person would call the same, in any spelling of their values; the hash of a long one.
  */
 export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
   const parts = keyFields(kind, payload, {}).map(({ name, sent }) =>

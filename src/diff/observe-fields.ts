@@ -24,7 +24,6 @@ const NOTHING_SEEN: SeenField = { type: 'none', fitsHint: true, wire: '' };
 
 /**
  * Observes the fields of records.
- *
  * @param known The kind's observed fields so far.
  * @returns Only fields that are new or wider than known.
  */
@@ -47,9 +46,8 @@ export function observeFields(
 }
 
 /**
- * Whether these records show only fields that have their columns, with JSON types that have come before: nearly always.
- *
- * Records mostly name their fields in one order, so that a field is looked up when that order changes.
+ * Whether these records show only fields that have their columns, with JSON types that have come before: nearly always. Records
+ * mostly name their fields in one order, so that a field is looked up when that order changes.
  */
 export function showNothingNew(
   { fields }: Pick<Kind, 'fields'>,
@@ -128,9 +126,8 @@ const NUMBER_TYPES = ['integer', 'decimal'] as const;
 const TEXT_TYPES = ['decimal', 'date', 'timestamp'] as const;
 
 /**
- * The narrowest type that fits one value: integer (a JSON number), decimal (a number, or text with a point), date,
- * timestamp, text; json if nested. Digits in quotes are text: they may be a code, and a later code may begin with a
- * zero.
+ * The narrowest type that fits one value: integer (a JSON number), decimal (a number, or text with a point), date, timestamp,
+ * text; json if nested. Digits in quotes are text: they may be a code, and a later code may begin with a zero.
  */
 export function seenType(value: Json): SeenType {
   if (value === null || value === '') return 'none';
@@ -167,7 +164,6 @@ interface BoundedFields {
 
 /**
  * Keeps the number of field names bounded: documented and known ones are tracked, further ones while there is room.
- *
  * @param known Names that are tracked so far.
  */
 export function boundFields(
@@ -210,10 +206,8 @@ export function discoveredColumn({ hints }: Kind, name: string, { type, fitsHint
 }
 
 /**
- * The reason why a field cannot have a column of its own name; null if it can.
- *
- * Databases compare names without regard to case, decimals take further names, and the mirror's own names begin with
- * `_`.
+ * The reason why a field cannot have a column of its own name; null if it can. Databases compare names without regard to case,
+ * decimals take further names, and the mirror's own names begin with `_`.
  */
 export function columnObstacle(kind: Kind, { name, type }: Field): string | null {
   if (!isStorable(name) || name === '') return 'its name is no text that a database keeps';
@@ -226,8 +220,8 @@ export function columnObstacle(kind: Kind, { name, type }: Field): string | null
 }
 
 /**
- * The name of the text column for values that do not fit a field: `<field>_text`, or `<field>_text_2` and so on if a
- * field of the service has that name; null if the kind can have no further column, or no name is short enough.
+ * The name of the text column for values that do not fit a field: `<field>_text`, or `<field>_text_2` and so on if a field of
+ * the service has that name; null if the kind can have no further column, or no name is short enough.
  */
 export function textColumnName(kind: Kind, field: string): string | null {
   if (kind.fields.length >= MOST_COLUMNS) return null;

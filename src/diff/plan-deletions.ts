@@ -73,10 +73,8 @@ export interface DeletionPlan {
 const UNLISTED_ASKED = 20;
 
 /**
- * Decides the consequences of absent rows; a single observation proves nothing.
- *
- * If the list is not known exactly, an absence is only a reason to retrieve the record. If the kind has no single
- * retrieval, nothing follows.
+ * Decides the consequences of absent rows; a single observation proves nothing. If the list is not known exactly, an absence is
+ * only a reason to retrieve the record. If the kind has no single retrieval, nothing follows.
  */
 export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): DeletionPlan {
   const { absent, noted, isProtected, canAsk, isCertified } = facts;

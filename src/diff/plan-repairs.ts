@@ -62,9 +62,8 @@ export interface RecordFacts {
 type ListedIs = 'created' | 'restored' | 'returned';
 
 /**
- * Judges a record that the list shows and that has no live row.
- *
- * If the facts allow both, the service created it: a surplus event can be recognised, a missing one cannot.
+ * Judges a record that the list shows and that has no live row. If the facts allow both, the service created it: a surplus
+ * event can be recognised, a missing one cannot.
  */
 export function judgeListed(row: 'none' | 'tombstone', facts: RecordFacts): ListedIs {
   const { lastChange, isProvenGone, wasLanded, mayNeverHaveLanded, mayBeForgotten } = facts;

@@ -147,9 +147,8 @@ export interface Unseen extends Pick<Spans, 'lastShown'> {
 }
 
 /**
- * Finds the records that no response sent after a tick has shown.
- *
- * A response under way at that tick counts as one from before it: its content may be older.
+ * Finds the records that no response sent after a tick has shown. A response under way at that tick counts as one from before
+ * it: its content may be older.
  */
 export function unseenSince({ ids, lastSent, lastShown }: Spans, tick: number): Unseen {
   let shown = 0;

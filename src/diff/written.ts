@@ -63,9 +63,7 @@ export function merge({ kind, wanted, base, remote }: MergeInput): Merge {
   return changes.length > 0 ? { is: 'set', body: Object.fromEntries(changes) } : { is: 'nothing' };
 }
 
-/**
- * Compares the reading after a write with the one before: fields that were not kept, and other fields that changed.
- */
+/** Compares the reading after a write with the one before: fields that were not kept, and other fields that changed. */
 export function readBack({ kind, body, before, after }: ReadBackInput): ReadBack {
   const missed = unheld(kind, body, after).map(([name, wanted]) => {
     const field = readNameOf(kind, name);

@@ -3,7 +3,6 @@ import type { Session } from './session/session.ts';
 
 /**
  * Opens the database that an address names: `file:PATH`, `postgres://…` or `postgresql://…`.
- *
  * @throws {UsageError} Where it names neither.
  */
 export async function openSession(url: string): Promise<Session> {

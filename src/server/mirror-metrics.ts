@@ -17,7 +17,7 @@ export async function mirrorMetrics({ session, kinds, clock }: RouteContext): Pr
   const add: AddGauge = (name, help, labelNames = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
   const now = clock.now();
-  const status = await readMirrorStatus(session, kinds, now);
+  const status = await readMirrorStatus(session, kinds);
   addKinds(add, status.kinds);
   const entries = add('bms_sync_outbox_entries', 'Entries of the outbox.', ['state']);
   for (const [state, count] of Object.entries(status.outbox)) entries.set({ state }, count);

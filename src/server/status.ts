@@ -10,8 +10,6 @@ import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
 import type { WriteBlock } from '../mirror/outbox/outbox-queue.ts';
 import { countEntries } from '../mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox/outbox-store.ts';
-import { readChangeLogSize } from '../mirror/records/change-store.ts';
-import type { ChangeLogSize } from '../mirror/records/change-store.ts';
 import { isLeftToPerson, readDisappeared, readHolds } from '../mirror/records/deletion-store.ts';
 import type { Hold, ShownHold } from '../mirror/records/deletion-store.ts';
 import { isServed } from '../mirror/runs/worker-store.ts';
@@ -40,8 +38,6 @@ export interface Status {
   readonly outbox: Readonly<Record<EntryState, number>>;
   /** Kinds that the service does not allow us to write. */
   readonly blockedKinds: readonly WriteBlock[];
-  /** How large the change events are, and how fast they grow. */
-  readonly changeLog: ChangeLogSize;
   /** The reason why nothing is sent although writes are on; null if sends are allowed. */
   readonly frozen: Frozen | null;
   /** Webhook endpoints that take no deliveries. */
@@ -80,7 +76,7 @@ export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
 const DRIFT_SHOWN = 20;
 
-export async function readMirrorStatus(session: Session, kinds: readonly Kind[], now: Date): Promise<Status> {
+export async function readMirrorStatus(session: Session, kinds: readonly Kind[]): Promise<Status> {
   const disappeared = await readDisappeared(session);
   const uncertified = (await readUncertified(session)).filter(isListedIn(kinds));
   return {
@@ -93,7 +89,6 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[],
     drift: await readDrift(session, DRIFT_SHOWN),
     outbox: { ...EMPTY_OUTBOX, ...(await countEntries(session)) },
     blockedKinds: await readBlocks(session),
-    changeLog: await readChangeLogSize(session, now),
     frozen: await readFrozen(session),
     failingEndpoints: await failingEndpoints(session),
     damage: await readDamage(session),
@@ -115,7 +110,7 @@ export async function readStatusReport(
   const slots = nextSlots(schedules, now);
   const names = kinds.map(({ name }) => name);
   return {
-    ...(await readMirrorStatus(session, kinds, now)),
+    ...(await readMirrorStatus(session, kinds)),
     ...{ schedules: slots, nextPulls: nextPulls(slots, names) },
     isServed: await isServed(session, 'pulls', { now, isDead }),
   };

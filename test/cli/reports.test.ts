@@ -43,7 +43,6 @@ describe('status', () => {
       drift: [],
       outbox: { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 },
       ...{ blockedKinds: [], frozen: null, damage: null },
-      changeLog: { events: 0, bytes: 0, eventsPerDay: 0, bytesPerDay: 0 },
     });
 
     const asText = await run(['status'], env);
@@ -170,7 +169,7 @@ describe('doctor', () => {
     const { ok, checks } = document(ended) as Examination;
     expect(ok).toBe(true);
     expect(checks.map(({ name }) => name)).toEqual([
-      ...['settings', 'secrets', 'database', 'database.space', 'database.integrity', 'database.changes'],
+      ...['settings', 'secrets', 'database', 'database.space', 'database.integrity'],
       ...checks.map(({ name }) => name).filter((name) => name.startsWith('schedules')),
       ...['writes', 'retention', 'freshness', 'service', 'header', 'clock'],
       ...KIND_NAMES.map((name) => `kinds.${name}`),

@@ -10,11 +10,7 @@ export const purchaseProducts: Kind = {
     header: 'Authentication',
     misprint: 'answers with the sales product of the same number (§4.4)',
   },
-  create: {
-    path: '/api/purchases_products',
-    header: 'Authentication',
-    body: ['purchase_id', 'product_id'],
-  },
+  create: { path: '/api/purchases_products', header: 'Authentication', body: ['purchase_id', 'product_id'] },
   update: { path: '/api/purchases_products/:id', header: 'Authentication', body: [] },
   naturalKey: ['purchase_id', 'product_id'],
   repeats: true,

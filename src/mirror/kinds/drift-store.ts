@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { DRIFT, KIND_STATE } from '../tables/engine-tables.ts';
-import { append, assign, hasRow, pick, readTexts, select, selectOne, without } from '../tables/rows.ts';
+import { append, assign, hasRow, pick, select, selectOne, without } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
 
 /** One change in how the service answers. */
@@ -25,15 +25,6 @@ export async function hasDrift(
     db,
     sql`select 1 from drift where kind = ${kind} and code = ${code} and coalesce(field, '') = ${field ?? ''} limit 1`,
   );
-}
-
-/** The fields that already have an equal note of drift. */
-export async function fieldsWithDrift(
-  db: Queryable,
-  { kind, code }: Pick<Drift, 'kind' | 'code'>,
-): Promise<ReadonlySet<string>> {
-  const fields = sql`select distinct field from drift where kind = ${kind} and code = ${code} and field is not null`;
-  return new Set(await readTexts(db, fields));
 }
 
 /** The latest changes, newest first. */

@@ -30,10 +30,8 @@ export async function readFields(
 }
 
 /**
- * A kind as the mirror holds it: the documented fields, then the discovered ones in order of first sight, each column of
- * texts that did not fit where it was added.
- *
- * A field that was discovered before it was documented keeps the type of its column.
+ * A kind as the mirror holds it: the documented fields, then the discovered ones in order of first sight, each column of texts
+ * that did not fit where it was added. A field that was discovered before it was documented keeps the type of its column.
  */
 export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promise<K> {
   const rows = await select(

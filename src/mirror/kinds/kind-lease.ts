@@ -42,11 +42,7 @@ interface LeaseClaim {
   readonly isDead: (owner: string) => boolean;
 }
 
-/**
- * Takes the lease of a kind.
- *
- * @throws {LeaseError} If another owner may still be working.
- */
+/** Takes the lease of a kind. @throws {LeaseError} If another owner may still be working. */
 export async function claimKind(
   session: Session,
   { kind, owner, now, isDead }: LeaseClaim,
@@ -98,15 +94,8 @@ const NEVER_SWEPT: Standing = {
 /** The facts of a kind's row when its lease is taken. */
 function standingOf(row: State): Standing {
   return {
+    ...row,
     before: beforeOf(row),
-    tick: row.tick,
-    completeSweeps: row.completeSweeps,
-    certifiedAt: row.certifiedAt,
-    baselineAt: row.baselineAt,
-    knownFrom: row.knownFrom,
-    controlFailures: row.controlFailures,
-    lastCompleteSweep: row.lastCompleteSweep,
-    uncertifiedSweeps: row.uncertifiedSweeps,
     hold: row.heldSince === null ? null : { since: instantOf(row.heldSince), records: row.heldRecords ?? 0 },
   };
 }
@@ -119,7 +108,6 @@ function beforeOf({ state, reason }: KindLease['before']): KindLease['before'] {
 /**
  * Validates a landing transaction: it renews our lease and advances the tick counter. The counter never goes back, although
  * pages that were requested in parallel land in another order than their answers came.
- *
  * @returns The counter. It is beyond our own ticks if a write of ours made it leap.
  * @throws {LeaseError} If another owner has taken the kind over; the transaction must not land.
  */
@@ -139,10 +127,7 @@ export async function renewLease(
 function lost({ kind, owner }: KindLease): LeaseError {
   return new LeaseError(
     `${owner} no longer has the lease of ${kind}: another process has taken the sweep over.`,
-    {
-      code: 'mirror.lease_lost',
-      hint: 'Nothing is lost: the other process reads the list again.',
-    },
+    { code: 'mirror.lease_lost', hint: 'Nothing is lost: the other process reads the list again.' },
   );
 }
 
@@ -191,7 +176,6 @@ export interface YieldingLease extends KindLease {
 /**
  * Takes the lease of a kind for a reading between sweeps: the kind's standing stays as it is, and a sweep may take the lease
  * over at once, whereupon nothing of the reading lands.
- *
  * @returns Null if the kind is being read, or has no baseline.
  */
 export async function claimYielding(

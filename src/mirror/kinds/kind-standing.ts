@@ -66,10 +66,9 @@ export async function noteOwnChange(tx: Transaction, kind: string, now: Date): P
 const LEAP = 1_000_000;
 
 /**
- * Takes a tick for an event outside a sweep, later than every request that was sent until now.
- *
- * A running sweep counts in memory and learns of the new tick only when it lands next. So the counter jumps far ahead: every
- * request that the sweep makes until then counts as older than this event.
+ * Takes a tick for an event outside a sweep, later than every request that was sent until now. A running sweep counts in memory
+ * and learns of the new tick only when it lands next. So the counter jumps far ahead: every request that the sweep makes until
+ * then counts as older than this event.
  */
 export async function leapTick(tx: Transaction, kind: string): Promise<number> {
   const leap = sql`
@@ -79,9 +78,8 @@ export async function leapTick(tx: Transaction, kind: string): Promise<number> {
 }
 
 /**
- * A tick below every later answer of a list; 0 if nothing was ever requested.
- *
- * A running sweep that has not learned of a jump yet counts on from the last answer that it landed.
+ * A tick below every later answer of a list; 0 if nothing was ever requested. A running sweep that has not learned of a jump
+ * yet counts on from the last answer that it landed.
  */
 export async function readTick(db: Queryable, kind: string): Promise<number> {
   const tick = sql`

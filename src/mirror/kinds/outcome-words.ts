@@ -159,6 +159,3 @@ const wordsOf = (reason: string): string | undefined => COMPLETE[reason]?.why;
 
 const counted = (rows: number | null = null): string =>
   rows === null ? 'all rows' : rows === 1 ? 'the 1 row' : `all ${rows.toLocaleString('en-US')} rows`;
-
-/** Every reason code that has words. */
-export const REASONS_WITH_WORDS: readonly string[] = [...Object.keys(COMPLETE), ...Object.keys(FAULTS)];

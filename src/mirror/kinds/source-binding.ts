@@ -7,9 +7,7 @@ import { KIND_STATE } from '../tables/engine-tables.ts';
 import { select } from '../tables/rows.ts';
 import { readMeta, writeMeta } from './meta.ts';
 
-/**
- * The source that a run reads. The mirror is bound to it when the first answer lands, so a mistyped address binds nothing.
- */
+/** The source that a run reads. The mirror is bound to it when the first answer lands, so a mistyped address binds nothing. */
 export interface SourceClaim {
   readonly baseUrl: string;
   /** The operator said that the source is new: facts that the old source showed of a kind no longer count. */
@@ -26,7 +24,6 @@ export interface SourceClaim {
 
 /**
  * Compares a source with the one that the mirror is bound to.
- *
  * @throws {OtherSourceError} If the mirror holds the data of another base URL and `acceptNew` is not set.
  */
 export async function claimSource(

@@ -46,9 +46,8 @@ async function readEnded(db: Queryable, rest: SQL): Promise<EndedEntry[]> {
 const ENTRIES_A_TRANSACTION = 500;
 
 /**
- * Replaces entries that ended before `oldest` by their keys, a few hundred a transaction.
- *
- * An entry stays while it is watched for a twin, and while a later entry of its record is open: a merge reads it.
+ * Replaces entries that ended before `oldest` by their keys, a few hundred a transaction. An entry stays while it is watched
+ * for a twin, and while a later entry of its record is open: a merge reads it.
  */
 export async function archiveEndedEntries(session: Session, oldest: Date): Promise<void> {
   for (let ended = ENTRIES_A_TRANSACTION; ended === ENTRIES_A_TRANSACTION;)

@@ -18,11 +18,10 @@ const ATTEMPT = pick(OUTBOX_ATTEMPTS, 'outbox_id', 'n', 'request', 'response_sta
 const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
 
 /**
- * Takes a kind's excluded fields out of the outbox: out of every entry that has ended, with its attempts, and out of what
- * the mirror added to open ones.
- *
- * The change that an open entry asks for stays as it was given, as it may have reached the service: it goes once the entry has
- * ended. A rejected entry that loses a field is abandoned, because a retry would send something else than was asked for.
+ * Takes a kind's excluded fields out of the outbox: out of every entry that has ended, with its attempts, and out of what the
+ * mirror added to open ones. The change that an open entry asks for stays as it was given, as it may have reached the service:
+ * it goes once the entry has ended. A rejected entry that loses a field is abandoned, because a retry would send something else
+ * than was asked for.
  */
 export async function removeFromOutbox(session: Session, kind: Kind): Promise<void> {
   for (let after: number | null = 0; after !== null;) {

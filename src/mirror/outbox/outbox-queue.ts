@@ -21,8 +21,7 @@ import { readEntries } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
 
 /**
- * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only
- * watched.
+ * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only watched.
  */
 export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
   const due = sql`where owner is null and ${isDue(now)} order by id limit ${limit}`;

@@ -102,7 +102,6 @@ export function refuseOldServer(version: number, location: string): void {
 
 /**
  * The host, port and database of a PostgreSQL address, without user and password: `postgres://host:5432/db`.
- *
  * @throws {MirrorError} `mirror.bad_address` if it is not an address, or if a part of the password would be read as another
  * part.
  */

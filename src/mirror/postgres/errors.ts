@@ -133,11 +133,7 @@ export function mayPass(error: unknown): error is MirrorError {
  * for two minutes.
  */
 export interface DatabaseRetryPolicy {
-  /**
-   * Resolves when it is time for another attempt.
-   *
-   * @throws The given error, if it is not transient or has lasted too long.
-   */
+  /** Resolves when it is time for another attempt. @throws The given error, if it is not transient or has lasted too long. */
   waitOrThrow(error: unknown): Promise<void>;
 }
 

@@ -27,7 +27,6 @@ export interface PostgresOptions {
 
 /**
  * Opens a PostgreSQL database: one writing connection whose transactions queue up, and a few others that only read.
- *
  * @throws {MirrorError} If the database cannot be reached or refuses us, or the server is too old.
  */
 export async function openPostgresSession(
@@ -107,7 +106,6 @@ interface LostAtCommit {
 
 /**
  * Asks the server whether a transaction whose COMMIT was sent and not answered has landed.
- *
  * @throws {MirrorError} `mirror.commit_unknown` if the server cannot be reached, or does not know, for ten seconds.
  */
 async function hasLanded(

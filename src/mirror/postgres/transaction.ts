@@ -15,7 +15,6 @@ type Outcome<T> =
 
 /**
  * Makes one attempt at a transaction. After a rollback by a transient fault it can be repeated.
- *
  * @param settings The statement that gives it its settings.
  * @throws Errors of `work`, and faults that are not transient: the first one, since PostgreSQL answers all later statements
  * with "current transaction is aborted".
@@ -155,9 +154,9 @@ function stepsOf(connection: Connection, { wait, send }: Steps): Transaction {
 }
 
 /**
- * Each of our transactions locks one row, the row `writer`, with its first statement. So stores may read and then write, as
- * in SQLite with its single writer, and `changes.seq` rises in the order of commits. Only a role with rights on our tables
- * can take this lock.
+ * Each of our transactions locks one row, the row `writer`, with its first statement. So stores may read and then write, as in
+ * SQLite with its single writer, and `changes.seq` rises in the order of commits. Only a role with rights on our tables can
+ * take this lock.
  */
 const WRITER_KEY = 'writer';
 const BEGIN = 'begin isolation level read committed';
@@ -175,7 +174,6 @@ const NO_SUCH_TABLE = '42P01';
 
 /**
  * Begins a transaction once no other bms-sync writes to this database, in one round trip.
- *
  * @returns The transaction's id, by which the server can later tell whether it landed.
  * @throws {MirrorError} `mirror.writer_busy` if another one is still writing after the connection's `lock_timeout`.
  */

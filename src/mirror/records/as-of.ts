@@ -40,10 +40,8 @@ const RECORDS_A_QUERY = 1_000;
 
 /**
  * Yields the rows of a kind as they were at an instant, in the order of their ids, in batches: the present rows, with the
- * events after the instant undone, decoded as landing decodes them.
- *
- * A row has the columns of the kind's table in SQLite, with the twins of decimals.
- *
+ * events after the instant undone, decoded as landing decodes them. A row has the columns of the kind's table in SQLite, with
+ * the twins of decimals.
  * @param kind The kind as mirrored.
  * @param instant UTC, as `instantText` writes it.
  */

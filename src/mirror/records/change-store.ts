@@ -1,13 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { ChangeEvent } from '../../diff/judge-page.ts';
-import type { ChangedFields } from '../../diff/field-drift.ts';
 import { instantText, instantOf } from '../../lib/time/clock.ts';
-import { parseJson } from '../../lib/json/json.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import { isSentEverywhere } from '../webhooks/delivery-queue.ts';
 import type { Queryable, Transaction } from '../session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
-import { append, hasRow, pick, readTexts, select, readNumber, readRow, selectOne } from '../tables/rows.ts';
+import { append, hasRow, pick, readTexts, readNumber, readRow, selectOne } from '../tables/rows.ts';
 import { optionalBigint } from '../tables/engine-column.ts';
 
 export interface NewChanges {
@@ -20,10 +18,9 @@ export interface NewChanges {
 }
 
 /**
- * Appends change events in the transaction that writes their rows.
- *
- * A session's transactions are the only writers while they last (`postgres/transaction.ts`), so that `seq` rises in the order of
- * commits: a reader who has read up to n never later finds a row ≤ n. `observed_at` never goes back, even if the clock does.
+ * Appends change events in the transaction that writes their rows. A session's transactions are the only writers while they
+ * last (`postgres/transaction.ts`), so that `seq` rises in the order of commits: a reader who has read up to n never later
+ * finds a row ≤ n. `observed_at` never goes back, even if the clock does.
  */
 export async function appendChanges(
   tx: Transaction,
@@ -70,75 +67,6 @@ export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void>
   await writeMeta(tx, 'changes.forgotten_before', instantText(oldest));
 }
 
-const LATEST_EVENTS = 10_000;
-
-/** Some of the records that the latest run found updated. */
-export async function updatedRecords(
-  db: Queryable,
-  { kind, runId, limit }: { readonly kind: string; readonly runId: number; readonly limit: number },
-): Promise<string[]> {
-  const updated = sql`
-    select record_id from changes
-    where seq > (select coalesce(max(seq), 0) - ${LATEST_EVENTS} from changes)
-      and kind = ${kind} and run_id = ${runId} and change = 'updated'
-    order by seq desc limit ${limit}`;
-  return [...new Set(await readTexts(db, updated))];
-}
-
-/** Longer texts of changes are skipped: a change of very many fields at once tells nothing about a single field. */
-const LONGEST_LOOKED_INTO = 200_000;
-
-/** The changed fields of a record's latest updates, oldest first; updates of very many fields are left out. */
-export async function readUpdates(
-  db: Queryable,
-  { kind, id, limit }: { readonly kind: string; readonly id: string; readonly limit: number },
-): Promise<ChangedFields[]> {
-  const updates = sql`
-    where kind = ${kind} and record_id = ${id} and change = 'updated'
-      and length(fields) < ${LONGEST_LOOKED_INTO}
-    order by observed_at desc, seq desc limit ${limit}`;
-  const rows = await select(db, pick(CHANGES, 'fields'), updates);
-  return rows.map(({ fields }) => parseJson(fields) as ChangedFields).reverse();
-}
-
-/** How large the table `changes` is and how fast it grows: an estimate that costs a few look-ups at any size. */
-export interface ChangeLogSize {
-  readonly events: number;
-  /** Bytes of the events' contents, without indexes. */
-  readonly bytes: number;
-  /** Over the last seven days or since the first event. */
-  readonly eventsPerDay: number;
-  readonly bytesPerDay: number;
-}
-
-const DAY_MS = 86_400_000;
-const SAMPLE = 200;
-
-/** Estimates from the numbers of the events, which rise without large gaps, and from the size of the latest ones. */
-export async function readChangeLogSize(db: Queryable, now: Date): Promise<ChangeLogSize> {
-  const range = await readRange(db);
-  if (range === null) return { events: 0, bytes: 0, eventsPerDay: 0, bytesPerDay: 0 };
-  const bytesEach = await meanBytes(db);
-  const weekAgo = now.getTime() - 7 * DAY_MS;
-  const recent = await firstWithin(db, range, instantText(new Date(weekAgo)));
-  const oldest = (await eventFrom(db, range.first))?.at ?? now;
-  const days = Math.max(1, (now.getTime() - Math.max(weekAgo, oldest.getTime())) / DAY_MS);
-  const events = range.last - range.first + 1;
-  const eventsPerDay = Math.round((range.last - recent + 1) / days);
-  return {
-    events,
-    bytes: Math.round(events * bytesEach),
-    eventsPerDay,
-    bytesPerDay: Math.round(eventsPerDay * bytesEach),
-  };
-}
-
-/** Says how large the change events are and how fast they grow. */
-export function changeLogText({ events, bytes, eventsPerDay, bytesPerDay }: ChangeLogSize): string {
-  const size = (count: number): string => `${(count / 2 ** 20).toFixed(1)} MB`;
-  return `about ${events}, ${size(bytes)}; ${eventsPerDay} a day, ${size(bytesPerDay)} a day`;
-}
-
 interface EventRange {
   readonly first: number;
   readonly last: number;
@@ -150,13 +78,6 @@ async function readRange(db: Queryable): Promise<EventRange | null> {
   return row === null || row.first === null || row.last === null
     ? null
     : { first: row.first, last: row.last };
-}
-
-async function meanBytes(db: Queryable): Promise<number> {
-  const mean = sql`
-    select avg(length(coalesce(before, '')) + length(coalesce(after, '')) + length(fields) + 100)
-    from (select before, after, fields from changes order by seq desc limit ${SAMPLE}) latest`;
-  return (await readNumber(db, mean)) ?? 0;
 }
 
 /** The `seq` of the first event at or after an instant; one more than the latest where there is none. */

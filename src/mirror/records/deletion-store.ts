@@ -166,8 +166,8 @@ export async function readDisappeared(db: Queryable): Promise<readonly ShownHold
 export type HoldDecision = 'approved' | 'rejected';
 
 /**
- * Records a person's decision on a kind's hold; if nothing is held, it revises the last decision. Returns the number of
- * records concerned.
+ * Records a person's decision on a kind's hold; if nothing is held, it revises the last decision. Returns the number of records
+ * concerned.
  */
 export async function decideHold(tx: Transaction, kind: string, decision: HoldDecision): Promise<number> {
   for (const states of [sql`('held')`, sql`('approved', 'released', 'rejected')`]) {
@@ -186,7 +186,6 @@ interface DecidedHold {
 
 /**
  * Records a person's decision on a kind's hold. An approved deletion still needs the service's own proof.
- *
  * @throws {SyncError} `deletions.none` if nothing of the kind is held.
  */
 export async function decideHeld(

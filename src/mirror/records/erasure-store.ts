@@ -48,7 +48,6 @@ export interface ErasedTraces {
 /**
  * Removes the content of a record from events, issues, the outbox and deliveries. The rows stay: they say that something
  * happened, and hold numbers in order.
- *
  * @param left The record's text from now on: `{"id":17}`.
  */
 export async function eraseTraces(tx: Transaction, record: RecordKey, left: string): Promise<ErasedTraces> {

@@ -43,9 +43,8 @@ export interface Forgotten extends ErasedTraces {
 
 /**
  * Says what would be forgotten, and refuses what must not be; changes nothing.
- *
- * @throws {SyncError} `forget.listed` while the service lists the record, `forget.entries_open` while entries of the outbox
- * are under way, `record.absent` without a trace of it.
+ * @throws {SyncError} `forget.listed` while the service lists the record, `forget.entries_open` while entries of the outbox are
+ * under way, `record.absent` without a trace of it.
  */
 export async function planForgetting(session: Session, wanted: Forgettable): Promise<ForgetPlan> {
   const { kind, id } = wanted;
@@ -87,7 +86,6 @@ async function checkedStanding(
 /**
  * Removes the content of a record from the mirror, in one transaction: a tombstone with the id stays, and a note of the
  * erasure. No answer that was requested before can land the record again.
- *
  * @throws {SyncError} `forget.listed`, `forget.entries_open`
  */
 export async function forgetRecord(tx: Transaction, forgetting: Forgetting): Promise<Forgotten> {

@@ -51,16 +51,12 @@ export async function saveFieldIssues(
     now,
   );
   const openKeys = new Set(open.map(issueKey));
-  await openIssues(tx, kind, { issues: found.filter((issue) => !openKeys.has(issueKey(issue))), now });
-}
-
-/** Opens issues about whole records that cannot become rows. */
-export async function saveQuarantined(
-  tx: Transaction,
-  kind: string,
-  { issues, now }: NewIssues,
-): Promise<void> {
-  if (issues.length > 0) await openIssues(tx, kind, { issues, now });
+  await openIssues(
+    tx,
+    kind,
+    found.filter((issue) => !openKeys.has(issueKey(issue))),
+    now,
+  );
 }
 
 /** The keys of the open issues about whole records. */
@@ -68,11 +64,12 @@ export async function readQuarantined(db: Queryable, kind: string): Promise<Set<
   return new Set((await openQuarantined(db, kind)).map(issueKey));
 }
 
-/** Closes the issues about whole records that a complete sweep no longer showed. */
+/** Closes the issues about whole records that a complete sweep no longer showed. @param seen The keys of those that it found again. */
 export async function closeQuarantined(
   tx: Transaction,
   kind: string,
-  { seen, now }: SeenIssues,
+  seen: ReadonlySet<string>,
+  now: Date,
 ): Promise<void> {
   const open = await openQuarantined(tx, kind);
   await closeIssues(
@@ -85,17 +82,6 @@ export async function closeQuarantined(
 /** Ids of records that cannot become rows, by their open issues. */
 export async function readRecordsWithoutRow(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
   return new Set((await openQuarantined(db, kind)).flatMap(({ recordId }) => recordId ?? []));
-}
-
-interface NewIssues {
-  readonly issues: readonly Issue[];
-  readonly now: Date;
-}
-
-interface SeenIssues {
-  /** Keys of the issues that the sweep found again. */
-  readonly seen: ReadonlySet<string>;
-  readonly now: Date;
 }
 
 /** Closes the open issues of records that are gone. */
@@ -116,7 +102,7 @@ export async function saveListIssue(
   const open = (await openRecordless(tx, kind)).filter((issue) => issue.code === code);
   if (detail === null) await closeIssues(tx, open, now);
   else if (open.length === 0)
-    await openIssues(tx, kind, { issues: [{ recordId: null, field: null, code, detail }], now });
+    await openIssues(tx, kind, [{ recordId: null, field: null, code, detail }], now);
 }
 
 /** Opens an issue about a record that one of our creates may have made twice; a person closes it. */
@@ -127,7 +113,7 @@ export async function saveTwins(
 ): Promise<void> {
   const twins = { recordId, field: null, code: 'twins', detail: JSON.stringify(ids) };
   const open = new Set((await openRecordless(tx, kind)).map(issueKey));
-  if (!open.has(issueKey(twins))) await openIssues(tx, kind, { issues: [twins], now });
+  if (!open.has(issueKey(twins))) await openIssues(tx, kind, [twins], now);
 }
 
 /** The key of an issue within its kind. */
@@ -167,10 +153,12 @@ async function openQuarantined(db: Queryable, kind: string): Promise<OpenIssue[]
   return (await openRecordless(db, kind)).filter(({ code }) => !STANDING.includes(code));
 }
 
-async function openIssues(
+/** Opens issues, each of which is known not to be open. */
+export async function openIssues(
   tx: Transaction,
   kind: string,
-  { issues, now }: { issues: readonly Issue[]; now: Date },
+  issues: readonly Issue[],
+  now: Date,
 ): Promise<void> {
   const firstSeenAt = instantText(now);
   await append(
@@ -210,15 +198,11 @@ export async function saveRepairs(
     .map(({ id, detail }) => ({ id, detail: shortened(detail, DETAIL_LENGTH) }))
     .filter(({ id, detail }) => !open.has(`${id} ${detail}`))
     .map(({ id, detail }) => ({ recordId: id, field: null, code: REPAIRED, detail }));
-  await openIssues(tx, kind, { issues, now });
+  await openIssues(tx, kind, issues, now);
 }
 
 /** Closes the repair issues from before a sweep that found the mirror's live rows equal to the list. */
-export async function closeRepairs(
-  tx: Transaction,
-  kind: string,
-  { before, now }: { readonly before: Date; readonly now: Date },
-): Promise<void> {
+export async function closeRepairs(tx: Transaction, kind: string, before: Date, now: Date): Promise<void> {
   await tx.query(sql`
     update issues set closed_at = ${instantText(now)}
     where kind = ${kind} and closed_at is null and code = ${REPAIRED} and first_seen_at < ${instantText(before)}`);

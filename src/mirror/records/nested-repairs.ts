@@ -19,7 +19,6 @@ export interface AlteredElements {
 
 /**
  * Finds records whose nested tables hold something else than the decoding of their arrays: another program has written there.
- *
  * @returns What differs, by record.
  */
 export async function findAlteredElements(
@@ -75,8 +74,8 @@ export const valueText = (value: SqlValue | undefined): string | null =>
   value === null || value === undefined ? null : String(value);
 
 /**
- * Removes elements whose parents' rows are gone by another program's hand, before a reading without a baseline: it would
- * take these records for new ones. With a baseline, the event log tells them from new ones.
+ * Removes elements whose parents' rows are gone by another program's hand, before a reading without a baseline: it would take
+ * these records for new ones. With a baseline, the event log tells them from new ones.
  */
 export async function removeOrphans(tx: Transaction, kind: Kind): Promise<void> {
   for (const { name } of nestedTables(kind))
@@ -101,7 +100,6 @@ export async function touchedTables(db: Queryable, kind: Kind): Promise<readonly
 /**
  * Ends the repair of tables that another program had written to, once all rows of the kind were compared: removes elements
  * whose parents have no row, and notes what the tables weigh now.
- *
  * @returns The ids of these parents.
  */
 export async function removeStrayElements(

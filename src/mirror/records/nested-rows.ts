@@ -44,9 +44,7 @@ const ROWS_AT_ONCE = 2_000;
 
 /**
  * Writes the elements of these records' nested arrays in place of those of their former content. Costs nothing for a kind
- * without nested arrays.
- *
- * An array whose spelling has not changed is decoded for its issues and not written.
+ * without nested arrays. An array whose spelling has not changed is decoded for its issues and not written.
  */
 export async function putNestedRows(
   tx: Transaction,
@@ -107,8 +105,8 @@ async function observeElements(
 }
 
 /**
- * The fields of elements whose values are kept. One that has the name of a column of ours has no column itself: it is told, unless
- * the whole element is kept.
+ * The fields of elements whose values are kept. One that has the name of a column of ours has no column itself: it is told,
+ * unless the whole element is kept.
  */
 function keptFields({ own, items }: NestedTable): readonly Field[] {
   return keepsValue(own) ? [...own, ...items] : items;

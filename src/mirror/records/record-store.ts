@@ -57,10 +57,9 @@ type IdChunk = RowOf<typeof ID_CHUNK>;
 const SMALLEST_ID = String(-(2n ** 63n));
 
 /**
- * Yields the ids of all live rows of a kind, thousands at a time as one comma-separated text.
- *
- * Ids come from the index of the primary key: checking `_deleted_at` of each row would read the whole table. Tombstones,
- * which are few, are read beside the first ids and left out.
+ * Yields the ids of all live rows of a kind, thousands at a time as one comma-separated text. Ids come from the index of the
+ * primary key: checking `_deleted_at` of each row would read the whole table. Tombstones, which are few, are read beside the
+ * first ids and left out.
  */
 export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<string> {
   const table = sql.identifier(kind);

@@ -74,9 +74,8 @@ export async function claimRun(
 }
 
 /**
- * Ends the runs of dead processes; requested ones wait for another process.
- *
- * A process is dead if `isDead` says so or if the run's lease has lapsed: nothing else is known of a process on another host.
+ * Ends the runs of dead processes; requested ones wait for another process. A process is dead if `isDead` says so or if the
+ * run's lease has lapsed: nothing else is known of a process on another host.
  */
 export async function closeDeadRuns(
   tx: Transaction,

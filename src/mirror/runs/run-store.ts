@@ -163,10 +163,7 @@ export async function sumsOfRuns(
 }
 
 /** The first runs after an id, in the order of their ids; 0 for all. */
-export async function runsAfter(
-  db: Queryable,
-  { after, limit, now }: { readonly after: number; readonly limit: number; readonly now: Date },
-): Promise<Run[]> {
+export async function runsAfter(db: Queryable, after: number, limit: number, now: Date): Promise<Run[]> {
   const rows = await select(db, RUNS, sql`where id > ${after} order by id limit ${limit}`);
   return rows.map((row) => readRun(row, now));
 }

@@ -65,10 +65,7 @@ async function readWorkers(
 ): Promise<KnownWorker[]> {
   const oldest = instantText(new Date(now.getTime() - LEASE_MS));
   const workers = await select(db, WORKERS, sql`order by owner`);
-  return workers.map((worker) => ({
-    ...worker,
-    isGone: worker.seenAt <= oldest || isDead(worker.owner),
-  }));
+  return workers.map((worker) => ({ ...worker, isGone: worker.seenAt <= oldest || isDead(worker.owner) }));
 }
 
 /**
@@ -106,7 +103,6 @@ export async function isServed(
 
 /**
  * Records that a process works rows, unless another process does already.
- *
  * @returns The owner that was first; null if it is this process.
  */
 export async function registerAlone(

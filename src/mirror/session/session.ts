@@ -48,10 +48,9 @@ export interface Session extends Queryable, AsyncDisposable {
   /** Reads outside any transaction; never waits for a writer. */
   query(statement: SQL): Promise<Row[]>;
   /**
-   * Runs `work` as one transaction: all of it lands, or nothing. Transactions of one session queue up.
-   *
-   * After a lost connection or a deadlock `work` runs again from its start: it may run more than once, though only one run
-   * lands, and its effects in memory must be repeatable. Its handle is valid for one run.
+   * Runs `work` as one transaction: all of it lands, or nothing. Transactions of one session queue up. After a lost connection
+   * or a deadlock `work` runs again from its start: it may run more than once, though only one run lands, and its effects in
+   * memory must be repeatable. Its handle is valid for one run.
    */
   atomically<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**

@@ -6,6 +6,13 @@ export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
+/** The end of an insert that gives a row with the same id the new values. */
+export function replacement(columns: readonly string[]): string {
+  const others = columns.filter((column) => column !== 'id').map(identifier);
+  if (others.length === 0) return ' on conflict (id) do nothing';
+  return ` on conflict (id) do update set ${others.map((column) => `${column} = excluded.${column}`).join(', ')}`;
+}
+
 /** Quotes a text for the few statements that take no parameters: views and comments. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;

@@ -23,10 +23,9 @@ import { kindViews, withRows } from '../views/views.ts';
 import { growKindTable } from './grow-kind-tables.ts';
 
 /**
- * Adds an empty column for every undocumented field of a kind's records and of their nested arrays, and puts it at the end
- * of its view. Adds a text column likewise for a field with a value that does not fit. Makes the views of a kind that has
- * its first rows.
- *
+ * Adds an empty column for every undocumented field of a kind's records and of their nested arrays, and puts it at the end of
+ * its view. Adds a text column likewise for a field with a value that does not fit. Makes the views of a kind that has its
+ * first rows.
  * @param kind The kind as mirrored so far.
  * @returns The kind as mirrored from now on.
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a reader holds the table; the next sweep tries again.
@@ -89,8 +88,8 @@ async function addDiscovered(tx: Transaction, kind: Kind, { now, nested }: Disco
 }
 
 /**
- * Gives the type of nested values to fields that had only been empty when they got their columns, as texts, and that are
- * nested values since. The column keeps its declared type.
+ * Gives the type of nested values to fields that had only been empty when they got their columns, as texts, and that are nested
+ * values since. The column keeps its declared type.
  */
 async function typeLateNested(tx: Transaction, kind: Kind): Promise<void> {
   const late = sql`
@@ -130,7 +129,6 @@ const LOST: readonly MisfitCode[] = [
 /**
  * Registers `<field>_text` for each discovered field, and each reference documented as a text, that has an open misfit. The
  * table and the view do not have the column yet.
- *
  * @returns The kind with these columns.
  */
 export async function addTextColumns<K extends Kind>(tx: Transaction, kind: K, now: Date): Promise<K> {

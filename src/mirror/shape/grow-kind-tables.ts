@@ -6,7 +6,7 @@ import { columnType } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { LONGEST_IDENTIFIER } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../session/session.ts';
-import { TABLES_SCHEMA, identifier, placeOf } from '../session/sql-text.ts';
+import { TABLES_SCHEMA, identifier } from '../session/sql-text.ts';
 import { kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Column, Dialect } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../tables/rows.ts';
@@ -15,11 +15,7 @@ import { hasRow, readTexts } from '../tables/rows.ts';
 export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
   await grow(tx, { name: kind.name, columns: kindColumns(kind, dialect), create: createTable });
   for (const table of nestedTables(kind))
-    await grow(tx, {
-      name: table.name,
-      columns: nestedColumns(table, dialect),
-      create: createNested,
-    });
+    await grow(tx, { name: table.name, columns: nestedColumns(table, dialect), create: createNested });
 }
 
 interface Growing {
@@ -75,7 +71,6 @@ interface ReportIndex {
 /**
  * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by. A kind gets them
  * after its baseline, because they would slow its first load.
- *
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
  */
@@ -97,7 +92,7 @@ async function makeIndex(session: Session, { name, table, column }: ReportIndex)
 
 async function missingIndexes(session: Session, kind: Kind): Promise<readonly ReportIndex[]> {
   const { dialect } = session;
-  const columns = new Set(await readTexts(session, COLUMNS[dialect](kind.name)));
+  const columns = await session.atomically((tx) => tx.columnsOf(kind.name));
   const present = new Set(await readTexts(session, INDEXES[dialect](kind.name)));
   const isReported = (type: string): boolean => type === 'date' || type === 'timestamp';
   return [...new Map([...kind.fields, ...kind.hints].map((field) => [field.name, field])).values()]
@@ -106,12 +101,6 @@ async function missingIndexes(session: Session, kind: Kind): Promise<readonly Re
     .map(({ name: column }) => ({ name: indexName(kind.name, column), table: kind.name, column }))
     .filter(({ name }) => !present.has(name));
 }
-
-const COLUMNS: Record<Dialect, (table: string) => SQL> = {
-  sqlite: (table) => sql`select name from pragma_table_info(${table})`,
-  postgres: (table) => sql`
-    select attname from pg_attribute where attrelid = to_regclass(${placeOf(table)}) and attnum > 0 and not attisdropped`,
-};
 
 const INDEXES: Record<Dialect, (table: string) => SQL> = {
   sqlite: (table) => sql`select name from sqlite_schema where type = 'index' and tbl_name = ${table}`,

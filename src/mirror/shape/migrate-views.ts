@@ -59,7 +59,6 @@ const NEEDED: readonly string[] = ['0A000', '2BP01'];
 
 /**
  * Runs a migration, and says what PostgreSQL says is in its way.
- *
  * @throws {MirrorError} `mirror.blocked_by_view` if an object of a user's own depends on what changes.
  */
 export async function namingObstacles<T>(location: string, migration: () => Promise<T>): Promise<T> {

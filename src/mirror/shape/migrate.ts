@@ -48,7 +48,6 @@ interface Wanted {
 
 /**
  * Brings a database to the shape that this release and these kinds need, in one transaction; does nothing if it has it.
- *
  * @returns Whether anything was changed.
  * @throws {MirrorError} `mirror.newer` if a newer release has migrated it, `mirror.not_ours` if it is no mirror,
  * `mirror.blocked_by_view` if a user's own object must go first, `mirror.no_reader_role` if the role is missing.
@@ -67,7 +66,6 @@ type ShapeFound = 'none' | 'of an older release' | 'of other settings' | 'curren
 
 /**
  * Says what `migrate` would find; changes nothing.
- *
  * @throws {MirrorError} `mirror.newer`, `mirror.not_ours` as `migrate` does.
  */
 export async function examineShape(

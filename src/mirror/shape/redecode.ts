@@ -29,9 +29,7 @@ export interface RefillOptions {
 
 /**
  * Refills a kind's columns and its nested tables from `_raw` if their fields or the decoder have changed since they were
- * filled.
- *
- * After an interruption it starts over at the next migration. The rows' own columns (when seen, when changed) stay.
+ * filled. After an interruption it starts over at the next migration. The rows' own columns (when seen, when changed) stay.
  */
 export async function redecode(
   session: Session,
@@ -56,11 +54,7 @@ export async function redecode(
 }
 
 /** Refills the columns of some rows from `_raw` within one transaction, a thousand rows at a time. */
-export async function redecodeWhere(
-  tx: Transaction,
-  kind: Kind,
-  { where, now }: { readonly where: SQL; readonly now: Date },
-): Promise<void> {
+export async function redecodeWhere(tx: Transaction, kind: Kind, where: SQL, now: Date): Promise<void> {
   for (let from: string | null = '0'; from !== null;)
     from = (await redecodeSome(tx, kind, { from, now, where, isNestedOnly: false })).after;
 }

@@ -18,10 +18,9 @@ import type { RefillOptions } from './redecode.ts';
 
 /**
  * Removes what the mirror holds of fields that `privacy.exclude` names since it was last applied: out of rows, events, issues,
- * nested tables, notes of drift and deliveries; and, each time, out of entries of the outbox that have ended since.
- *
- * After an interruption it starts over. Tombstones are cleaned like live rows. What a busy SQLite file still holds in free space
- * or in its log is tried again each time, whatever is excluded by then.
+ * nested tables, notes of drift and deliveries; and, each time, out of entries of the outbox that have ended since. After an
+ * interruption it starts over. Tombstones are cleaned like live rows. What a busy SQLite file still holds in free space or in
+ * its log is tried again each time, whatever is excluded by then.
  */
 export async function removeExcluded(
   session: Session,

@@ -14,9 +14,8 @@ import type { Retyped, Retyping } from './plan-retyping.ts';
 import { redecodeWhere } from './redecode.ts';
 
 /**
- * Changes the columns of an older release's mirror to their present types, and fills them from `_raw`.
- *
- * Rows keep their instants, and no change event is written. In PostgreSQL no view may read these columns.
+ * Changes the columns of an older release's mirror to their present types, and fills them from `_raw`. Rows keep their
+ * instants, and no change event is written. In PostgreSQL no view may read these columns.
  */
 export async function retypeColumns(
   tx: Transaction,
@@ -47,11 +46,11 @@ async function fillLost(
     sql` or `,
   )})`;
   await growKindTable(tx, kind, dialect);
-  await redecodeWhere(tx, kind, { where, now });
+  await redecodeWhere(tx, kind, where, now);
   const grown = await addTextColumns(tx, kind, now); // The issues that were just opened require them.
   if (grown.fields.length === kind.fields.length) return;
   await growKindTable(tx, grown, dialect);
-  await redecodeWhere(tx, grown, { where, now });
+  await redecodeWhere(tx, grown, where, now);
 }
 
 interface TypeChange {
@@ -108,9 +107,7 @@ interface Index {
   readonly statement: string;
 }
 
-/**
- * Includes users' own indexes. An index that merely contains the column's name is recreated needlessly, which does no harm.
- */
+/** Includes users' own indexes. An index that merely contains the column's name is recreated needlessly, which does no harm. */
 async function indexesNaming(tx: Transaction, table: string, column: string): Promise<readonly Index[]> {
   const indexes = sql`
     select name, sql as statement from sqlite_schema where type = 'index' and tbl_name = ${table} and sql is not null`;

@@ -107,10 +107,9 @@ export async function dropPagesAfter(tx: Transaction, kind: string, tick: number
 }
 
 /**
- * Ends a sweep that has read every page: removes the pages beyond its end and the dirty rows from before it.
- *
- * An unchanged page keeps the ticks at which it was landed. The sweep found that none of the removed dirty rows is on it, and
- * every later one has a later tick. Raising the ticks would rewrite all pages.
+ * Ends a sweep that has read every page: removes the pages beyond its end and the dirty rows from before it. An unchanged page
+ * keeps the ticks at which it was landed. The sweep found that none of the removed dirty rows is on it, and every later one has
+ * a later tick. Raising the ticks would rewrite all pages.
  */
 export async function prunePages(
   tx: Transaction,
@@ -132,9 +131,7 @@ export async function readPageOf(db: Queryable, kind: string, id: string): Promi
 
 /**
  * Dirty rows: rows rewritten since their page was landed, by the tick of the response that their present content or state is
- * from.
- *
- * Every write to an existing row is noted here: a page that lists the row must be parsed even if its digest is unchanged.
+ * from. Every write to an existing row is noted here: a page that lists the row must be parsed even if its digest is unchanged.
  */
 export type DirtyRows = ReadonlyMap<string, number>;
 
@@ -156,8 +153,8 @@ export async function saveDirtyRows(tx: Transaction, kind: string, rows: DirtyRo
 }
 
 /**
- * Removes dirty rows that were written again later: only the last write of a row counts. Complete sweeps remove the others; where
- * none comes, each row is kept once.
+ * Removes dirty rows that were written again later: only the last write of a row counts. Complete sweeps remove the others;
+ * where none comes, each row is kept once.
  */
 export async function thinDirtyRows(session: Session): Promise<void> {
   const last = sql`select kind, max(response), record_id from touched group by kind, record_id`;

@@ -18,7 +18,6 @@ const SEEN_PAGE = without(SIGHTINGS, 'kind', 'run_id');
 
 /**
  * Every kept sighting of a kind, in the order of answers.
- *
  * @param pages The last known ids of each page: most pages show the same ids again, which then share one text.
  */
 export async function readSightings(

@@ -1,13 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Change } from '../../diff/judge-page.ts';
-import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Session } from '../session/session.ts';
-import { inChunks, sqlList } from '../session/sql-text.ts';
+import type { Queryable } from '../session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
 import { pick, readNumber, readTexts, select } from '../tables/rows.ts';
 import type { RowOf } from '../tables/rows.ts';
-import { idsOf } from './page-store.ts';
 
 const WATCHED_KIND = pick(
   KIND_STATE,
@@ -66,34 +63,3 @@ export async function readChangesSince(db: Queryable, seq: number, most: number)
 /** The kinds in which a create of ours waits to be found. */
 export const readAwaitedKinds = (db: Queryable): Promise<string[]> =>
   readTexts(db, sql`select distinct kind from outbox where operation = 'create' and state = 'unsettled'`);
-
-const MANY = 2000;
-
-/**
- * Removes responses between sweeps that are older than an instant, where there are very many: where sweeps come, these remove
- * them. A response that shows a record for the last time stays, so that no record seems absent for longer than it is.
- */
-export async function thinReadings(session: Session, kind: string, before: Date): Promise<void> {
-  const between = sql`kind = ${kind} and sweep is null`;
-  const old = instantText(before);
-  const count = await readNumber(
-    session,
-    sql`select count(*) from sightings where ${between} and seen_at < ${old}`,
-  );
-  if ((count ?? 0) < MANY) return;
-  const readings = await select(session, PAGE_SIGHTING, sql`where ${between} order by answered desc`);
-  const shown = new Set<string>();
-  const spare: number[] = [];
-  for (const { answered, ids, seenAt } of readings) {
-    let isLast = false;
-    for (const id of idsOf(ids)) {
-      isLast ||= !shown.has(id);
-      shown.add(id);
-    }
-    if (!isLast && seenAt < old) spare.push(answered);
-  }
-  for (const some of inChunks(spare))
-    await session.atomically((tx) =>
-      tx.query(sql`delete from sightings where ${between} and answered in (${sqlList(some)})`),
-    );
-}

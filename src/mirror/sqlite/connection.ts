@@ -7,7 +7,7 @@ import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { errorCode } from '../../lib/sync-error.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Row, SqlValue, TableRows, Values } from '../session/session.ts';
-import { identifier } from '../session/sql-text.ts';
+import { identifier, replacement } from '../session/sql-text.ts';
 
 /** SQLite before this may corrupt a WAL database that two connections write and checkpoint at once. */
 const OLDEST_SAFE = '3.51.3';
@@ -123,8 +123,7 @@ export function insertAll(
 ): void {
   const names = columns.map(identifier).join(', ');
   const places = columns.map(() => '?').join(', ');
-  const others = columns.filter((column) => column !== 'id');
-  const conflict = onId === 'replace' ? replacement(others) : '';
+  const conflict = onId === 'replace' ? replacement(columns) : '';
   const insert = prepare(
     connection,
     `insert into ${identifier(table)} (${names}) values (${places})${conflict}`,
@@ -136,12 +135,6 @@ export function insertAll(
 export function tableColumns(connection: Database, table: string): ReadonlySet<string> {
   const rows = prepare(connection, 'select name from pragma_table_xinfo(?)').all(table) as { name: string }[];
   return new Set(rows.map(({ name }) => name));
-}
-
-function replacement(others: readonly string[]): string {
-  if (others.length === 0) return ' on conflict (id) do nothing';
-  const values = others.map(identifier).map((column) => `${column} = excluded.${column}`);
-  return ` on conflict (id) do update set ${values.join(', ')}`;
 }
 
 /** Changes the row in place, as `exactRow` does. */

@@ -24,7 +24,6 @@ const CHECK = `
 
 /**
  * Runs SQLite's `quick_check` on its file; other databases have checks of their own.
- *
  * @returns The faults; empty if the file is sound.
  * @throws {MirrorError} `mirror.unchecked` if the check did not finish.
  */

@@ -9,10 +9,8 @@ type ScrubStep = 'vacuum' | 'checkpoint';
 const [VACUUM_WAITS_MS, CHECKPOINT_WAITS_MS] = [10_000, 2_000];
 
 /**
- * Rewrites a SQLite file without the pages and the free space that still hold removed content, and empties its log.
- *
- * Takes about a second for 100 MB, during which others wait to write. A session may be open on the file, without a transaction.
- *
+ * Rewrites a SQLite file without the pages and the free space that still hold removed content, and empties its log. Takes about
+ * a second for 100 MB, during which others wait to write. A session may be open on the file, without a transaction.
  * @param step Where to begin. A checkpoint alone waits for no other process.
  * @returns The step that another process kept from being done; null = none. Until then the file holds removed content.
  */

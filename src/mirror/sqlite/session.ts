@@ -15,7 +15,6 @@ import {
 
 /**
  * Opens a SQLite file: one writing connection whose transactions queue up, and one read-only connection.
- *
  * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened, or the SQLite library is too old.
  */
 export function openSqliteSession(path: string): Session {
@@ -115,8 +114,8 @@ interface Waiting {
 const MOST_TOGETHER = 32;
 
 /**
- * Groups the transactions of a connection. Each is a savepoint within its group: one that fails does not affect the others,
- * and no caller gets a result before the whole group has landed. One alone needs none, and SQLite copies no page for it.
+ * Groups the transactions of a connection. Each is a savepoint within its group: one that fails does not affect the others, and
+ * no caller gets a result before the whole group has landed. One alone needs none, and SQLite copies no page for it.
  */
 function createGroupCommit(writer: Database, path: string): GroupCommit {
   const enqueue = createQueue();

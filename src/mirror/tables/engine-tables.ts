@@ -122,9 +122,7 @@ export const SIGHTINGS = {
   primaryKey: ['kind', 'answered'],
 } as const satisfies EngineTable;
 
-/**
- * Every field that the service has sent, documented or not, with its column and the column that keeps its misfits as text.
- */
+/** Every field that the service has sent, documented or not, with its column and the column that keeps its misfits as text. */
 export const FIELDS = {
   name: 'fields',
   columns: [
@@ -159,7 +157,6 @@ export const DRIFT = {
           | 'returned_field'
           | 'retyped_field'
           | 'unusable_field'
-          | 'flapping_field'
           | 'update_replaces'
         )
       | ('text_column' | 'untracked_fields' | 'holes' | 'envelope' | 'page_size')

@@ -127,9 +127,8 @@ const twinNames = (fields: readonly Field[], dialect: Dialect): string[] =>
 const [UNIT_PLACES, MOST_DIGITS] = [4, 14];
 
 /**
- * A canonical decimal in units of 0.0001, as text where a JS number would not hold it exactly.
- *
- * Null beyond 4 places or 14 digits before the point, where 64 bits would not hold it.
+ * A canonical decimal in units of 0.0001, as text where a JS number would not hold it exactly. Null beyond 4 places or 14
+ * digits before the point, where 64 bits would not hold it.
  */
 function unitsOf(decimal: string): SqlValue {
   const places = decimalPlaces(decimal);
@@ -162,9 +161,8 @@ const POSITION = integer('position');
 const VALUE = json('value');
 
 /**
- * The tables of a kind's nested arrays, in the order of its fields.
- *
- * Arrays that were seen in the wild have theirs before the service sends them, so that analysts' queries can rely on it.
+ * The tables of a kind's nested arrays, in the order of its fields. Arrays that were seen in the wild have theirs before the
+ * service sends them, so that analysts' queries can rely on it.
  */
 export function nestedTables({ name: kind, fields, hints }: Kind): readonly NestedTable[] {
   const known = new Set(fields.map(({ name }) => name));
@@ -187,10 +185,7 @@ export function elementKind(kind: Kind, { name, own, items }: NestedTable): Kind
 /** The columns of a nested table, in their order. */
 export function nestedColumns({ own, items }: NestedTable, dialect: Dialect): readonly Column[] {
   return [
-    ...own.map((field) => ({
-      ...fieldColumn(field, dialect),
-      ...(field !== VALUE && { rule: 'NOT NULL' }),
-    })),
+    ...own.map((field) => ({ ...fieldColumn(field, dialect), ...(field !== VALUE && { rule: 'NOT NULL' }) })),
     ...items.map((field) => fieldColumn(field, dialect)),
     ...twinColumns(items, dialect),
   ];
@@ -200,8 +195,7 @@ export function nestedColumns({ own, items }: NestedTable, dialect: Dialect): re
 const DECODER_VERSION = 3;
 
 /**
- * Digests of the rules by which a kind's columns are filled and, after a space, of those of its nested tables if it has
- * any.
+ * Digests of the rules by which a kind's columns are filled and, after a space, of those of its nested tables if it has any.
  */
 export function decoderOf(kind: Kind): string {
   const columns = digest([DECODER_VERSION, kind.fields.map(ruleOf)]);

@@ -35,8 +35,8 @@ export interface ViewColumn {
 }
 
 /**
- * Creates views. An existing view keeps its columns in their order and gets new ones at its end, so that analysts' objects
- * that depend on it keep working.
+ * Creates views. An existing view keeps its columns in their order and gets new ones at its end, so that analysts' objects that
+ * depend on it keep working.
  */
 export async function drawViews(tx: Transaction, views: readonly View[], dialect: Dialect): Promise<void> {
   for (const view of views) {
@@ -85,10 +85,8 @@ export async function drawRefusal(tx: Transaction): Promise<void> {
 }
 
 /**
- * Makes views refuse writes, their owner's and a superuser's too; PostgreSQL would pass them on to the tables.
- *
- * The row trigger keeps PostgreSQL from passing writes on; the statement trigger refuses writes that match no row. Neither
- * affects reads.
+ * Makes views refuse writes, their owner's and a superuser's too; PostgreSQL would pass them on to the tables. The row trigger
+ * keeps PostgreSQL from passing writes on; the statement trigger refuses writes that match no row. Neither affects reads.
  */
 async function refuseWrites(tx: Transaction, views: readonly string[]): Promise<void> {
   if (views.length === 0) return;
@@ -108,7 +106,6 @@ const drawTriggers = (place: string): string => `
 
 /**
  * Writes what `bi_dictionary` and `bi_relations` say of these views, in place of what they said, and PostgreSQL's comments.
- *
  * @param extent `all`: whatever they say of other views is removed.
  */
 export async function describeViews(

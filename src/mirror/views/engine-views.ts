@@ -37,9 +37,8 @@ export const RELATIONS_VIEW: View = {
 
 /**
  * One row for each version of a record that the mirror knows: the content before the first event (part 0), and the content
- * after each event (part 1). The time during which a record was deleted has no row.
- *
- * No union of whole versions: in SQLite, only a plain reference to a table's column keeps the declared type that clients rely on.
+ * after each event (part 1). The time during which a record was deleted has no row. No union of whole versions: in SQLite, only
+ * a plain reference to a table's column keeps the declared type that clients rely on.
  */
 export function historyView({ name }: Kind): View {
   const isFirst = `part.n = 0 and case when n.seq is null then k._deleted_at is null else n.before is not null end`;
@@ -70,8 +69,8 @@ const versionOf = (kind: string): string => `(
       union all select x._raw from ${identifier(kind)} x where part.n = 0 and n.seq is null and x.id = k.id)`;
 
 /**
- * The event after `c`, or the record's first event, found through an index; `observed_at` never goes back, so this is the
- * order of `seq`.
+ * The event after `c`, or the record's first event, found through an index; `observed_at` never goes back, so this is the order
+ * of `seq`.
  */
 function nextEvent(kind: string): string {
   const last = `(coalesce(c.observed_at, '0001-01-01 00:00:00.000'), coalesce(c.seq, 0))`;
@@ -83,10 +82,7 @@ function nextEvent(kind: string): string {
 const isOf = (kind: string, events: string): string =>
   `${events}.kind = ${literal(kind)} and ${events}.record_id = cast(k.id as text)`;
 
-const NOW: Record<Dialect, string> = {
-  sqlite: `strftime('%Y-%m-%d %H:%M:%f', 'now')`,
-  postgres: 'now()',
-};
+const NOW: Record<Dialect, string> = { sqlite: `strftime('%Y-%m-%d %H:%M:%f', 'now')`, postgres: 'now()' };
 
 const LAG: Record<Dialect, string> = {
   sqlite: `round((julianday('now') - julianday(s.last_sweep_at)) * 86400)`,
@@ -103,10 +99,8 @@ export function syncStatusViews(kinds: readonly ListedKind[], dialect: Dialect):
 const STATUS_NOW = 'sync_status_now';
 
 /**
- * Shows the values of the inner view in columns that have a type.
- *
- * DuckDB takes a view that uses functions of SQLite for texts, and reads any other view as its own SQL: so such functions
- * stand in the inner view, and the types in this one.
+ * Shows the values of the inner view in columns that have a type. DuckDB takes a view that uses functions of SQLite for texts,
+ * and reads any other view as its own SQL: so such functions stand in the inner view, and the types in this one.
  */
 function typedStatus(view: View): View {
   const columns = view.columns.map((column) => ({ ...column, expression: typedValue(column) }));

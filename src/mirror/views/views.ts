@@ -77,8 +77,8 @@ const LIVE: Record<Dialect, (elements: string, parents: string) => string> = {
 };
 
 /**
- * The kinds that have views: one that the service does not list has them from its first row on, because most mirrors never
- * get any.
+ * The kinds that have views: one that the service does not list has them from its first row on, because most mirrors never get
+ * any.
  */
 export async function withRows<K extends Kind>(db: Queryable, kinds: readonly K[]): Promise<readonly K[]> {
   const shown: K[] = [];
@@ -89,9 +89,7 @@ export async function withRows<K extends Kind>(db: Queryable, kinds: readonly K[
   return shown;
 }
 
-/**
- * The names that our views of these kinds may have in a mirror, discovered arrays included; any other name is a user's own.
- */
+/** The names that our views of these kinds may have in a mirror, discovered arrays included; any other name is a user's own. */
 export async function namesOfViews(
   db: Queryable,
   kinds: readonly Kind[],

@@ -130,7 +130,6 @@ export interface EndpointWish extends EventFilter {
 
 /**
  * Stores an endpoint that gets the events from now on, and returns its id; null if the name is taken.
- *
  * @param publicId Random text that no other endpoint has, of this mirror or another.
  */
 export async function insertEndpoint(
@@ -141,21 +140,8 @@ export async function insertEndpoint(
   const cursor = (await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0;
   const at = instantText(now);
   const { name, url, format } = wish;
-  const kinds = jsonOf(wish.kinds);
-  const changes = jsonOf(wish.changes);
-  const fields = jsonOf(wish.fields);
-  const row = {
-    name,
-    url,
-    format,
-    kinds,
-    changes,
-    fields,
-    publicId,
-    cursor,
-    createdAt: at,
-    updatedAt: at,
-  };
+  const filter = { kinds: jsonOf(wish.kinds), changes: jsonOf(wish.changes), fields: jsonOf(wish.fields) };
+  const row = { name, url, format, ...filter, publicId, cursor, createdAt: at, updatedAt: at };
   return readNumber(
     tx,
     sql`${insertInto(WEBHOOK_ENDPOINTS, row)} on conflict (name) do nothing returning id`,

@@ -4,7 +4,6 @@ import { repeat } from '../../lib/log/repeat.ts';
 import { changeBudget } from '../../mirror/kinds/request-budget.ts';
 import { isAway } from '../../mirror/session/errors.ts';
 import { thinDirtyRows } from '../../mirror/sightings/page-store.ts';
-import { thinReadings } from '../../mirror/sightings/watched-store.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { chooseRead } from './choose-read.ts';
 import type { ReadableList } from './choose-read.ts';
@@ -73,7 +72,7 @@ export function createFreshnessTask(parts: PullParts, rules: FreshnessRules): ()
     rules,
     listsNow: followLists({ ...rules, owner }),
     readBetween: createBetweenReader(parts, rules),
-    thin: createThinning(parts, rules.kinds),
+    thin: createThinning(parts),
     rests: new Map(),
     unread: new Map(),
   };
@@ -87,14 +86,12 @@ export function createFreshnessTask(parts: PullParts, rules: FreshnessRules): ()
   };
 }
 
-/** Once an hour, removes old readings of lists that no sweep reads. */
-function createThinning({ session, clock }: PullParts, kinds: readonly ListedKind[]): () => Promise<void> {
+/** Once an hour, removes old notes of rewritten rows. */
+function createThinning({ session, clock }: PullParts): () => Promise<void> {
   let thinnedMs = -Infinity;
   return async () => {
     if (clock.monotonicMs() - thinnedMs < HOUR_MS) return;
     thinnedMs = clock.monotonicMs();
-    const before = new Date(clock.now().getTime() - 24 * HOUR_MS);
-    for (const { name } of kinds) await thinReadings(session, name, before);
     await thinDirtyRows(session);
   };
 }

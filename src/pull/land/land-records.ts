@@ -7,7 +7,7 @@ import type { JsonObject } from '../../lib/json/json.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
 import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
 import { saveFields } from '../../mirror/kinds/field-store.ts';
-import { issueKey, saveQuarantined } from '../../mirror/records/issue-store.ts';
+import { issueKey, openIssues } from '../../mirror/records/issue-store.ts';
 import type { Issue } from '../../mirror/records/issue-store.ts';
 import type { Judged } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../mirror/session/session.ts';
@@ -91,7 +91,7 @@ async function landQuarantined(
 ): Promise<string[]> {
   const issues = quarantined.map(quarantineIssue);
   const fresh = issues.filter((issue) => !state.quarantined.has(issueKey(issue)));
-  await saveQuarantined(tx, kind.name, { issues: fresh, now });
+  await openIssues(tx, kind.name, fresh, now);
   for (const issue of fresh) state.quarantined.add(issueKey(issue));
   return issues.map(issueKey);
 }

@@ -22,7 +22,7 @@ import {
   readUnlisted,
   saveUnlisted,
 } from '../../mirror/sightings/sighting-store.ts';
-import { noteDrift, noteFlapping, noteListIssues } from './note-findings.ts';
+import { noteDrift, noteListIssues } from './note-findings.ts';
 import type { StandingAfter } from './note-findings.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Ending, ListReading } from './read-list.ts';
@@ -106,15 +106,13 @@ async function conclude(tx: Transaction, { sweep, tally }: ListReading, result: 
   const { kind, began } = sweep;
   const { now, fieldsBefore } = result;
   await noteDrift(tx, sweep, { tally, fieldsBefore, now });
-  await noteFlapping(tx, sweep, { tally, now });
   await noteListIssues(tx, sweep, result);
   await noteWhole(tx, sweep, tally.wholeAt());
-  await closeQuarantined(tx, kind.name, { seen: tally.quarantined, now });
+  await closeQuarantined(tx, kind.name, tally.quarantined, now);
   await prunePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
   if (result.ending.state === 'complete') await keepUnlisted(tx, kind.name, result.ending.verdict.spans);
   await pruneSightings(tx, kind.name);
-  if (result.report.state === 'certified')
-    await closeRepairs(tx, kind.name, { before: result.startedAt, now });
+  if (result.report.state === 'certified') await closeRepairs(tx, kind.name, result.startedAt, now);
   await wakeAfterSweep(tx, kind.name, now);
 }
 

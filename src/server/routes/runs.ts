@@ -47,7 +47,7 @@ export function runRoutes(app: Server, context: RouteContext): void {
       const found =
         after === undefined
           ? await listRuns(session, { limit, now })
-          : await runsAfter(session, { after, limit, now });
+          : await runsAfter(session, after, limit, now);
       return sendJsonText(reply, JSON.stringify({ runs: found, ...nextAfter(after, found) }));
     },
   );

@@ -50,10 +50,6 @@ export const writeBlock = z.object({
 
 export const frozen = z.object({ reason: z.string(), since: instant }).nullable();
 
-const changeLog = z
-  .object({ events: z.int(), bytes: z.int(), eventsPerDay: z.int(), bytesPerDay: z.int() })
-  .describe('How large the change events are, and how fast they grow; estimates');
-
 const status = z.object({
   database: z.string(),
   kinds: z.array(kindStatus),
@@ -64,7 +60,6 @@ const status = z.object({
   drift: z.array(z.looseObject({ kind: z.string(), code: z.string(), seenAt: instant })),
   outbox: z.record(z.enum(STATES), z.int()),
   blockedKinds: z.array(writeBlock),
-  changeLog,
   frozen,
   failingEndpoints: z.array(
     z.object({

@@ -1,12 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { ChangeEvent } from '../../../src/diff/judge-page.ts';
-import {
-  appendChanges,
-  pruneChanges,
-  readUpdates,
-  updatedRecords,
-} from '../../../src/mirror/records/change-store.ts';
+import { appendChanges, pruneChanges } from '../../../src/mirror/records/change-store.ts';
 import type { NewChanges } from '../../../src/mirror/records/change-store.ts';
 import type { Row, Session } from '../../../src/mirror/session/session.ts';
 import { DATABASES } from '../databases.ts';
@@ -111,27 +106,5 @@ describe.each(DATABASES)('change events in %s', (_name, open) => {
     await session.atomically((tx) => pruneChanges(tx, NOON));
     await append(session, [created('3')]);
     expect((await column(session, 'seq')).map(Number)).toEqual([2, 3]);
-  });
-
-  test('tell which records a run found updated, the latest first, each once', async () => {
-    const session = await open();
-    await append(session, [updated('1'), created('2'), updated('3')]);
-    await append(session, [updated('1')]);
-    await append(session, [updated('4')], { runId: 2 });
-    await append(session, [updated('5')], { kind: 'products' });
-    const asked = { kind: 'clients', runId: 1, limit: 50 };
-    expect(await updatedRecords(session, asked)).toEqual(['1', '3']);
-    expect(await updatedRecords(session, { ...asked, limit: 1 })).toEqual(['1']);
-    expect(await updatedRecords(session, { ...asked, runId: 9 })).toEqual([]);
-  });
-
-  test('tell how a record was updated lately, oldest first', async () => {
-    const session = await open();
-    for (const value of [1, 2, 3]) await append(session, [updated('1', `{"a":[${value},null]}`)]);
-    await append(session, [updated('2'), { ...created('1'), change: 'restored' }]);
-    await append(session, [updated('1')], { kind: 'products' });
-    const asked = { kind: 'clients', id: '1', limit: 2 };
-    expect(await readUpdates(session, asked)).toEqual([{ a: [2, null] }, { a: [3, null] }]);
-    expect(await readUpdates(session, { ...asked, id: '9' })).toEqual([]);
   });
 });

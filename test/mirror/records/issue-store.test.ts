@@ -6,7 +6,7 @@ import {
   readQuarantined,
   saveFieldIssues,
   saveListIssue,
-  saveQuarantined,
+  openIssues,
 } from '../../../src/mirror/records/issue-store.ts';
 import type { Issue, ListIssue } from '../../../src/mirror/records/issue-store.ts';
 import type { Session } from '../../../src/mirror/session/session.ts';
@@ -91,9 +91,9 @@ describe('issues about whole records', () => {
     detail,
   });
   const save = (session: Session, issues: readonly Issue[]): Promise<void> =>
-    session.atomically((tx) => saveQuarantined(tx, 'clients', { issues, now: NOON }));
+    session.atomically((tx) => openIssues(tx, 'clients', issues, NOON));
   const close = (session: Session, seen: readonly Issue[], now = NOON): Promise<void> =>
-    session.atomically((tx) => closeQuarantined(tx, 'clients', { seen: new Set(seen.map(issueKey)), now }));
+    session.atomically((tx) => closeQuarantined(tx, 'clients', new Set(seen.map(issueKey)), now));
 
   test('are known again by their key, with or without an id', async () => {
     const session = await tempMirror();
@@ -164,7 +164,7 @@ describe('issues about a whole list', () => {
     for (const code of ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] as const)
       await save(session, { code });
     expect(await readQuarantined(session, 'clients')).toEqual(new Set());
-    await session.atomically((tx) => closeQuarantined(tx, 'clients', { seen: new Set(), now: later(1) }));
+    await session.atomically((tx) => closeQuarantined(tx, 'clients', new Set(), later(1)));
     await judge(session)(['1'], []);
     expect((await codes(session)).map(([, state]) => state)).toEqual(['open', 'open', 'open']);
   });

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { appendChanges, readChangeLogSize } from '../../../src/mirror/records/change-store.ts';
+import { appendChanges } from '../../../src/mirror/records/change-store.ts';
 import { findEnded, findEndedByKey } from '../../../src/mirror/outbox/ended-entries.ts';
 import { highestForeignLink, linkedEntry, saveLink } from '../../../src/mirror/outbox/attempts-and-links.ts';
 import { changeEntry, findEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
@@ -159,20 +159,5 @@ describe.each(DATABASES)('retention in %s', (_name, open) => {
     await session.atomically((tx) => tx.append({ table: 'outbox', columns, rows: values }));
     await keep(session, { outboxDays: 365 });
     expect([await rows(session, 'outbox'), await rows(session, 'outbox_keys')]).toEqual([0, 1203]);
-  });
-
-  test('estimates how large the change events are and how fast they grow', async () => {
-    const session = await open();
-    expect(await readChangeLogSize(session, NOON)).toEqual({
-      events: 0,
-      bytes: 0,
-      eventsPerDay: 0,
-      bytesPerDay: 0,
-    });
-    await saveEvents(session, later(-30 * DAY), 100);
-    await saveEvents(session, later(-3 * DAY), 70);
-    const size = await readChangeLogSize(session, NOON);
-    expect(size).toMatchObject({ events: 170, eventsPerDay: 10, bytesPerDay: Math.round(size.bytes / 17) });
-    expect(size.bytes).toBeGreaterThan(170 * 100);
   });
 });

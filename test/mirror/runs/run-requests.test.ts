@@ -112,7 +112,7 @@ const start = (session: Session, owner: string, now = NOON): Promise<number> =>
 
 const stateAt = async (session: Session, now: Date): Promise<unknown> => {
   const [listed] = await listRuns(session, { limit: 1, now });
-  const [paged] = await runsAfter(session, { after: 0, limit: 1, now });
+  const [paged] = await runsAfter(session, 0, 1, now);
   const found = await findRun(session, listed?.id ?? 0, now);
   expect([paged?.state, found?.state]).toEqual([listed?.state, listed?.state]);
   return [listed?.state, listed?.reason];

@@ -21,16 +21,8 @@ import {
 
 const ENGINE = [
   ...['changes', 'deletions', 'drift', 'fields', 'issues', 'kind_state', 'links', 'mirror_meta', 'outbox'],
-  ...[
-    'outbox_attempts',
-    'outbox_keys',
-    'pages',
-    'run_kinds',
-    'runs',
-    'sightings',
-    'touched',
-    'unlisted_rows',
-  ],
+  ...['outbox_attempts', 'outbox_keys', 'pages', 'run_kinds', 'runs', 'sightings', 'touched'],
+  ...['unlisted_rows'],
   ...['webhook_deliveries', 'webhook_endpoints', 'webhook_secrets', 'workers', 'write_blocks'],
   ...['dictionary', 'erasures', 'relations', 'request_budgets'],
 ];
