@@ -239,7 +239,6 @@ CREATE TABLE "runs" (
 	"started_at" timestamp(3) with time zone,
 	"finished_at" timestamp(3) with time zone,
 	"request" text,
-	"cursor" text,
 	"epoch" bigint,
 	"next_attempt_at" timestamp(3) with time zone,
 	"slot" text,

@@ -245,7 +245,6 @@ CREATE TABLE `runs` (
 	`started_at` TIMESTAMP,
 	`finished_at` TIMESTAMP,
 	`request` text,
-	`cursor` text,
 	`epoch` BIGINT,
 	`next_attempt_at` TIMESTAMP,
 	`slot` text,
