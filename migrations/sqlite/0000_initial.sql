@@ -207,9 +207,7 @@ CREATE TABLE `relations` (
 CREATE TABLE `request_budgets` (
 	`name` text PRIMARY KEY NOT NULL,
 	`thousandths` BIGINT NOT NULL,
-	`filled_at` TIMESTAMP NOT NULL,
-	`times_halved` BIGINT NOT NULL,
-	`halved_at` TIMESTAMP
+	`filled_at` TIMESTAMP NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `run_kinds` (
