@@ -201,8 +201,6 @@ CREATE TABLE "request_budgets" (
 	"name" text NOT NULL,
 	"thousandths" bigint NOT NULL,
 	"filled_at" timestamp(3) with time zone NOT NULL,
-	"times_halved" bigint NOT NULL,
-	"halved_at" timestamp(3) with time zone,
 	CONSTRAINT "request_budgets_name_pk" PRIMARY KEY("name")
 );
 --> statement-breakpoint
@@ -239,7 +237,6 @@ CREATE TABLE "runs" (
 	"started_at" timestamp(3) with time zone,
 	"finished_at" timestamp(3) with time zone,
 	"request" text,
-	"cursor" text,
 	"epoch" bigint,
 	"next_attempt_at" timestamp(3) with time zone,
 	"slot" text,

@@ -207,9 +207,7 @@ CREATE TABLE `relations` (
 CREATE TABLE `request_budgets` (
 	`name` text PRIMARY KEY NOT NULL,
 	`thousandths` BIGINT NOT NULL,
-	`filled_at` TIMESTAMP NOT NULL,
-	`times_halved` BIGINT NOT NULL,
-	`halved_at` TIMESTAMP
+	`filled_at` TIMESTAMP NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `run_kinds` (
@@ -245,7 +243,6 @@ CREATE TABLE `runs` (
 	`started_at` TIMESTAMP,
 	`finished_at` TIMESTAMP,
 	`request` text,
-	`cursor` text,
 	`epoch` BIGINT,
 	`next_attempt_at` TIMESTAMP,
 	`slot` text,

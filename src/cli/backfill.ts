@@ -21,7 +21,6 @@ interface BackfillOptions extends CommonOptions {
   readonly ids?: string;
   readonly pages?: string;
   readonly all?: true;
-  readonly restart?: true;
 }
 
 export function backfillCommand(context: CommandContext): Command {
@@ -30,14 +29,13 @@ export function backfillCommand(context: CommandContext): Command {
     .option('--ids <list>', 'these records, e.g. 1,5-9')
     .option('--pages <range>', 'these pages of the list, e.g. 1-20')
     .option('--all', 'the whole list, every page parsed')
-    .option('--restart', 'start from the beginning, even if the same backfill was interrupted')
     .action((kind: string, options: BackfillOptions) => runBackfill(context, kind, options));
 }
 
 async function runBackfill(context: CommandContext, name: string, options: BackfillOptions): Promise<void> {
   const { extent, request } = extentOf(options);
   const config = settingsOf(context, options);
-  const wanted = { kind: kindNamed(config, name), extent, request, restart: options.restart ?? false };
+  const wanted = { kind: kindNamed(config, name), extent, request };
   refuseUnreadable(wanted.kind, extent);
   const { signal } = context.io;
   const report = await showingProgress(context.io, {}, async ({ onProgress, stderr }) => {
@@ -77,9 +75,7 @@ function refuseUnreadable(kind: Kind, extent: Extent): void {
 }
 
 function printReport(stdout: Output, report: BackfillReport): void {
-  const { kind, rows, created, updated, restored, unchanged, mended, quarantined, missing, detail, resumed } =
-    report;
-  if (resumed !== null) printLine(stdout, `Went on where run ${resumed} was interrupted.`);
+  const { kind, rows, created, updated, restored, unchanged, mended, quarantined, missing, detail } = report;
   const counts = { created, updated, restored, unchanged, mended, quarantined };
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   printLine(stdout, `${kind}: ${rows} records read: ${parts.join(', ')}.`);
@@ -91,5 +87,6 @@ function printReport(stdout: Output, report: BackfillReport): void {
     );
   }
   if (detail !== null && report.reason !== 'interrupted') printLine(stdout, detail);
-  if (report.state !== 'complete') printLine(stdout, 'The same command goes on from there.');
+  if (report.state !== 'complete')
+    printLine(stdout, 'The records up to there have landed; the same command reads all of them again.');
 }

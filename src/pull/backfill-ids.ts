@@ -2,7 +2,6 @@ import { askableKind, isListed } from '../catalog/kind.ts';
 import type { Kind, ListedKind, RetrievableKind } from '../catalog/kind.ts';
 import { sortPage } from '../diff/judge-page.ts';
 import type { SortedPage } from '../diff/judge-page.ts';
-import { saveCursor } from '../mirror/runs/run-store.ts';
 import { requireCompanies, requireCompany } from './land/guard-source.ts';
 import { inDraft } from './land/land-pages.ts';
 import type { LandingAnswer } from './land/compare-records.ts';
@@ -36,7 +35,7 @@ async function askForIds(
   { kind, ids }: WantedIds & { readonly kind: RetrievableKind },
 ): Promise<void> {
   const { tenants } = work.sweep;
-  for (let from = work.done; from < ids.length; from += ASKED_TOGETHER) {
+  for (let from = 0; from < ids.length; from += ASKED_TOGETHER) {
     const some = ids.slice(from, from + ASKED_TOGETHER);
     const options = { tick: work.sweep.ticks.next, signal: parts.signal };
     const answers = await Promise.all(some.map((id) => parts.source.retrieve(kind, id, options)));
@@ -46,9 +45,8 @@ async function askForIds(
       record === null ? [] : [{ ...sortPage([record]), ...ticks }],
     );
     for (const [index, id] of some.entries()) if (answers[index]?.record === null) work.missing.push(id);
-    const cursor = from + some.length;
-    await land(parts, work, { answers: shown, cursor, isListed: false });
-    parts.onProgress?.({ kind: kind.name, pages: cursor, lastPage: ids.length });
+    await land(parts, work, { answers: shown, isListed: false });
+    parts.onProgress?.({ kind: kind.name, pages: from + some.length, lastPage: ids.length });
   }
 }
 
@@ -71,7 +69,7 @@ async function lookForIds(
       quarantined: quarantined.filter(({ id }) => id !== null && wanted.has(id)),
     };
     for (const { id } of [...found.incoming, ...found.quarantined]) if (id !== null) wanted.delete(id);
-    await land(parts, work, { answers: [{ ...response, ...found }], cursor: 0, isListed: true });
+    await land(parts, work, { answers: [{ ...response, ...found }], isListed: true });
     parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.plan.lastPage });
     if (wanted.size === 0) return;
   }
@@ -80,21 +78,19 @@ async function lookForIds(
 
 interface Answered {
   readonly answers: readonly (SortedPage & Pick<LandingAnswer, 'sent' | 'answered'>)[];
-  /** Ids that are done, counted from the first. */
-  readonly cursor: number;
   readonly isListed: boolean;
 }
 
 async function land(
   { session, clock }: PullParts,
   { sweep, tally }: BackfillWork,
-  { answers, cursor, isListed: isFromList }: Answered,
+  { answers, isListed }: Answered,
 ): Promise<void> {
   const now = clock.now();
   const landings = await inDraft(session, sweep, {
-    ...{ now, isListed: isFromList },
+    now,
+    isListed,
     work: async (tx, draft) => {
-      await saveCursor(tx, sweep.runId, String(cursor));
       const landed: LandedRecords[] = [];
       for (const { incoming, quarantined, sent, answered } of answers) {
         const answer = { sent, answered };
@@ -111,7 +107,5 @@ async function land(
 export interface BackfillWork {
   readonly sweep: Sweep;
   readonly tally: Tally;
-  /** Progress of an interrupted run of the same request: a page number, or a number of ids. */
-  readonly done: number;
   readonly missing: string[];
 }

@@ -4,7 +4,6 @@ import { describe } from '../lib/sync-error.ts';
 import { OtherSourceError } from '../mirror/session/errors.ts';
 import { releaseKind } from '../mirror/kinds/kind-lease.ts';
 import type { Retention } from '../mirror/runs/retention.ts';
-import { readCursor, saveCursor } from '../mirror/runs/run-store.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';
 import { claimSource, readTenants } from '../mirror/kinds/source-binding.ts';
 import { SourceError } from '../source/http/errors.ts';
@@ -29,17 +28,13 @@ export interface BackfillRequest extends ReadingRules {
   readonly runId?: number;
   readonly kind: Kind;
   readonly extent: Extent;
-  /** The extent as the caller wrote it: the same text resumes an interrupted run. */
+  /** The extent as the caller wrote it. */
   readonly request: string;
-  /** Starts from the beginning, even if the same request was interrupted. */
-  readonly restart: boolean;
   readonly baseUrl: string;
   readonly retention: Retention;
 }
 
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
-  /** The interrupted run that this one continued; null = it started from the beginning. */
-  readonly resumed: number | null;
   /** Records unchanged by the service whose rows another writer had altered. */
   readonly mended: number;
   /** Requested records that the service does not have. */
@@ -56,13 +51,10 @@ type Ending = Pick<KindReport, 'state' | 'reason' | 'detail'>;
  */
 export async function backfill(parts: PullParts, request: BackfillRequest): Promise<BackfillReport> {
   const { kind } = request;
-  const earlier = request.restart
-    ? null
-    : await readCursor(parts.session, { command: 'backfill', kind: kind.name, request: request.request });
   const before = { ...parts.source.counts };
   const { result, ...facts } = await recordRun(
     parts,
-    { ...request, command: 'backfill', kinds: [kind], cursor: earlier?.cursor ?? null },
+    { ...request, command: 'backfill', kinds: [kind] },
     async (runId) => {
       const claim = await claimSource(parts.session, { baseUrl: request.baseUrl, acceptNew: false });
       if ((await readTenants(parts.session, kind, false)).isLearning) await verifyTenant(parts, claim);
@@ -73,7 +65,7 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
         rules: request,
         isPartial: true,
       });
-      const work = { sweep, tally: createTally(), done: Number(earlier?.cursor ?? 0), missing: [] };
+      const work = { sweep, tally: createTally(), missing: [] };
       const ending = await read(parts, request, work)
         .catch(async (error: unknown) => {
           if (error instanceof OtherSourceError) await end(parts, work, 'refused'); // The lease is still ours.
@@ -89,7 +81,6 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
   return {
     ...facts,
     ...result,
-    resumed: earlier?.runId ?? null,
     requests: requests - before.requests,
     retries: retries - before.retries,
   };
@@ -134,20 +125,17 @@ function stateOf({ state, reason }: Ending): 'done' | 'incomplete' | 'interrupte
   return reason === 'interrupted' ? 'interrupted' : 'incomplete';
 }
 
-/** Reads pages of a list and lands them; each batch saves the cursor. */
 async function backfillPages(
   parts: PullParts,
-  { sweep, tally, done }: BackfillWork,
+  { sweep, tally }: BackfillWork,
   { kind, range }: { readonly kind: Kind; readonly range: PageRange },
 ): Promise<void> {
   if (!isListed(kind)) return;
-  const { session, source, onProgress, signal } = parts;
-  const { ticks, runId, tenants } = sweep;
-  const rest = { from: Math.max(range.from, done + 1), to: range.to };
-  const pages = source.pages(kind, rest, { tick: ticks.next, signal });
+  const { source, onProgress, signal } = parts;
+  const { ticks, tenants } = sweep;
+  const pages = source.pages(kind, range, { tick: ticks.next, signal });
   const responses = requireCompanies(pages, { kind, tenants });
-  const onLanded = async ({ page, plan: { lastPage } }: ListResponse): Promise<void> => {
-    await session.atomically((tx) => saveCursor(tx, runId, String(page)));
+  const onLanded = ({ page, plan: { lastPage } }: ListResponse): void => {
     onProgress?.({ kind: kind.name, pages: page, lastPage });
   };
   await landArriving(parts, { sweep, tally, responses, onLanded });

@@ -8,7 +8,7 @@ import { readObject } from './service.ts';
 import type { ServiceRequest } from './service.ts';
 
 /** Changes that a service may silently make to every text that it gets. */
-const TEXT_HABITS = ['trim', 'spaces', 'upper', 'plainLetters', 'html', 'first20'] as const;
+const TEXT_HABITS = ['spaces', 'upper', 'html', 'first20'] as const;
 type TextHabit = (typeof TEXT_HABITS)[number];
 
 const count = z.int().min(0);
@@ -105,10 +105,8 @@ function placeText([index, ...path]: readonly PropertyKey[]): string {
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 const STORED: Readonly<Record<TextHabit, (text: string) => string>> = {
-  trim: (text) => text.trim(),
   spaces: (text) => text.replace(/\s+/g, ' '),
   upper: (text) => text.toUpperCase(),
-  plainLetters: (text) => text.normalize('NFD').replace(/\p{Mark}/gu, ''),
   html: (text) => text.replace(/[&<>"]/g, (sign) => HTML[sign] ?? sign),
   first20: (text) => Array.from(text).slice(0, 20).join(''),
 };

@@ -34,7 +34,7 @@ describe.each(DATABASES)('%s', (database) => {
 
     expect(report).toMatchObject({
       ...{ kind, state: 'complete', reason: null, rows: 3, created: 1, updated: 1, unchanged: 1 },
-      ...{ missing: [String(gone)], resumed: null, requests: 4 },
+      ...{ missing: [String(gone)], requests: 4 },
     });
     expect(asked().sort()).toEqual(ids.map((id) => `/api/clients/${id}`).sort());
     expect((await shortEvents(session)).sort()).toEqual([`${a} updated`, `${fresh} created`].sort());
@@ -65,38 +65,6 @@ describe.each(DATABASES)('%s', (database) => {
       sql`select count(*) as n from sightings where sweep is null and end_rows is not null`,
     );
     expect(points).toEqual([{ n: 0 }]);
-  });
-
-  test('interrupted, the same request goes on where it stopped; another one, or --restart, begins anew', async () => {
-    const rows = 4000; // More than one transaction lands.
-    const [service, session] = [await sandbox({ size: rows }), await MIRRORS[database]()];
-    await pullOne(service, session, { kind });
-    for (const id of service.world.ids(kind)) service.world.update(kind, id, { city: 'Partout' });
-    const stop = new AbortController();
-    const onProgress = ({ pages }: Progress): void => {
-      if (pages >= 3) stop.abort();
-    };
-    const first = await backfillFrom(service, session, {
-      kind,
-      extent: ALL,
-      parts: { signal: stop.signal, onProgress },
-    });
-    expect(first).toMatchObject({ state: 'aborted', reason: 'interrupted', resumed: null });
-    const landed = (await rowsOf(session, kind)).filter((row) => row['city'] === 'Partout').length;
-    expect(landed).toBeLessThan(rows);
-    const asked = newRequests(service);
-
-    await backfillFrom(service, session, { kind, extent: { pages: { from: 1, to: 1 } } });
-    expect(asked()).toEqual(['/api/clients?page=1&per_page=100']);
-    const second = await backfillFrom(service, session, { kind, extent: ALL });
-
-    expect(second).toMatchObject({ state: 'complete', resumed: first.runId, rows: rows - landed });
-    expect(asked()[0]).toBe(`/api/clients?page=${landed / 100 + 1}&per_page=100`);
-    expect((await contentOf(session))[kind]).toEqual(truthOf(service)[kind]);
-    expect(await backfillFrom(service, session, { kind, extent: ALL })).toMatchObject({
-      resumed: null,
-      rows,
-    });
   });
 });
 
@@ -162,53 +130,6 @@ test('some pages only', async () => {
 
   const beyond = await backfillFrom(service, session, { kind, extent: { pages: { from: 9, to: 12 } } });
   expect(beyond).toMatchObject({ state: 'complete', rows: 0 });
-});
-
-test('ids go on from the last that landed', async () => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
-  const ids = [...service.world.ids(kind).slice(0, 120)].map(String);
-  const stop = new AbortController();
-  const onProgress = (): void => {
-    stop.abort();
-  };
-  const extent = { ids };
-  const first = await backfillFrom(service, session, {
-    kind,
-    extent,
-    parts: { signal: stop.signal, onProgress },
-  });
-  expect(first).toMatchObject({ state: 'aborted', reason: 'interrupted', rows: 50 });
-  expect(await backfillFrom(service, session, { kind, extent })).toMatchObject({
-    ...{ state: 'complete', resumed: first.runId, rows: 70, requests: 70 },
-  });
-  expect(await rowsOf(session, kind)).toHaveLength(120);
-});
-
-test('an attempt that got nowhere does not lose what the one before it reached', async () => {
-  const rows = 4000; // More than one transaction lands.
-  const [service, session] = [await sandbox({ size: rows }), await mirror()];
-  await pullOne(service, session, { kind });
-  const stop = new AbortController();
-  const onProgress = ({ pages }: Progress): void => {
-    if (pages >= 3) stop.abort();
-  };
-  await backfillFrom(service, session, { kind, extent: ALL, parts: { signal: stop.signal, onProgress } });
-  await backfillFrom(service, session, { kind, extent: ALL, parts: { signal: AbortSignal.abort() } });
-
-  const third = await backfillFrom(service, session, { kind, extent: ALL });
-  expect(third.resumed).not.toBeNull();
-  expect(third.rows).toBeLessThan(rows);
-});
-
-test('with --restart it begins anew', async () => {
-  const [service, session] = [await sandbox({ size: 1200 }), await mirror()];
-  const stop = new AbortController();
-  const onProgress = (): void => {
-    stop.abort();
-  };
-  await backfillFrom(service, session, { kind, extent: ALL, parts: { signal: stop.signal, onProgress } });
-  const report = await backfillFrom(service, session, { kind, extent: ALL, restart: true });
-  expect(report).toMatchObject({ resumed: null, rows: 1200 });
 });
 
 test('a mirror that was never pulled is filled page by page, in several goes', async () => {

@@ -64,20 +64,19 @@ export async function pullOne(
 
 export interface Refill extends Step {
   readonly extent: Extent;
-  readonly restart?: boolean;
 }
 
 /** Reads again what an extent names. */
 export async function backfillFrom(
   service: Sandbox,
   session: Session,
-  { minute = 0, kind: name, extent, rules, parts, baseUrl = service.url, restart = false }: Refill,
+  { minute = 0, kind: name, extent, rules, parts, baseUrl = service.url }: Refill,
 ): Promise<BackfillReport> {
   const [kind, clock] = [kindNamed(name), clockAt(minute)];
   if (kind === undefined) throw new Error(`There is no kind ${name}`);
   await using source = openSandboxSource(service, clock);
   const request: BackfillRequest = {
-    ...{ kind, extent, restart, baseUrl, request: JSON.stringify(extent) },
+    ...{ kind, extent, baseUrl, request: JSON.stringify(extent) },
     ...{ ...RULES, ...rules },
   };
   return await backfill({ session, source, clock, logger, owner: createOwner(), ...parts }, request);

@@ -10,9 +10,6 @@ export interface RequestBudget {
   readonly tokens: number;
   /** When the tokens were counted. */
   readonly atMs: number;
-  /** How often the rate was halved, and when last, because the service wanted fewer requests. */
-  readonly timesHalved: number;
-  readonly halvedMs: number | null;
 }
 
 interface BudgetChange {
@@ -42,12 +39,8 @@ export async function changeBudget(
 /** An empty budget at first: a process that starts again and again must not get a new one each time. */
 async function readOrBegin(tx: Transaction, now: Date): Promise<RequestBudget> {
   const row = await selectOne(tx, REQUEST_BUDGETS, sql`where name = ${NAME}`);
-  if (row !== null) {
-    const { thousandths, filledAt, timesHalved, halvedAt } = row;
-    const halvedMs = halvedAt === null ? null : instantOf(halvedAt).getTime();
-    return { tokens: thousandths / THOUSAND, atMs: instantOf(filledAt).getTime(), timesHalved, halvedMs };
-  }
-  const empty = { tokens: 0, atMs: now.getTime(), timesHalved: 0, halvedMs: null };
+  if (row !== null) return { tokens: row.thousandths / THOUSAND, atMs: instantOf(row.filledAt).getTime() };
+  const empty = { tokens: 0, atMs: now.getTime() };
   await tx.query(sql`${insertInto(REQUEST_BUDGETS, { name: NAME, ...rowOf(empty) })} on conflict do nothing`);
   return empty;
 }
@@ -62,9 +55,7 @@ async function compareAndSet(tx: Transaction, before: RequestBudget, after: Requ
   );
 }
 
-const rowOf = ({ tokens, atMs, timesHalved, halvedMs }: RequestBudget) => ({
+const rowOf = ({ tokens, atMs }: RequestBudget) => ({
   thousandths: Math.round(tokens * THOUSAND),
   filledAt: instantText(new Date(atMs)),
-  timesHalved,
-  halvedAt: halvedMs === null ? null : instantText(new Date(halvedMs)),
 });

@@ -9,7 +9,6 @@ import {
   append,
   assign,
   insertInto,
-  pick,
   readNumber,
   readRows,
   select,
@@ -46,8 +45,6 @@ export interface RunStart {
   readonly kinds: readonly string[];
   /** The parameters of the request besides the kinds. */
   readonly request?: string;
-  /** The progress of an earlier run of the same request. */
-  readonly cursor?: string | null;
   readonly owner: string;
   readonly now: Date;
   readonly isDead: (owner: string) => boolean;
@@ -56,14 +53,13 @@ export interface RunStart {
 /** Records that a run begins, and that runs of dead processes ended; returns its id. */
 export async function startRun(
   session: Session,
-  { command, kinds, request, cursor, owner, now, isDead }: RunStart,
+  { command, kinds, request, owner, now, isDead }: RunStart,
 ): Promise<number> {
   const at = instantText(now);
   const run = insertInto(RUNS, {
     command,
     kinds: JSON.stringify(kinds),
     request: request ?? null,
-    cursor: cursor ?? null,
     state: 'running',
     owner,
     requestedAt: at,
@@ -103,24 +99,6 @@ export async function finishRun(
       update runs set ${assign(RUNS, { state, reason, finishedAt: instantText(now), leaseUntil: null })}
       where id = ${runId} and owner = ${owner}`),
   );
-}
-
-/** Stores a run's progress, in the transaction that made it. */
-export async function saveCursor(tx: Transaction, runId: number, cursor: string): Promise<void> {
-  await tx.query(sql`update runs set cursor = ${cursor} where id = ${runId}`);
-}
-
-/** The progress at which the latest run of the same request stopped early; null if it did not, or there is none. */
-export async function readCursor(
-  db: Queryable,
-  { command, kind, request }: { readonly command: string; readonly kind: string; readonly request: string },
-): Promise<{ readonly runId: number; readonly cursor: string } | null> {
-  const latest = sql`
-    where command = ${command} and kinds = ${JSON.stringify([kind])} and request = ${request} and slot is null
-    order by id desc limit 1`;
-  const run = await selectOne(db, pick(RUNS, 'id', 'state', 'cursor'), latest);
-  if (run === null || run.state === 'done' || run.cursor === null) return null;
-  return { runId: run.id, cursor: run.cursor };
 }
 
 interface RunsWanted {

@@ -111,8 +111,6 @@ export const REQUEST_BUDGETS = {
     text('name'),
     bigint('thousandths'), // Below 0, requests were made on credit.
     timestamp('filled_at'),
-    bigint('times_halved'), // How often the rate was halved because the service wanted fewer requests.
-    optionalTimestamp('halved_at'),
   ],
   primaryKey: ['name'],
 } as const satisfies EngineTable;

@@ -67,7 +67,6 @@ export const RUNS = {
     optionalTimestamp('started_at'),
     optionalTimestamp('finished_at'),
     optionalText('request'),
-    optionalText('cursor'),
     optionalBigint('epoch'),
     optionalTimestamp('next_attempt_at'),
     optionalText('slot'),

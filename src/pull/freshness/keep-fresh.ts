@@ -7,7 +7,7 @@ import { thinDirtyRows } from '../../mirror/sightings/page-store.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { chooseRead } from './choose-read.ts';
 import type { ReadableList } from './choose-read.ts';
-import { rateAt, slowDown, takeToken, untilToken } from './spend-budget.ts';
+import { holdTokens, takeToken, untilToken } from './spend-budget.ts';
 import { followLists } from './follow-lists.ts';
 import type { Following, ListsNow } from './follow-lists.ts';
 import { createBetweenReader } from './read-between.ts';
@@ -113,11 +113,10 @@ async function step(keeping: Keeping): Promise<number> {
 async function takeRequest(keeping: Keeping): Promise<number> {
   const { requestsPerMinute } = keeping.rules;
   const nowMs = keeping.parts.clock.now().getTime();
-  const { budget, isChanged } = await changeShared(keeping, (shared) => {
-    const taken = takeToken(shared, rateAt(shared, requestsPerMinute, nowMs), nowMs);
-    return taken && { ...shared, ...taken };
-  });
-  return isChanged ? 0 : Math.max(1, untilToken(budget, rateAt(budget, requestsPerMinute, nowMs), nowMs));
+  const { budget, isChanged } = await changeShared(keeping, (shared) =>
+    takeToken(shared, requestsPerMinute, nowMs),
+  );
+  return isChanged ? 0 : Math.max(1, untilToken(budget, requestsPerMinute, nowMs));
 }
 
 const changeShared = (
@@ -161,7 +160,7 @@ function withFailures({ rests, unread }: Keeping, readable: ReadableList, now: D
 
 const MOST_DOUBLED = 4;
 
-/** Leaves a list that could not be read alone for a while; slows all processes down if the service asks for it. */
+/** Leaves a list that could not be read alone for a while; and all lists where the service asks for fewer requests. */
 async function rest(
   keeping: Keeping,
   kind: string,
@@ -173,6 +172,6 @@ async function rest(
   const pauseMs = MINUTE_MS * 2 ** Math.min(failures - 1, MOST_DOUBLED);
   rests.set(kind, { untilMs: nowMs + Math.max(pauseMs, end.waitMs ?? 0), failures });
   if (!end.isRefused && end.waitMs === null) return;
-  const refusal = { perMinute: rules.requestsPerMinute, nowMs, waitMs: end.waitMs };
-  await changeShared(keeping, (shared) => slowDown(shared, refusal));
+  const hold = { perMinute: rules.requestsPerMinute, nowMs, waitMs: end.waitMs ?? MINUTE_MS };
+  await changeShared(keeping, (shared) => holdTokens(shared, hold));
 }

@@ -35,36 +35,15 @@ export function untilToken(bucket: TokenBucket, perMinute: number, nowMs: number
   return tokens >= 1 ? 0 : Math.max(0, atMs - nowMs) + Math.ceil(((1 - tokens) / perMinute) * MINUTE_MS);
 }
 
-/** A bucket that fills more slowly for a while after the service has asked for fewer requests. */
-export interface Throttled extends TokenBucket {
-  /** How often the rate was halved, and when last; null = never. */
-  readonly timesHalved: number;
-  readonly halvedMs: number | null;
-}
-
-/** A halving is taken back after this time without another one. */
-const CALM_MS = 600_000;
-const MOST_HALVED = 6;
-
-const timesHalvedAt = ({ timesHalved, halvedMs }: Throttled, nowMs: number): number =>
-  halvedMs === null ? 0 : Math.max(0, timesHalved - Math.floor(Math.max(0, nowMs - halvedMs) / CALM_MS));
-
-/** The requests in a minute that are allowed now. */
-export const rateAt = (bucket: Throttled, perMinute: number, nowMs: number): number =>
-  perMinute / 2 ** timesHalvedAt(bucket, nowMs);
-
-interface Refusal {
-  readonly perMinute: number;
-  readonly nowMs: number;
-  /** How long the service asked us to wait; null = it did not say. */
-  readonly waitMs: number | null;
-}
-
-/** Halves the rate after a refusal, and gives no token before the time that the service named; from then on it counts as calm. */
-export function slowDown(bucket: Throttled, { perMinute, nowMs, waitMs }: Refusal): Throttled {
-  const timesHalved = Math.min(MOST_HALVED, timesHalvedAt(bucket, nowMs) + 1);
-  const slower = { ...bucket, timesHalved, halvedMs: nowMs + (waitMs ?? 0) };
-  const { tokens, atMs } = refill(bucket, rateAt(bucket, perMinute, nowMs), nowMs);
-  const owed = ((waitMs ?? 0) / MINUTE_MS) * rateAt(slower, perMinute, nowMs);
-  return { ...slower, atMs, tokens: Math.min(tokens, 0) - owed };
+/** Gives no token for so long, as the service has asked for fewer requests. */
+export function holdTokens(
+  bucket: TokenBucket,
+  {
+    perMinute,
+    nowMs,
+    waitMs,
+  }: { readonly perMinute: number; readonly nowMs: number; readonly waitMs: number },
+): TokenBucket {
+  const { tokens, atMs } = refill(bucket, perMinute, nowMs);
+  return { atMs, tokens: Math.min(tokens, 0) - (waitMs / MINUTE_MS) * perMinute };
 }

@@ -15,10 +15,8 @@ interface RunRequest {
   readonly runId?: number;
   readonly command: string;
   readonly kinds: readonly Kind[];
-  /** The request besides the kinds, as text; the same text resumes an interrupted run. */
+  /** The request besides the kinds, as text. */
   readonly request?: string;
-  /** The cursor of the interrupted run: it counts until this run has passed it. */
-  readonly cursor?: string | null;
   readonly retention: Retention;
 }
 

@@ -15,7 +15,7 @@ describe.each(DATABASES)('the budget of requests, in %s', (_name, open) => {
       budget: { tokens: 0 },
       isChanged: false,
     });
-    const full = { tokens: 2.5, atMs: later(500).getTime(), timesHalved: 3, halvedMs: NOON.getTime() };
+    const full = { tokens: 2.5, atMs: later(500).getTime() };
     await changeBudget(session, NOON, () => full);
     expect((await changeBudget(session, later(9000), () => null)).budget).toEqual(full);
     expect(await session.query(sql`select name from request_budgets`)).toEqual([{ name: 'between sweeps' }]);

@@ -5,8 +5,6 @@ import {
   findRun,
   finishRun,
   listRuns,
-  readCursor,
-  saveCursor,
   saveKindReport,
   startRun,
 } from '../../../src/mirror/runs/run-store.ts';
@@ -135,47 +133,5 @@ describe('runs of processes that are gone', () => {
       [dead, 'interrupted', 'its process ended'],
     ]);
     expect(await findRun(session, dead, NOON)).toMatchObject({ finishedAt: '2026-03-01 12:00:01.000' });
-  });
-});
-
-describe('how far a run has come', () => {
-  const ASKED = { command: 'backfill', kind: 'clients', request: '--ids 1-9' };
-
-  const begin = (session: Session, changes: Partial<RunStart> = {}): Promise<number> =>
-    start(session, { command: 'backfill', kinds: ['clients'], request: '--ids 1-9', ...changes });
-
-  const note = (session: Session, id: number, cursor: string): Promise<void> =>
-    session.atomically((tx) => saveCursor(tx, id, cursor));
-
-  test('is told to the next run of the same request, whatever ended it', async () => {
-    for (const state of ['failed', 'interrupted', 'incomplete', 'running'] as const) {
-      const session = await tempMirror();
-      const id = await begin(session);
-      await note(session, id, '50');
-      await note(session, id, '100');
-      if (state !== 'running') await finish(session, id, { state });
-      expect([state, await readCursor(session, ASKED)]).toEqual([state, { runId: id, cursor: '100' }]);
-    }
-  });
-
-  test('is nobody’s where that run reached its end, even if an earlier one did not', async () => {
-    const session = await tempMirror();
-    const [broken, whole] = [await begin(session), await begin(session)];
-    await note(session, broken, '50');
-    await note(session, whole, '900');
-    await finish(session, broken, { state: 'failed' });
-    await finish(session, whole);
-    expect(await readCursor(session, ASKED)).toBeNull();
-  });
-
-  test.each([
-    ['another command', { command: 'pull' }],
-    ['another kind', { kinds: ['products'] }],
-    ['more kinds', { kinds: ['clients', 'products'] }],
-    ['another request', { request: '--ids 1-10' }],
-  ])('of %s is not ours', async (_name, other) => {
-    const session = await tempMirror();
-    await note(session, await begin(session, other), '50');
-    expect(await readCursor(session, ASKED)).toBeNull();
   });
 });

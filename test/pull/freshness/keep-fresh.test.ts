@@ -11,7 +11,7 @@ import { passTime, readerOf } from './reading.ts';
 const [SECOND, MINUTE] = [1000, 60_000];
 
 const budgetOf = async (session: Session) =>
-  (await session.query(sql`select thousandths, times_halved from request_budgets`))[0];
+  (await session.query(sql`select thousandths from request_budgets`))[0];
 
 describe.each(DATABASES)('reading between sweeps, in %s', (name) => {
   test('three processes make the requests of one budget, and all of them', { timeout: 60_000 }, async () => {
@@ -85,7 +85,7 @@ test('a list that a run is about to read is left to it', async () => {
   expect(requests()).toEqual([]);
 });
 
-test('a refusal halves the rate of all processes for a while', { timeout: 60_000 }, async () => {
+test('a refusal lets all processes wait', { timeout: 60_000 }, async () => {
   const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
   await pullFrom(service, session, { parts: { clock }, request: { kinds: LISTED_KINDS } });
   const readers = ['one', 'two'].map((each) => readerOf({ service, session, clock, name: each }));
@@ -94,13 +94,8 @@ test('a refusal halves the rate of all processes for a while', { timeout: 60_000
   const requests = newRequests(service);
   await passTime(clock, MINUTE, readers);
   expect(requests().length).toBeLessThanOrEqual(2);
-  expect(await budgetOf(session)).toMatchObject({ times_halved: 1 });
-  await passTime(clock, 8 * MINUTE, readers);
-  const slow = requests().length;
-  expect(slow).toBeGreaterThanOrEqual(34);
-  expect(slow).toBeLessThanOrEqual(42);
-  await passTime(clock, 10 * MINUTE, readers);
-  expect(requests().length).toBeGreaterThan(80);
+  await passTime(clock, 9 * MINUTE, readers);
+  expect(requests().length).toBeGreaterThan(70);
 });
 
 test('a list with a create of ours that is not settled is looked at first', { timeout: 60_000 }, async () => {

@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  holdTokens,
   mostTokens,
-  rateAt,
   refill,
-  slowDown,
   takeToken,
   untilToken,
 } from '../../../src/pull/freshness/spend-budget.ts';
-import type { Throttled, TokenBucket } from '../../../src/pull/freshness/spend-budget.ts';
+import type { TokenBucket } from '../../../src/pull/freshness/spend-budget.ts';
 
 const MINUTE_MS = 60_000;
 const rates = fc.double({ min: 0.2, max: 600, noNaN: true });
@@ -71,25 +70,8 @@ test('a clock that was corrected by hours brings tokens again after a minute', (
   expect(takeToken(corrected, 60, MINUTE_MS)).not.toBeNull();
 });
 
-const fresh: Throttled = { tokens: 1, atMs: 0, timesHalved: 0, halvedMs: null };
-
-test('every refusal halves the rate, each halving is taken back after ten minutes of calm, and a wait is kept', () => {
-  const once = slowDown(fresh, { perMinute: 64, nowMs: 0, waitMs: 30_000 });
-  expect(rateAt(once, 64, 0)).toBe(32);
-  expect(untilToken(once, 32, 0)).toBeGreaterThanOrEqual(30_000);
-  const twice = slowDown(once, { perMinute: 64, nowMs: MINUTE_MS, waitMs: null });
-  expect(rateAt(twice, 64, MINUTE_MS)).toBe(16);
-  expect(rateAt(twice, 64, 11 * MINUTE_MS)).toBe(32);
-  expect(rateAt(twice, 64, 21 * MINUTE_MS)).toBe(64);
-  const many = Array.from({ length: 20 }).reduce<Throttled>(
-    (bucket) => slowDown(bucket, { perMinute: 64, nowMs: 0, waitMs: null }),
-    fresh,
-  );
-  expect(rateAt(many, 64, 0)).toBe(1);
-});
-
-test('a wait that is longer than the calm is kept', () => {
-  const slowed = slowDown(fresh, { perMinute: 64, nowMs: 0, waitMs: 15 * MINUTE_MS });
-  const atMs = 14 * MINUTE_MS;
-  expect(takeToken(slowed, rateAt(slowed, 64, atMs), atMs)).toBeNull();
+test('no token is given for as long as the service has asked to be left alone', () => {
+  const held = holdTokens({ tokens: 1, atMs: 0 }, { perMinute: 60, nowMs: 0, waitMs: 15 * MINUTE_MS });
+  expect(takeToken(held, 60, 15 * MINUTE_MS)).toBeNull();
+  expect(takeToken(held, 60, 15 * MINUTE_MS + 1001)).not.toBeNull();
 });
