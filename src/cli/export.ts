@@ -70,32 +70,13 @@ interface ExportRequest extends ExportOptions, ExportWish {
   readonly out: string | undefined;
 }
 
-/** The document of `export --out --json`. */
-interface ExportReport {
-  readonly rows: number;
-  readonly bytes: number;
-  readonly file: string;
-  readonly format: ExportFormat;
-}
-
-interface ExportOutcome {
-  /** Null where the rows went to stdout. */
-  readonly report: ExportReport | null;
-  /** A fact that a reader of the rows should know. */
-  readonly remark: string | null;
-}
-
 /**
- * Exports the rows of a kind or a view.
+ * Exports the rows of a kind or a view. The report is null where they went to stdout.
  *
  * @throws {UsageError} For an unknown name, an instant whose state is not known, or a file that cannot be written.
  * @throws {ExportStopped} If the signal fires first.
  */
-async function exportRows(
-  config: Config,
-  request: ExportRequest,
-  write: (text: string) => Promise<void>,
-): Promise<ExportOutcome> {
+async function exportRows(config: Config, request: ExportRequest, write: (text: string) => Promise<void>) {
   const { out, format } = request;
   const path = out === undefined ? null : outputFile(config, out);
   await using session = await openExistingMirror(config);

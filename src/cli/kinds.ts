@@ -37,20 +37,13 @@ async function showKinds(
   else printKind(stdout, kind, mirror);
 }
 
-interface KindDescriptions {
-  readonly kinds: readonly KindDescription[];
-  /** Whether the fields that the mirror has discovered are included; why not, where it cannot be read. */
-  readonly mirror: 'read' | 'absent' | 'unreadable';
-  readonly reason: string | null;
-}
-
 /**
  * Describes record kinds from the catalogue, the settings and the fields that the mirror has seen. Creates nothing, and needs
  * no mirror.
  *
  * @throws {UsageError} For an unknown kind.
  */
-async function describeKinds(config: Config, name?: string): Promise<KindDescriptions> {
+async function describeKinds(config: Config, name?: string) {
   const kinds = name === undefined ? allKinds(config) : [kindNamed(config, name)];
   const { mirror, reason, fields } = await seenFields(config, kinds);
   const described = kinds.map((kind) =>
@@ -63,7 +56,10 @@ async function describeKinds(config: Config, name?: string): Promise<KindDescrip
   return { kinds: described, mirror, reason };
 }
 
-interface SeenFields extends Pick<KindDescriptions, 'mirror' | 'reason'> {
+interface SeenFields {
+  readonly mirror: 'read' | 'absent' | 'unreadable';
+  /** Why the mirror cannot be read. */
+  readonly reason: string | null;
   /** By kind; null without a mirror. */
   readonly fields: ReadonlyMap<string, ReadonlyMap<string, KnownField>> | null;
 }
@@ -104,7 +100,7 @@ const READ_COLUMNS = ['field', 'type', 'known'];
 const COLUMNS = [...READ_COLUMNS, 'written as', 'form', 'in a create'];
 
 /** Prints one kind field by field. */
-function printKind(stdout: Output, kind: KindDescription, mirror: KindDescriptions['mirror']): void {
+function printKind(stdout: Output, kind: KindDescription, mirror: SeenFields['mirror']): void {
   const origin = kind.declaredBy === 'settings' ? ' (a kind of the settings: read, never written)' : '';
   printLine(stdout, `${kind.kind}${origin}\n`);
   for (const line of [...readLines(kind), ...writeLines(kind)]) printLine(stdout, line);

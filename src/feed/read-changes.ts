@@ -5,7 +5,7 @@ import type { SQL } from 'drizzle-orm';
 import type { Queryable } from '../mirror/session/session.ts';
 import { sqlList } from '../mirror/session/sql-text.ts';
 import { CHANGES } from '../mirror/tables/change-tables.ts';
-import { readNumber, select, selectOne } from '../mirror/tables/rows.ts';
+import { readNumber, select } from '../mirror/tables/rows.ts';
 import type { RowOf } from '../mirror/tables/rows.ts';
 
 /**
@@ -52,11 +52,6 @@ export async function* changesBetween(
 /** Reads the events with these numbers; one that was removed is left out. */
 export async function readChangesOf(db: Queryable, seqs: readonly number[]): Promise<RecordedChange[]> {
   return seqs.length === 0 ? [] : select(db, CHANGES, sql`where seq in (${sqlList(seqs)})`);
-}
-
-/** Reads one event; null if there is none, or it was removed. */
-export async function findChange(db: Queryable, seq: number): Promise<RecordedChange | null> {
-  return selectOne(db, CHANGES, sql`where seq = ${seq}`);
 }
 
 interface LatestWanted {

@@ -6,7 +6,7 @@ import { sqlitePath } from '../mirror/open-session.ts';
 import { isReplaceable } from '../mirror/sqlite/snapshot-file.ts';
 
 /** The mirror that a file must not overwrite. */
-export interface MirrorPlace {
+interface MirrorPlace {
   readonly database: { readonly url: string };
 }
 

@@ -18,15 +18,6 @@ interface SnapshotRequest {
   readonly path: string;
 }
 
-/** The document of `snapshot --json`. */
-interface SnapshotReport {
-  readonly file: string;
-  readonly takenAt: string;
-  readonly tables: number;
-  readonly rows: number;
-  readonly bytes: number;
-}
-
 /**
  * Writes a SQLite file with the content of the views of one instant, as tables of the same names, columns and types. It
  * holds nothing else: neither the outbox nor secrets, nor deleted records but in `bi_changes`.
@@ -35,7 +26,7 @@ interface SnapshotReport {
  *
  * @throws {SyncError} `file.not_written`.
  */
-export async function takeSnapshot(session: Session, request: SnapshotRequest): Promise<SnapshotReport> {
+export async function takeSnapshot(session: Session, request: SnapshotRequest) {
   const { url, path } = request;
   const takenAt = instantText(systemClock.now());
   const tables = await tablesOf(session, request.kinds);

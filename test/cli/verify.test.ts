@@ -366,18 +366,6 @@ describe('what was changed meanwhile is moved, not different', () => {
     });
   });
 
-  test('a record that went, and whose deletion the pull has proven', async () => {
-    await using sandbox = await startSandbox({ size: 30 });
-    const { path, env } = await mirrored(sandbox, ['clients']);
-    const [gone = 0] = sandbox.world.ids('clients');
-    sandbox.world.remove('clients', gone);
-
-    const ended = await run(['verify', 'clients', '--json'], { ...env, BMS__DELETIONS__GRACE_SECONDS: '0' });
-
-    expect(verdictOn(ended, 'clients')).toMatchObject({ same: 29, moved: 1, differs: 0, detail: null });
-    expect(ask(path, 'select id from clients where _deleted_at is not null')).toEqual([{ id: BigInt(gone) }]);
-  });
-
   test('an empty mirror is filled', async () => {
     await using sandbox = await startSandbox({ size: 30 });
     const path = freshMirror();

@@ -3,46 +3,12 @@ import { KINDS } from '../../src/catalog/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import type { KnownField } from '../../src/mirror/kinds/field-store.ts';
 import { describeKind } from '../../src/report/describe-kind.ts';
-import { kindNamed, madeUpKind } from '../mirror/temp-mirror.ts';
+import { kindNamed } from '../mirror/temp-mirror.ts';
 
-const told = (kind: Kind, seen: ReadonlyMap<string, KnownField> | null = null, isDocumented = true) =>
-  describeKind({ kind, isDocumented, seen });
+const told = (kind: Kind, seen: ReadonlyMap<string, KnownField> | null = null) =>
+  describeKind({ kind, isDocumented: true, seen });
 
 const field = (kind: Kind, name: string) => told(kind).fields.find((one) => one.name === name);
-
-describe('a kind is described', () => {
-  test('by its paths, its natural key, and what the documentation shows in a create', () => {
-    expect(told(kindNamed('clients'))).toMatchObject({
-      ...{ kind: 'clients', declaredBy: 'documentation', naturalKey: ['code'], repeats: false },
-      list: { path: '/api/clients', paging: 'documented', order: 'code' },
-      retrieve: { path: '/api/clients/:id', usable: true, note: null },
-      create: { path: '/api/clients', shown: ['code', 'name'] },
-      update: { path: '/api/clients/:id', shown: [] },
-    });
-    expect(told(kindNamed('purchase_products'))).toMatchObject({ repeats: true });
-    expect(told(kindNamed('vehicle_brands')).naturalKey).toBeNull();
-  });
-
-  test('without paths that there are not, and with those that answer another kind', () => {
-    expect(told(kindNamed('departments'))).toMatchObject({ create: null, update: null });
-    expect(told(kindNamed('sales_products')).list).toBeNull();
-    expect(told(kindNamed('punches')).retrieve).toMatchObject({
-      usable: false,
-      note: expect.stringContaining('category') as string,
-    });
-  });
-
-  test('by the settings where these declare it', () => {
-    const kind = { ...madeUpKind('purchases', [{ name: 'code', type: 'text' }]), retrieve: null };
-    expect(told(kind, null, false)).toMatchObject({
-      ...{ declaredBy: 'settings', retrieve: null, create: null, update: null },
-      fields: [
-        { name: 'id', known: 'declared' },
-        { name: 'code', known: 'declared', write: null },
-      ],
-    });
-  });
-});
 
 describe('a field is described', () => {
   test.each([
@@ -66,14 +32,6 @@ describe('a field is described', () => {
     expect(contacts?.items).toContainEqual({
       ...{ name: 'nom', type: 'text', scale: null, meaning: 'text', refersTo: null },
     });
-  });
-
-  test('as shown in a create, by its name of a write', () => {
-    const shown = (kind: string) =>
-      told(kindNamed(kind)).fields.filter((one) => one.shownInCreate).map(({ name }) => name); // prettier-ignore
-    expect(shown('projects')).toEqual(['nom']);
-    expect(shown('punches')).toEqual(['user_id', 'date', 'start_time', 'end_time']);
-    expect(shown('bookings')).toEqual([]);
   });
 
   test('as seen by this mirror, as discovered by it, or neither', () => {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { PACKAGE_FOLDER } from '../../lib/package-folder.ts';
 import type { RouteContext, Server } from '../server.ts';
-import { addChangePages } from './changes-page.ts';
+import { addChangesPage } from './changes-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
 import { addEntryPage } from './entry-page.ts';
 import { addIssuesPage } from './issues-page.ts';
@@ -21,7 +21,7 @@ import { addRunPages } from './runs-page.ts';
 import { addWebhooksPage } from './webhooks-page.ts';
 
 const PAGES = [
-  ...[addOverviewPage, addKindPage, addChangePages, addRecordPage, addRecordsPage, addRunPages],
+  ...[addOverviewPage, addKindPage, addChangesPage, addRecordPage, addRecordsPage, addRunPages],
   ...[addOutboxPage, addEntryPage, addDeletionsPage, addIssuesPage, addWebhooksPage],
 ];
 

@@ -12,11 +12,7 @@ import { stateBadge } from './parts/kinds.ts';
 import { before, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import type { RowsShown } from './parts/paging.ts';
-import { duration, readRuns, runBadge, runTable, runTimeline } from './parts/runs.ts';
-import type { SummedRun } from './parts/runs.ts';
-
-const RUNS_DRAWN = 200;
+import { duration, readRuns, runBadge, runTable } from './parts/runs.ts';
 
 /** Adds the pages of runs. */
 export function addRunPages(app: Server, dashboard: Dashboard): void {
@@ -24,8 +20,18 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
   const listOptions = pageOptions('Show runs', { querystring: z.object({ before }) });
   app.get('/runs', listOptions, async ({ query }, reply) => {
     const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), ({ id }) => id);
-    const recent = await readRuns(dashboard, { limit: RUNS_DRAWN });
-    const content = runsPage({ page, recent, query, now: clock.now() });
+    const content = html`<div class="title">
+        <h1>Runs</h1>
+        <p>Every reading of the service, the newest first</p>
+      </div>
+      <section
+        class="panel"
+        aria-label="Runs"
+        id="runs"
+        ${query.before === undefined ? html`data-live` : null}
+      >
+        ${runTable(page.rows, clock.now())} ${pageLinks({ path: '/runs', query, next: page.next })}
+      </section>`;
     return sendPage(reply, { title: 'Runs', part: '/runs', content, after: await latestSeq(session) });
   });
   const options = pageOptions('Show one run', { params: rowPath });
@@ -37,35 +43,6 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
     const isLive = run.finishedAt === null;
     return sendPage(reply, { ...page, ...(isLive && { after: await latestSeq(session) }) });
   });
-}
-
-/** The facts of the page of runs. */
-interface RunsFacts {
-  readonly page: RowsShown<SummedRun>;
-  /** The runs that the timeline draws. */
-  readonly recent: readonly SummedRun[];
-  readonly query: { readonly before?: number | undefined };
-  readonly now: Date;
-}
-
-/** Runs, newest first, with a drawing of the latest. */
-function runsPage({ page, recent, query, now }: RunsFacts): Html {
-  const drawing = query.before === undefined ? runTimeline(recent, now) : null;
-  return html`<div class="title">
-      <h1>Runs</h1>
-      <p>Every reading of the service, the newest first</p>
-    </div>
-    ${
-      drawing === null
-        ? null
-        : html`<section class="panel" aria-labelledby="timeline-title" id="timeline" data-live>
-            <header><h2 id="timeline-title">Timeline</h2></header>
-            <div class="body">${drawing}</div>
-          </section>`
-    }
-    <section class="panel" aria-label="Runs" id="runs" ${query.before === undefined ? html`data-live` : null}>
-      ${runTable(page.rows, now)} ${pageLinks({ path: '/runs', query, next: page.next })}
-    </section>`;
 }
 
 /** One run, kind by kind. */

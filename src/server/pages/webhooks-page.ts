@@ -143,6 +143,7 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], now: Date): Html {
 function recordOf({ kind, recordId, seq }: LoggedDelivery): Html {
   if (kind === null) return html`–`;
   if (recordId === null) return html`<a href="/kinds/${kind}">${kind}</a>`;
-  const event = seq === null ? null : html` <a class="small" href="/changes/${seq}">event ${seq}</a>`;
+  const event =
+    seq === null ? null : html` <a class="small" href="/changes?before=${seq + 1}">event ${seq}</a>`;
   return html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>${event}`;
 }

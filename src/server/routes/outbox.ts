@@ -19,7 +19,7 @@ export const operation = z.enum(['create', 'update']);
 const json = z.any().describe('JSON');
 
 /** An entry in a list. */
-export const entry = z.object({
+const entry = z.object({
   id: z.int(),
   key: z.string(),
   kind: z.string(),

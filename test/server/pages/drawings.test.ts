@@ -2,10 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { html, bytesText, distance, roughly } from '../../../src/server/pages/parts/html.ts';
 import { addressOf, listPage, PAGE_ROWS } from '../../../src/server/pages/parts/paging.ts';
-import { lanesOf } from '../../../src/server/pages/parts/runs.ts';
-import type { SummedRun } from '../../../src/server/pages/parts/runs.ts';
 import { stepsPath } from '../../../src/server/pages/parts/drawings.ts';
-import { instantText } from '../../../src/lib/time/clock.ts';
 import { NOON, later } from '../../mirror/temp-mirror.ts';
 
 describe('HTML', () => {
@@ -34,31 +31,6 @@ describe('a spark line', () => {
         expect(Math.min(...heights)).toBeGreaterThanOrEqual(2);
         expect(Math.max(...heights)).toBeLessThanOrEqual(28);
         if (Math.max(...counts) > 0) expect(Math.min(...heights)).toBe(2);
-      }),
-    );
-  });
-});
-
-describe('the timeline', () => {
-  test('keeps every bar of its time within the drawing', () => {
-    const run = fc.record({
-      ...{ start: fc.integer({ min: -200_000, max: 0 }), seconds: fc.option(fc.nat(5_000)) },
-      command: fc.constantFrom('pull', 'verify'),
-    });
-    fc.assert(
-      fc.property(fc.array(run), (some) => {
-        const runs = some.map(({ start, seconds, command }, id): SummedRun => {
-          const finished = seconds === null ? null : instantText(later(Math.min(0, start + seconds) * 1000));
-          return {
-            ...{ id, command, kinds: [], state: 'done', reason: null, sums: { rows: 0, changes: 0 } },
-            ...{ startedAt: instantText(later(start * 1000)), finishedAt: finished },
-          };
-        });
-        for (const { bars } of lanesOf(runs, NOON).lanes)
-          for (const { x, width } of bars) {
-            expect(x).toBeGreaterThanOrEqual(0);
-            expect(x + width).toBeLessThanOrEqual(1003);
-          }
       }),
     );
   });

@@ -23,7 +23,7 @@ function changeItem(change: RecordedChange, now: Date): Html {
       <a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>
       <span class="name">${recordName(after ?? before)}</span>
       ${originBadge(origin)}
-      <a class="seq last" href="/changes/${seq}"
+      <a class="seq last" href="/changes?before=${seq + 1}"
         ><span class="unseen">event ${seq}, </span>${when(observedAt, now)}</a
       >
     </div>
@@ -39,7 +39,7 @@ const BADGES: Readonly<Record<string, string>> = {
 };
 
 /** What an event did, as a coloured word. */
-export const changeBadge = (change: string): Html =>
+const changeBadge = (change: string): Html =>
   html`<span class="state ${BADGES[change] ?? 'plain'}">${change}</span>`;
 
 /** The page of a record. */
@@ -47,7 +47,7 @@ export const recordAddress = (kind: string, id: string): string =>
   `/records/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
 
 /** Says that bms-sync itself wrote the change. */
-export function originBadge(origin: string): Html {
+function originBadge(origin: string): Html {
   const entry = /^outbox:(\d+)$/.exec(origin)?.[1];
   if (entry === undefined) return html``;
   return html`<a class="state plain" href="/outbox/${entry}">written by entry ${entry}</a>`;
@@ -76,51 +76,34 @@ export function valueText(value: Json | undefined): string {
   return typeof value === 'string' ? value : compactJson(value);
 }
 
-function fewFields({ fields, kind, recordId }: RecordedChange): Html {
+function fewFields({ seq, fields, kind, recordId }: RecordedChange): Html {
   const all = Object.entries(objectIn(fields));
   const rows = all.slice(0, FIELDS_SHOWN).map(([name, pair]) => {
     const [before, after] = isArray(pair) ? pair : [];
-    return diffRow({ name, before, after, longest: LONGEST_VALUE });
+    return html`<tr>
+      <th scope="row">${name}</th>
+      <td><del>${cut(valueText(before), LONGEST_VALUE)}</del></td>
+      <td><ins>${cut(valueText(after), LONGEST_VALUE)}</ins></td>
+    </tr>`;
   });
   const more = all.length - rows.length;
-  return html`${diffTable(`Fields of ${kind} ${recordId} that changed`, rows)}
-  ${more > 0 ? html`<p class="quiet small">and ${more} more</p>` : null}`;
-}
-
-interface ChangedValue {
-  readonly name: string;
-  readonly before: Json | undefined;
-  readonly after: Json | undefined;
-  /** Characters; longer values are cut. */
-  readonly longest: number;
-}
-
-/** A field's values before and after, side by side. */
-export function diffRow({ name, before, after, longest }: ChangedValue): Html {
-  return html`<tr>
-    <th scope="row">${name}</th>
-    <td><del>${cut(valueText(before), longest)}</del></td>
-    <td><ins>${cut(valueText(after), longest)}</ins></td>
-  </tr>`;
-}
-
-/** A table of such rows. */
-export function diffTable(caption: string, rows: readonly Html[], more = ''): Html {
-  return html`<table class="diff ${more}">
-    <caption class="unseen">
-      ${caption}
-    </caption>
-    <thead ${more === '' ? html`class="unseen"` : null}>
-      <tr>
-        <th scope="col">field</th>
-        <th scope="col">before</th>
-        <th scope="col">after</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  const whole = `/v1/changes?after=${seq - 1}&limit=1`;
+  return html`<table class="diff">
+      <caption class="unseen">
+        Fields of ${kind} ${recordId} that changed
+      </caption>
+      <thead class="unseen">
+        <tr>
+          <th scope="col">field</th>
+          <th scope="col">before</th>
+          <th scope="col">after</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+    ${more > 0 ? html`<p class="quiet small"><a href="${whole}">and ${more} more</a></p>` : null}`;
 }
 
 /** A text with its own spaces and line ends; nothing of ours may stand beside it within the element. */
