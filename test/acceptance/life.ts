@@ -3,6 +3,7 @@ import { bodiesOf, kindOf } from '../world/bodies.ts';
 import { serveWorld } from '../world/http-front.ts';
 import type { HttpFront } from '../world/http-front.ts';
 import { isOurs } from '../world/others.ts';
+import { isListAt } from '../world/mirror-truths.ts';
 import type { Records } from '../world/records.ts';
 import { NO_SECRETS } from '../world/secrets.ts';
 import { createService } from '../world/service.ts';
@@ -133,12 +134,12 @@ function isFalse(records: Records, sends: readonly Send[], { kind, atMs, ids }: 
         : [],
     ),
   );
-  const keyOf = (some: readonly string[]): string =>
-    some
-      .filter((id) => !own.has(id))
-      .sort()
-      .join();
-  const wanted = keyOf(ids);
+  const isOthers = (id: string): boolean => !own.has(id);
+  const live = ids.filter(isOthers);
+  const then: Pick<Records, 'deeds' | 'at'> = {
+    deeds: records.deeds,
+    at: (ms) => records.at(ms).filter(({ id }) => isOthers(id)),
+  };
   const instants = records.deeds.map((deed) => deed.atMs).filter((ms) => ms > fromMs && ms <= atMs);
-  return ![fromMs, ...instants].some((ms) => keyOf(records.at(ms).map(({ id }) => id)) === wanted);
+  return ![fromMs, ...instants].some((ms) => isListAt(then, live, ms));
 }

@@ -52,7 +52,12 @@ function instantsOf(recording: Recording, pull: Pull, kind: string): readonly nu
   return [fromMs, ...changes.filter((ms) => ms > fromMs && ms <= toMs)];
 }
 
-function isListAt(records: Records, live: readonly string[], ms: number): boolean {
+/** Whether these rows were the list at an instant, apart from those that came later. */
+export function isListAt(
+  records: Pick<Records, 'deeds' | 'at'>,
+  live: readonly string[],
+  ms: number,
+): boolean {
   const later = new Set(
     records.deeds.filter(({ atMs, before }) => atMs > ms && before === null).map(({ id }) => id),
   );

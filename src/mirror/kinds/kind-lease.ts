@@ -94,8 +94,15 @@ const NEVER_SWEPT: Standing = {
 /** The facts of a kind's row when its lease is taken. */
 function standingOf(row: State): Standing {
   return {
-    ...row,
     before: beforeOf(row),
+    tick: row.tick,
+    completeSweeps: row.completeSweeps,
+    certifiedAt: row.certifiedAt,
+    baselineAt: row.baselineAt,
+    knownFrom: row.knownFrom,
+    controlFailures: row.controlFailures,
+    lastCompleteSweep: row.lastCompleteSweep,
+    uncertifiedSweeps: row.uncertifiedSweeps,
     hold: row.heldSince === null ? null : { since: instantOf(row.heldSince), records: row.heldRecords ?? 0 },
   };
 }
