@@ -12,7 +12,7 @@ import { kindText, requireKind } from './inputs.ts';
 import { operation } from './operation.ts';
 
 const NAME = 'expected a name: letters, digits, _ and -, 64 at most';
-export const endpointName = z
+const endpointName = z
   .string()
   .regex(/^[\w-]{1,64}$/, NAME)
   .describe('name of the endpoint');
@@ -26,7 +26,7 @@ const revealed = z.object({
 });
 
 export const FORMATS = ['json', 'slack', 'teams', 'text'] as const;
-export const CHANGES = ['created', 'updated', 'deleted', 'restored'] as const;
+const CHANGES = ['created', 'updated', 'deleted', 'restored'] as const;
 
 export const add = operation({
   name: 'add',

@@ -51,7 +51,7 @@ export interface EndpointSend extends SendableDelivery {
   readonly delivery: Delivery;
 }
 
-export interface EndpointPass {
+interface EndpointPass {
   readonly sends: readonly EndpointSend[];
   readonly news: readonly EndpointNews[];
   /** The endpoint was given back because nothing is left to do, or is another process's by now. */

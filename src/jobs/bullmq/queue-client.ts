@@ -133,7 +133,7 @@ function createStormCounter(clock: Clock): () => boolean {
 }
 
 /** A job as BullMQ stores it. */
-export type NewJob = Parameters<Queue['addBulk']>[0][number];
+type NewJob = Parameters<Queue['addBulk']>[0][number];
 
 /** The job that notifies a row: unique by row and epoch, one attempt, removed when it ends; retries are the row's. */
 export function jobOf({ jobPrefix }: NotifiedQueue, { id, epoch }: WorkRef): NewJob {

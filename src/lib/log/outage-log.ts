@@ -6,7 +6,7 @@ import type { FaultLog } from './fault-log.ts';
 import type { Logger } from './logger.ts';
 
 /** Tells in the log when something that we depend on goes away and comes back, by the ends of calls to it. */
-export interface OutageLog {
+interface OutageLog {
   readonly answered: (part?: string) => void;
   readonly failed: (error: unknown, part?: string) => void;
   /** Whether it is away. */

@@ -163,7 +163,7 @@ export async function readDisappeared(db: Queryable): Promise<readonly ShownHold
   return shown;
 }
 
-export type HoldDecision = 'approved' | 'rejected';
+type HoldDecision = 'approved' | 'rejected';
 
 /**
  * Records a person's decision on a kind's hold; if nothing is held, it revises the last decision. Returns the number of records

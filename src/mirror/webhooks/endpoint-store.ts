@@ -61,7 +61,7 @@ const healthOf = ({ state, failingToldAt }: WebhookEndpoint): EndpointHealth => 
 };
 
 /** An endpoint that takes no deliveries, for a person. */
-export interface FailingEndpoint {
+interface FailingEndpoint {
   readonly name: string;
   readonly health: Exclude<EndpointHealth, 'healthy'>;
   /** Why it is disabled: a stable code; null = it is not. */

@@ -22,7 +22,7 @@ export interface Received extends HttpAnswer {
   readonly withRedactedErrors: <T>(read: () => T) => T;
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   /** With the query, without the base URL's own path. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import type { Html } from './html.ts';
 import type { Dashboard } from './page.ts';
 
 /** A run with what it changed. */
-export type SummedRun = Run & { readonly sums: RunSums };
+type SummedRun = Run & { readonly sums: RunSums };
 
 /** The latest runs before an id, newest first. */
 export async function readRuns(
