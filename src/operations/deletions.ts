@@ -2,9 +2,16 @@ import * as z from 'zod';
 import { decideHeld } from '../mirror/records/deletion-store.ts';
 import { kindText, requireKind } from './inputs.ts';
 import { operation } from './operation.ts';
+import type { OperationParts } from './operation.ts';
 
 const input = z.strictObject({ kind: kindText });
 const answer = z.object({ kind: z.string(), decision: z.enum(['approved', 'rejected']), records: z.int() });
+
+const deciding =
+  (decision: 'approved' | 'rejected') =>
+  async ({ session, kinds }: OperationParts, { kind }: z.output<typeof input>) => ({
+    ...(await decideHeld(session, requireKind(kinds, kind).name, decision)),
+  });
 
 export const approve = operation({
   name: 'approve',
@@ -16,9 +23,7 @@ export const approve = operation({
   },
   input,
   answer,
-  run: async ({ session, kinds }, { kind }) => ({
-    ...(await decideHeld(session, requireKind(kinds, kind).name, 'approved')),
-  }),
+  run: deciding('approved'),
 });
 
 export const reject = operation({
@@ -31,7 +36,5 @@ export const reject = operation({
   },
   input,
   answer,
-  run: async ({ session, kinds }, { kind }) => ({
-    ...(await decideHeld(session, requireKind(kinds, kind).name, 'rejected')),
-  }),
+  run: deciding('rejected'),
 });

@@ -7,7 +7,7 @@ import type { Session } from '../mirror/session/session.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 
 /** What operations work with. */
-interface OperationParts {
+export interface OperationParts {
   readonly session: Session;
   readonly kinds: readonly Kind[];
   readonly clock: Clock;

@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest';
 import { KINDS, LISTED_KINDS } from '../../src/catalog/catalog.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
-import type { Row, Session, Transaction } from '../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../src/mirror/session/session.ts';
 import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
 import { createOwner } from '../../src/pull/run/parts.ts';
 import type { PullParts } from '../../src/pull/run/parts.ts';
@@ -24,6 +24,7 @@ import type { Clock } from '../../src/lib/time/clock.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { KEEP_ALL } from '../support/retention.ts';
 import { copyMirror } from '../support/sqlite-templates.ts';
+import { steppedTransaction } from '../support/stepped-transaction.ts';
 
 export const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
 
@@ -140,19 +141,9 @@ export function dyingAt(session: Session, n: number): Session {
   let operations = 0;
   const step = <T>(work: () => Promise<T>): Promise<T> =>
     ++operations < n ? work() : Promise.reject(new Crash());
-  const dyingTransaction = (tx: Transaction): Transaction => ({
-    dialect: tx.dialect,
-    query: (statement) => step(() => tx.query(statement)),
-    write: (statement) => step(() => tx.write(statement)),
-    rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
-    putRows: (rows) => step(() => tx.putRows(rows)),
-    append: (rows) => step(() => tx.append(rows)),
-    columnsOf: (table) => step(() => tx.columnsOf(table)),
-    execute: (statement) => step(() => tx.execute(statement)),
-  });
   return {
     ...session,
     query: (statement) => step(() => session.query(statement)),
-    atomically: (work) => step(() => session.atomically((tx) => work(dyingTransaction(tx)))),
+    atomically: (work) => step(() => session.atomically((tx) => work(steppedTransaction(tx, step)))),
   };
 }

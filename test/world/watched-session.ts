@@ -1,4 +1,5 @@
-import type { Session, Transaction } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/mirror/session/session.ts';
+import { steppedTransaction } from '../support/stepped-transaction.ts';
 import type { Timeline } from './timeline.ts';
 
 /** The process is gone. */
@@ -22,16 +23,6 @@ export function watchedSession(session: Session, timeline: Timeline, life: Life)
     const leave = timeline.occupy();
     return work().finally(leave);
   };
-  const within = (tx: Transaction): Transaction => ({
-    dialect: tx.dialect,
-    query: (statement) => step(() => tx.query(statement)),
-    write: (statement) => step(() => tx.write(statement)),
-    rowsById: (table, columns, ids) => step(() => tx.rowsById(table, columns, ids)),
-    putRows: (rows) => step(() => tx.putRows(rows)),
-    append: (rows) => step(() => tx.append(rows)),
-    columnsOf: (table) => step(() => tx.columnsOf(table)),
-    execute: (statement) => step(() => tx.execute(statement)),
-  });
   return {
     ...session,
     query: (statement) => step(() => occupied(() => session.query(statement))),
@@ -40,7 +31,7 @@ export function watchedSession(session: Session, timeline: Timeline, life: Life)
       step(() =>
         occupied(() =>
           session.atomically(async (tx) => {
-            const result = await work(within(tx));
+            const result = await work(steppedTransaction(tx, step));
             if (life.isOver) throw new Killed(); // Nothing is committed after the end.
             return result;
           }),

@@ -81,15 +81,15 @@ export function pageAgain(known: PagesKnown, response: PageResponse): PageAgain 
   if (page === 1) return null;
   if (saysOther(response)) {
     const shown = refuseUnlessLast(known, response);
-    return { page: shown, isSure: known.isCounted || shown > 1 || !isFull(response) };
+    return { page: shown, isSure: known.isCounted || !mayHideRows(shown, response) };
   }
   if (keys.length === 0) return null;
   return known.isCounted ? lastPageAgain(known, response) : readAlready(known, response);
 }
 
-/** Full by its own word: where page 1 comes again like that, `page` may be ignored, and further rows are never shown. */
-function isFull({ keys, meta }: PageResponse): boolean {
-  return meta.perPage !== null && keys.length >= meta.perPage;
+/** Where page 1 comes again, and is full by its own word, `page` may be ignored, and further rows are never shown. */
+function mayHideRows(shown: number, { keys, meta }: PageResponse): boolean {
+  return shown === 1 && meta.perPage !== null && keys.length >= meta.perPage;
 }
 
 function lastPageAgain(known: PagesKnown, { page, keys }: PageResponse): PageAgain | null {
@@ -111,11 +111,8 @@ function readAlready(known: PagesKnown, response: PageResponse): PageAgain | nul
   const got = `page ${page}: got the records of page ${again.page} again`;
   if (hasNext === true) throw fault('page_ignored', known, `${got}, and a link to a next page`);
   const least = Math.min(keys.length, again.keys.length);
-  const isOnlyPage = again.page > 1 || !isFull(response);
-  return {
-    page: again.page,
-    isSure: isOnlyPage && again === latest && sharedTexts(keys, again.keys) === least,
-  };
+  const showsAll = again === latest && sharedTexts(keys, again.keys) === least;
+  return { page: again.page, isSure: showsAll && !mayHideRows(again.page, response) };
 }
 
 /** More than half of the longer one: rows that have moved on by a few places make no page the same. */

@@ -9,7 +9,7 @@ import type { ReadableList } from '../../../src/pull/freshness/choose-read.ts';
 import { observePage, pageCount, watchList } from '../../../src/pull/freshness/watched-list.ts';
 import type { WatchedList } from '../../../src/pull/freshness/watched-list.ts';
 import { sized } from '../../support/tiers.ts';
-import { replay } from './replay.ts';
+import { beginning, replay } from './replay.ts';
 
 /** Five hundred pages in the sizes that a business has; punches come without `meta`. */
 const LISTS = Object.entries({
@@ -79,13 +79,7 @@ function shownOf(kind: string, rows: number, order: ListOrder, hasTotal: boolean
     total: hasTotal ? rows : null,
     atMs: 0,
   }));
-  const start = {
-    kind,
-    order,
-    total: hasTotal ? rows : null,
-    hidden: 0,
-    found: { expected: 0, elsewhere: 0 },
-  };
+  const start = beginning(kind, order, hasTotal ? rows : null);
   return { ids, updated: new Map(), list: watchList(start, pages, STRIDE) };
 }
 

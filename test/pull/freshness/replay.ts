@@ -94,13 +94,7 @@ function begin(plan: ReplayPlan): Replay {
     const rows = pages * STRIDE - (pages > 1 ? 7 : 12);
     const ids = Array.from({ length: rows }, (_, index) => `${kind} ${index}`);
     const order = kindNamed(kind)?.list?.order ?? 'unknown';
-    const start = {
-      kind,
-      order,
-      total: hasTotal ? rows : null,
-      hidden: 0,
-      found: { expected: 0, elsewhere: 0 },
-    };
+    const start = beginning(kind, order, hasTotal ? rows : null);
     const pagesRead = Array.from({ length: pages }, (_, index) => pageOf(ids, index + 1, null, 0));
     const history = { sinceMs: 0, created: 0, updated: new Map<string, number>() };
     return { order, hasTotal, ids, history, list: watchList(start, pagesRead, STRIDE) };
@@ -121,6 +115,15 @@ function begin(plan: ReplayPlan): Replay {
     requests: 0,
   };
 }
+
+/** A list of which nothing has been told but its length, if that. */
+export const beginning = (kind: string, order: WatchedList['order'], total: number | null) => ({
+  kind,
+  order,
+  total,
+  hidden: 0,
+  found: { expected: 0, elsewhere: 0 },
+});
 
 const pageOf = (ids: readonly string[], page: number, total: number | null, atMs: number): PageReading => ({
   page,
