@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import { openWriter } from '../src/mirror/sqlite/connection.ts';
+import { openWriter } from '../src/db/sqlite/connection.ts';
 
 /** A transaction of a first pull holds up to 32 pages. */
 const ROWS_TOGETHER = 3_200;

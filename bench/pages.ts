@@ -5,13 +5,13 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
-import { LISTED_KINDS } from '../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../src/catalog/kinds/catalog.ts';
 import { createLogger } from '../src/lib/log/logger.ts';
 import { instantText, systemClock } from '../src/lib/time/clock.ts';
-import { openSession } from '../src/mirror/open-session.ts';
-import type { Session } from '../src/mirror/session/session.ts';
+import { openSession } from '../src/db/open-session.ts';
+import type { Session } from '../src/db/session/session.ts';
 import { migrate } from '../src/mirror/shape/migrate.ts';
-import { createServer } from '../src/server/create-server.ts';
+import { createServer } from '../src/app/create-server.ts';
 import { CHANGE_COLUMNS } from './change-columns.ts';
 
 const [ROWS, CHANGES, ENTRIES, RUNS, AT_ONCE] = [1_000_000, 100_000, 20_000, 10_000, 10_000];

@@ -5,14 +5,14 @@
 import { sql } from 'drizzle-orm';
 import { liveThrough } from '../scripts/reports/business.ts';
 import { REPORTS, sqlOf } from '../scripts/reports/reports.ts';
-import { LISTED_KINDS } from '../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../src/catalog/kinds/catalog.ts';
 import { recordDecoder } from '../src/diff/decode-record.ts';
 import { compactJson } from '../src/lib/json/json.ts';
 import type { JsonObject } from '../src/lib/json/json.ts';
 import { instantText } from '../src/lib/time/clock.ts';
 import { asMirrored } from '../src/mirror/kinds/field-store.ts';
-import { openSession } from '../src/mirror/open-session.ts';
-import type { Session, SqlValue } from '../src/mirror/session/session.ts';
+import { openSession } from '../src/db/open-session.ts';
+import type { Session, SqlValue } from '../src/db/session/session.ts';
 import { migrate } from '../src/mirror/shape/migrate.ts';
 import { writtenColumns, writtenRow } from '../src/mirror/tables/kind-table.ts';
 import { startSandbox } from '../src/sandbox/sandbox.ts';

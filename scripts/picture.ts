@@ -7,7 +7,7 @@ import { changeOne } from '../src/cli/demo/go-on.ts';
 import type { Config } from '../src/config/settings.ts';
 import { instantText, systemClock } from '../src/lib/time/clock.ts';
 import { createLogger } from '../src/lib/log/logger.ts';
-import { openSession } from '../src/mirror/open-session.ts';
+import { openSession } from '../src/db/open-session.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { eventually, openStage } from '../test/browser/stage.ts';
 

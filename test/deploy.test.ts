@@ -9,7 +9,7 @@ import { EXIT } from '../src/cli/parts/command.ts';
 import { PLACES, SETTINGS, settings } from '../src/config/settings.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { judgeRedis } from '../src/checks/queue.ts';
-import { CLOSE_MS } from '../src/server/limits.ts';
+import { CLOSE_MS } from '../src/http/limits.ts';
 import { run } from './support/command-line.ts';
 import { exportedMetrics, faultsIn, metricsIn } from './support/exported-metrics.ts';
 import { tempFolder } from './support/temp-folder.ts';

@@ -1,7 +1,7 @@
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { createOwner } from '../../src/pull/run/parts.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';

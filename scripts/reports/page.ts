@@ -1,4 +1,4 @@
-import type { Row } from '../../src/mirror/session/session.ts';
+import type { Row } from '../../src/db/session/session.ts';
 import type { Plot } from './plot.ts';
 import { sqlOf } from './reports.ts';
 import type { Report, ReportPlot } from './reports.ts';

@@ -1,9 +1,9 @@
 import { startStaleWatch } from '../checks/stale-kinds.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { startSchedules as startRequesting } from '../jobs/request-runs.ts';
-import { nextSlots, wholeSweeps } from '../jobs/schedule.ts';
-import type { ScheduleSlot } from '../jobs/schedule.ts';
+import { startSchedules as startRequesting } from '../runs/request-runs.ts';
+import { nextSlots, wholeSweeps } from '../runs/schedule.ts';
+import type { ScheduleSlot } from '../runs/schedule.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import { startKeepingFresh } from '../pull/freshness/keep-fresh.ts';
 import { pullSettings } from './pull.ts';

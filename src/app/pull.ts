@@ -6,7 +6,7 @@ import { isFirstReading, readUncertified } from '../mirror/kinds/status-store.ts
 import { readDisappeared } from '../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../mirror/records/deletion-store.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';
-import type { Session } from '../mirror/session/session.ts';
+import type { Session } from '../db/session/session.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
 import { createOwner } from '../pull/run/parts.ts';

@@ -1,6 +1,6 @@
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import type { Schedule } from '../jobs/schedule.ts';
+import type { Schedule } from '../runs/schedule.ts';
 
 type ScheduleSetting = Exclude<Config['schedules'][string], null>;
 

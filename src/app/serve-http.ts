@@ -3,10 +3,10 @@ import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError, errorCode } from '../lib/sync-error.ts';
 import type { OpenMark } from '../outbound/freeze.ts';
-import { createSignInCodes } from '../server/access/credentials.ts';
-import { createServer } from '../server/create-server.ts';
-import { BACKLOG } from '../server/limits.ts';
-import type { ServerParts } from '../server/server.ts';
+import { createSignInCodes } from '../http/credentials.ts';
+import { createServer } from './create-server.ts';
+import { BACKLOG } from '../http/limits.ts';
+import type { ServerParts } from '../http/server.ts';
 import type { ServiceParts } from './queues.ts';
 import { schedulesOf } from './schedules.ts';
 

@@ -4,9 +4,9 @@ import { checkQueue } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
 import { createSender } from '../feed/webhooks/sender.ts';
 import type { Sender } from '../feed/webhooks/sender.ts';
-import { startEngine } from '../jobs/engine.ts';
-import { createInProcessNotifier } from '../jobs/notifier.ts';
-import type { Notifier } from '../jobs/notifier.ts';
+import { startEngine } from '../runs/engine/engine.ts';
+import { createInProcessNotifier } from '../runs/engine/notifier.ts';
+import type { Notifier } from '../runs/engine/notifier.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { atMostEvery } from '../lib/log/repeat.ts';
 import { SyncError } from '../lib/sync-error.ts';
@@ -16,7 +16,7 @@ import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { registerAlone } from '../mirror/runs/worker-store.ts';
 import type { Worker } from '../mirror/runs/worker-store.ts';
 import { probeBlocks } from '../mirror/outbox/outbox-queue.ts';
-import { watchAppends, watchWrites } from '../mirror/session/write-watch.ts';
+import { watchAppends, watchWrites } from '../db/session/write-watch.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
 import { openSendMark } from '../outbound/send-mark.ts';
 import { createOwner } from '../pull/run/parts.ts';
@@ -142,7 +142,7 @@ const loadHttp = () => import('./serve-http.ts');
 
 async function openNotifier({ queue }: Config, logger: Logger): Promise<Notifier> {
   if (queue.url === null) return createInProcessNotifier();
-  const { createBullmqNotifier } = await import('../jobs/bullmq/notifier.ts'); // 30 MB that only a queue is worth.
+  const { createBullmqNotifier } = await import('../runs/bullmq/notifier.ts'); // 30 MB that only a queue is worth.
   return createBullmqNotifier(queue.url, { clock: systemClock, logger });
 }
 

@@ -5,7 +5,7 @@ import type { Logger } from '../lib/log/logger.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { livingWorkers } from '../mirror/runs/worker-store.ts';
-import type { Session } from '../mirror/session/session.ts';
+import type { Session } from '../db/session/session.ts';
 import type { Owner } from '../pull/run/parts.ts';
 
 interface WebhookParts {

@@ -7,11 +7,11 @@ import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
 import { errorCode } from '../lib/sync-error.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import { sqlitePath } from '../mirror/open-session.ts';
+import { sqlitePath } from '../db/open-session.ts';
 import { isIdle } from '../mirror/runs/open-runs.ts';
-import { isAway } from '../mirror/session/errors.ts';
-import type { Session } from '../mirror/session/session.ts';
-import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../mirror/sqlite/integrity-check.ts';
+import { isAway } from '../db/session/errors.ts';
+import type { Session } from '../db/session/session.ts';
+import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../mirror/integrity-check.ts';
 
 /** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */
 export function absentFile(url: string): string | null {

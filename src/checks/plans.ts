@@ -1,6 +1,6 @@
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import type { ScheduleSlot } from '../jobs/schedule.ts';
+import type { ScheduleSlot } from '../runs/schedule.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 

@@ -1,4 +1,4 @@
-import { LISTED_KINDS } from '../catalog/catalog.ts';
+import { LISTED_KINDS } from '../catalog/kinds/catalog.ts';
 import type { AuthHeader, ListedKind } from '../catalog/kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';

@@ -1,5 +1,5 @@
-import { staleKinds, STALE_SLOTS } from '../jobs/schedule.ts';
-import type { Schedule, StaleKind } from '../jobs/schedule.ts';
+import { staleKinds, STALE_SLOTS } from '../runs/schedule.ts';
+import type { Schedule, StaleKind } from '../runs/schedule.ts';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
@@ -7,8 +7,8 @@ import { lengthOf } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { readFreshness, sweptAtOf } from '../mirror/kinds/status-store.ts';
 import { openRuns } from '../mirror/runs/open-runs.ts';
-import { isAway } from '../mirror/session/errors.ts';
-import type { Session } from '../mirror/session/session.ts';
+import { isAway } from '../db/session/errors.ts';
+import type { Session } from '../db/session/session.ts';
 import { leaveNews, staleNews } from '../mirror/webhooks/news.ts';
 
 interface WatchParts {

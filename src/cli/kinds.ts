@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { isFileMissing } from '../app/open-mirror.ts';
-import { kindNamed as documentedKind } from '../catalog/catalog.ts';
+import { kindNamed as documentedKind } from '../catalog/kinds/catalog.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { allKinds, kindNamed } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { readFields } from '../mirror/kinds/field-store.ts';
 import type { KnownField } from '../mirror/kinds/field-store.ts';
-import { openSession } from '../mirror/open-session.ts';
+import { openSession } from '../db/open-session.ts';
 import { isMirrorPresent } from '../mirror/kinds/meta.ts';
 import { describeKind } from '../report/describe-kind.ts';
 import type { FieldDescription, KindDescription } from '../report/describe-kind.ts';

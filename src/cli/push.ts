@@ -8,7 +8,7 @@ import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import type { Entry } from '../mirror/outbox/outbox-store.ts';
 import { isServed } from '../mirror/runs/worker-store.ts';
-import type { Session } from '../mirror/session/session.ts';
+import type { Session } from '../db/session/session.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { readFrozen } from '../mirror/outbox/freeze-store.ts';
 import { checkEntries, readBatch } from '../outbound/intake/entry-request.ts';

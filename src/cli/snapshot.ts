@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { snapshotFile } from '../report/output-file.ts';
-import { takeSnapshot } from '../report/snapshot.ts';
+import { takeSnapshot } from '../report/export/snapshot.ts';
 import { createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';

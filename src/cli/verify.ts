@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { openConfiguredSource } from '../app/open-source.ts';
 import { pullSettings } from '../app/pull.ts';
-import type { KindComparison } from '../audit/verify-kind.ts';
+import type { KindComparison } from '../report/verify/verify-kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { createOwner } from '../pull/run/parts.ts';

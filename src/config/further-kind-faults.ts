@@ -1,4 +1,4 @@
-import { KINDS, kindNamed } from '../catalog/catalog.ts';
+import { KINDS, kindNamed } from '../catalog/kinds/catalog.ts';
 import {
   DECIMAL_TWINS,
   ENGINE_TABLE_NAMES,

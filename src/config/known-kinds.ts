@@ -1,4 +1,4 @@
-import { KINDS } from '../catalog/catalog.ts';
+import { KINDS } from '../catalog/kinds/catalog.ts';
 import { excludeFields } from '../catalog/exclude.ts';
 import { decimal, integer, reference, text } from '../catalog/field.ts';
 import { isListed } from '../catalog/kind.ts';

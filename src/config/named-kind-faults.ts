@@ -1,4 +1,4 @@
-import { KINDS, kindNamed } from '../catalog/catalog.ts';
+import { KINDS, kindNamed } from '../catalog/kinds/catalog.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { isTree, located, mapAt } from './layer.ts';
 import type { Layer, Path, Tree } from './layer.ts';

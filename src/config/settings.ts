@@ -5,8 +5,8 @@ import { freshness, schedules } from './groups/schedules.ts';
 import { source, sweep, deletions, diff, outbound, privacy } from './groups/source.ts';
 import { webhooks } from './groups/webhooks.ts';
 import type { Path } from './layer.ts';
-import { aboutOf, group } from './setting.ts';
-import type { About } from './setting.ts';
+import { aboutOf, group } from './groups/setting.ts';
+import type { About } from './groups/setting.ts';
 
 /** Every setting with its default, in the order of the table in docs/settings.md. */
 export const settings = group({

@@ -6,7 +6,7 @@ import { atScale, decimalPlaces, shortestNumber } from '../lib/json/decimal.ts';
 import { isCalendarDate, isClockTime } from '../lib/time/clock.ts';
 
 /** The value of a column: 64-bit integers and decimals travel as text. */
-export type SqlValue = string | number | null;
+export type ColumnValue = string | number | null;
 
 export type MisfitCode =
   | 'not_an_integer'
@@ -28,7 +28,7 @@ interface FieldMisfit {
 
 interface DecodedRecord {
   /** One value for each of `kind.fields`, in that order. */
-  readonly values: readonly SqlValue[];
+  readonly values: readonly ColumnValue[];
   readonly misfits: readonly FieldMisfit[];
 }
 
@@ -44,7 +44,7 @@ export function recordDecoder({ fields }: Pick<Kind, 'fields'>): (record: JsonOb
   };
   return (record) => {
     [misfits, lost] = [NO_MISFITS, NOTHING_LOST];
-    const values: SqlValue[] = [];
+    const values: ColumnValue[] = [];
     // A column of texts stands behind the field whose misfits it keeps.
     for (const { name, textOf: field, decode } of columns)
       values.push(field === undefined ? decode(ownValue(record, name), onMisfit) : textOf(lost.get(field)));
@@ -74,19 +74,19 @@ export function ownValue(record: JsonObject, name: string): JsonObject[string] |
 /** Called with each value that violates its field's rules; the column is then null (but for `more_places`, which keeps it). */
 type OnMisfit = (field: Field, code: MisfitCode, value: Json) => void;
 
-type Decoder = (value: Exclude<Json, null>, field: Field) => SqlValue | Misfit;
+type Decoder = (value: Exclude<Json, null>, field: Field) => ColumnValue | Misfit;
 
 interface Misfit {
   readonly code: MisfitCode;
-  readonly kept: SqlValue;
+  readonly kept: ColumnValue;
 }
 
 /** Reads a JSON value by its field's type. Absent and null values are null, and so is a value that violates the rules. */
-export function decodeField(field: Field, value: Json | undefined, onMisfit: OnMisfit): SqlValue {
+export function decodeField(field: Field, value: Json | undefined, onMisfit: OnMisfit): ColumnValue {
   return decoderOf(DECODERS[field.type], field)(value, onMisfit);
 }
 
-type FieldDecoder = (value: Json | undefined, onMisfit: OnMisfit) => SqlValue;
+type FieldDecoder = (value: Json | undefined, onMisfit: OnMisfit) => ColumnValue;
 
 /** Makes the decoder of a field's column; that of a reference holds an id. */
 function columnDecoder(field: Field): FieldDecoder {
@@ -94,7 +94,7 @@ function columnDecoder(field: Field): FieldDecoder {
 }
 
 /** The value by its field's type; undefined where it violates the rules, unless by nothing but too many places. */
-export function fittingValue(field: Field, value: Json | undefined): SqlValue | undefined {
+export function fittingValue(field: Field, value: Json | undefined): ColumnValue | undefined {
   if (value === undefined || value === null) return null;
   const decoded = DECODERS[field.type](value, field);
   if (!isMisfit(decoded)) return decoded;
@@ -111,10 +111,10 @@ function decoderOf(decoder: Decoder, field: Field): FieldDecoder {
   };
 }
 
-const isMisfit = (decoded: SqlValue | Misfit): decoded is Misfit =>
+const isMisfit = (decoded: ColumnValue | Misfit): decoded is Misfit =>
   typeof decoded === 'object' && decoded !== null;
 
-const misfit = (code: MisfitCode, kept: SqlValue = null): Misfit => ({ code, kept });
+const misfit = (code: MisfitCode, kept: ColumnValue = null): Misfit => ({ code, kept });
 
 const POINT = '.'.charCodeAt(0);
 const CANONICAL = /^(?:0|-?[1-9]\d{0,30})\.\d{1,10}$/;

@@ -1,6 +1,6 @@
 import { sleepUnlessStopped } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import type { Queryable } from '../mirror/session/session.ts';
+import type { Queryable } from '../db/session/session.ts';
 import { changesBetween, readChanges } from './read-changes.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import type { RecordedChange } from './read-changes.ts';

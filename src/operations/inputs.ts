@@ -14,6 +14,9 @@ export const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) 
 /** Our own number of an entry or a run. */
 export const rowId = wholeNumber(1).describe('number of the entry or the run');
 
+/** Our own number of an entry or a run, in a path. */
+export const rowPath = z.strictObject({ id: rowId });
+
 const LARGEST_ID = 2n ** 63n - 1n;
 
 /** The id of a record, a text because a JS number does not hold all ids exactly. */
@@ -35,6 +38,13 @@ export const recordIdOrNumber = z
 
 /** The name of a kind; who takes it asks `requireKind` for the kind. */
 export const kindText = z.string().max(100).describe('name of a record kind');
+
+/** The name of one of these kinds; the routes refuse others, and list the known ones. */
+export const kindName = (kinds: readonly Pick<Kind, 'name'>[]) =>
+  z
+    .string()
+    .max(100)
+    .meta({ description: 'name of a record kind', enum: kinds.map(({ name }) => name) });
 
 const namesOf = (kinds: readonly Kind[]): readonly string[] => kinds.map(({ name }) => name);
 const listOf = (kinds: readonly Kind[]): string => `The kinds are: ${namesOf(kinds).join(', ')}.`;

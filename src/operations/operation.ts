@@ -3,7 +3,7 @@ import type { Kind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import type { Session } from '../mirror/session/session.ts';
+import type { Session } from '../db/session/session.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 
 /** What operations work with. */

@@ -5,9 +5,9 @@ import { highestForeignLink, numberBeyond } from '../mirror/outbox/attempts-and-
 import { probeBlocks } from '../mirror/outbox/outbox-queue.ts';
 import { RESUME, freeze, readFrozen } from '../mirror/outbox/freeze-store.ts';
 import type { Frozen } from '../mirror/outbox/freeze-store.ts';
-import { databasePlace } from '../mirror/session/database-facts.ts';
-import type { Session, Transaction } from '../mirror/session/session.ts';
-import { hasRow } from '../mirror/tables/rows.ts';
+import { databasePlace } from '../db/session/database-facts.ts';
+import type { Session, Transaction } from '../db/session/session.ts';
+import { hasRow } from '../db/rows/rows.ts';
 
 /** The number of sends, kept beside the database, so that a restored back-up is detected. */
 export interface SendMark {

@@ -2,7 +2,7 @@ import type { Kind } from '../catalog/kind.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import type { Session } from '../mirror/session/session.ts';
+import type { Session } from '../db/session/session.ts';
 import type { Source } from '../source/source.ts';
 import type { SendMark } from './freeze.ts';
 import type { Stopwatch } from './stopwatch.ts';

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
-import type { Session } from '../mirror/session/session.ts';
+import type { Session } from '../db/session/session.ts';
 import { countedPlace } from './freeze.ts';
 import type { OpenMark } from './freeze.ts';
 

@@ -1,7 +1,7 @@
 import { isListed } from '../catalog/kind.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
-import { OtherSourceError } from '../mirror/session/errors.ts';
+import { OtherSourceError } from '../db/session/errors.ts';
 import { releaseKind } from '../mirror/kinds/kind-lease.ts';
 import type { Retention } from '../mirror/runs/retention.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';

@@ -1,6 +1,6 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
-import { LeaseError, MirrorError, OtherSourceError } from '../mirror/session/errors.ts';
+import { LeaseError, MirrorError, OtherSourceError } from '../db/session/errors.ts';
 import { makeReportIndexes } from '../mirror/shape/grow-kind-tables.ts';
 import type { Retention } from '../mirror/runs/retention.ts';
 import { isRead, saveKindReport } from '../mirror/runs/run-store.ts';

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { errorCode, SyncError, UsageError } from '../lib/sync-error.ts';
-import { sqlitePath } from '../mirror/open-session.ts';
-import { isReplaceable } from '../mirror/sqlite/snapshot-file.ts';
+import { sqlitePath } from '../db/open-session.ts';
+import { isReplaceable } from '../db/sqlite/snapshot-file.ts';
 
 /** The mirror that a file must not overwrite. */
 interface MirrorPlace {

@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { createOutageLog } from '../lib/log/outage-log.ts';
-import { isAway } from '../mirror/session/errors.ts';
-import type { Session } from '../mirror/session/session.ts';
+import { isAway } from '../db/session/errors.ts';
+import type { Session } from '../db/session/session.ts';
 import { AWAY_REASONS, SourceError } from '../source/http/errors.ts';
 import type { Source } from '../source/source.ts';
 

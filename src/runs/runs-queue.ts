@@ -4,7 +4,7 @@ import type { WorkQueue, WorkRef } from '../lib/work-queue.ts';
 import { claimRun, closeDeadRuns, raiseRun, resumeInterrupted } from '../mirror/runs/run-requests.ts';
 import { finishRun } from '../mirror/runs/run-store.ts';
 import { startableRuns } from '../mirror/runs/open-runs.ts';
-import { isAway } from '../mirror/session/errors.ts';
+import { isAway } from '../db/session/errors.ts';
 import { goneOwners } from '../mirror/runs/worker-store.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';

@@ -1,11 +1,11 @@
-import { verifyKind } from '../audit/verify-kind.ts';
-import type { KindComparison, PullOutcome } from '../audit/verify-kind.ts';
+import { verifyKind } from '../report/verify/verify-kind.ts';
+import type { KindComparison, PullOutcome } from '../report/verify/verify-kind.ts';
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { isRead } from '../mirror/runs/run-store.ts';
 import type { RunState } from '../mirror/runs/run-store.ts';
-import { OtherSourceError } from '../mirror/session/errors.ts';
+import { OtherSourceError } from '../db/session/errors.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullRequest } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';

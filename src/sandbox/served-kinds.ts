@@ -1,4 +1,4 @@
-import { KINDS } from '../catalog/catalog.ts';
+import { KINDS } from '../catalog/kinds/catalog.ts';
 import { date, decimal, integer, text, timestamp } from '../catalog/field.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { hash } from './generate/draw.ts';

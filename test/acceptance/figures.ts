@@ -18,7 +18,7 @@ import {
   WORKERS,
   WRITE_BLOCKS,
 } from '../../src/mirror/tables/outbox-tables.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 
 const TABLES = [
   ...[MIRROR_META, KIND_STATE, RUNS, RUN_KINDS, SIGHTINGS, FIELDS, DRIFT, ISSUES],

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { openMirror } from '../../src/app/open-mirror.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { run, settingsFor } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
-import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import { openPostgresSession } from '../../src/db/postgres/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 
 /** The session of a process that dies at the nth statement that draws the schema. */

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { KINDS, LISTED_KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import { KINDS, LISTED_KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
-import type { Row, Session } from '../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../src/db/session/session.ts';
 import { viewsOf } from '../../src/mirror/views/views.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, pullFrom, sandbox } from '../pull/support.ts';

@@ -2,14 +2,14 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { text } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
-import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
+import { openPostgresSession } from '../../src/db/postgres/session.ts';
 import { THIS_RELEASE, examineShape, migrate } from '../../src/mirror/shape/migrate.ts';
 import type { Release } from '../../src/mirror/shape/migrate.ts';
-import type { Row, Session } from '../../src/mirror/session/session.ts';
-import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
+import type { Row, Session } from '../../src/db/session/session.ts';
+import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { mirrorFault, putRecords, tempFolder, thrownBy } from '../mirror/temp-mirror.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../support/postgres.ts';
 

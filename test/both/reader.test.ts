@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { mirror, pullFrom, sandbox } from '../pull/support.ts';
 import { bystander } from '../support/postgres.ts';
 import { postgresMirror } from './support.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { recordComparer } from '../../src/audit/compare-record.ts';
-import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import { recordComparer } from '../../src/report/verify/compare-record.ts';
+import { KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
 import { parseObject } from '../../src/lib/json/json.ts';
@@ -11,7 +11,7 @@ import { kindColumns, writtenColumns, writtenRow } from '../../src/mirror/tables
 import { writeMeta } from '../../src/mirror/kinds/meta.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { redecode } from '../../src/mirror/shape/redecode.ts';
-import type { Row, Session, SqlValue, Transaction } from '../../src/mirror/session/session.ts';
+import type { Row, Session, SqlValue, Transaction } from '../../src/db/session/session.ts';
 import { drawViews } from '../../src/mirror/views/draw-views.ts';
 import { kindViews } from '../../src/mirror/views/views.ts';
 import { openForTest as openPostgres } from '../mirror/postgres-mirror.ts';

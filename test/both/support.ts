@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import { openPostgresSession } from '../../src/db/postgres/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 export interface PostgresMirror {

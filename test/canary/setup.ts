@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, inject, vi } from 'vitest';
 import type * as logging from '../../src/lib/log/logger.ts';
 import type * as errors from '../../src/lib/sync-error.ts';
-import type * as serving from '../../src/server/create-server.ts';
+import type * as serving from '../../src/app/create-server.ts';
 import type * as faults from '../../src/source/http/errors.ts';
 import type * as answers from '../../src/source/http/write-answer.ts';
 import { leaveTally, noteStart } from './tally.ts';
@@ -15,7 +15,7 @@ vi.mock('../../src/lib/log/logger.ts', async (load) => {
   const createLogger: typeof logging.createLogger = (options) => original.createLogger(watchedLines(options));
   return { ...original, createLogger };
 });
-vi.mock('../../src/server/create-server.ts', async (load) => {
+vi.mock('../../src/app/create-server.ts', async (load) => {
   const [original, { watchServer }] = [await load<typeof serving>(), await import('./watch-sockets.ts')];
   const createServer: typeof serving.createServer = async (parts) => {
     const app = await original.createServer(parts);

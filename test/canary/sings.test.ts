@@ -11,7 +11,7 @@ import { createLogger } from '../../src/lib/log/logger.ts';
 import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
 import { tempMirror } from '../mirror/temp-mirror.ts';
-import { serveMirror } from '../server/stage.ts';
+import { serveMirror } from '../http/stage.ts';
 import { MARK, SANDBOX_TOKEN, canary } from '../support/canary.ts';
 import { run } from '../support/command-line.ts';
 import { bystander, freshDatabase } from '../support/postgres.ts';

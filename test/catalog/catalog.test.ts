@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KINDS, kindNamed, LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS, kindNamed, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { kindNamed } from '../../src/catalog/catalog.ts';
+import { kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { document, json, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask } from '../support/mirror-file.ts';
 import { runProgram, start } from '../support/program.ts';
@@ -37,7 +37,7 @@ function programWith({
   for (const part of ['src', 'migrations', 'config', 'package.json']) copyTo(copy, part);
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   writeFileSync(join(copy, `src/catalog/kinds/${name}.ts`), text);
-  const path = join(copy, 'src/catalog/catalog.ts');
+  const path = join(copy, 'src/catalog/kinds/catalog.ts');
   const catalog = readFileSync(path, 'utf8');
   const entered = catalog.replace(/(KINDS: readonly Kind\[\] = \[[^\]]*)\]/, `$1  ${name},\n]`);
   expect(entered).not.toBe(catalog);

@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
 import { saveBlock } from '../../src/mirror/outbox/outbox-queue.ts';
 import { openMirror } from '../../src/app/open-mirror.ts';
-import { openSession } from '../../src/mirror/open-session.ts';
+import { openSession } from '../../src/db/open-session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 

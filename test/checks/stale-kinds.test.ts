@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createStaleCheck } from '../../src/checks/stale-kinds.ts';
 import { DATABASES, MIRRORS, clockAt, pullOne } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
-import { memoryLog } from '../jobs/support.ts';
+import { memoryLog } from '../runs/engine/support.ts';
 
 const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['departments'] };
 

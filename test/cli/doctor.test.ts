@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { openSession } from '../../src/mirror/open-session.ts';
+import { openSession } from '../../src/db/open-session.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import type { Ended, Env } from '../support/command-line.ts';

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { DATABASES, mirrorIn } from '../feed/support.ts';
 import { sandbox } from '../pull/support.ts';

@@ -6,8 +6,8 @@ import { closeAttempt, openAttempt } from '../../src/mirror/outbox/attempts-and-
 import { saveBlock } from '../../src/mirror/outbox/outbox-queue.ts';
 import { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { EntryPatch } from '../../src/mirror/outbox/outbox-store.ts';
-import type { Session, Transaction } from '../../src/mirror/session/session.ts';
-import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
+import type { Session, Transaction } from '../../src/db/session/session.ts';
+import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
 import { VERDICTS, explain } from '../../src/outbound/decisions/verdicts.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../mirror/temp-mirror.ts';

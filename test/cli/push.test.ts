@@ -7,7 +7,7 @@ import { systemClock } from '../../src/lib/time/clock.ts';
 import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
 import { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { EntryPatch } from '../../src/mirror/outbox/outbox-store.ts';
-import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
+import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { putRecords } from '../mirror/temp-mirror.ts';
 import { document, run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openSession } from '../../src/mirror/open-session.ts';
+import { openSession } from '../../src/db/open-session.ts';
 import { appendChanges } from '../../src/mirror/records/change-store.ts';
 import { saveAbsences, saveProofs } from '../../src/mirror/records/deletion-store.ts';
 import { saveFieldIssues } from '../../src/mirror/records/issue-store.ts';
 import { closeAttempt, openAttempt, saveLink } from '../../src/mirror/outbox/attempts-and-links.ts';
 import { insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
-import type { Transaction } from '../../src/mirror/session/session.ts';
+import type { Transaction } from '../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../mirror/temp-mirror.ts';
 import { document, run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';

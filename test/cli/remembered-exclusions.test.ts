@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Row } from '../../src/mirror/session/session.ts';
+import type { Row } from '../../src/db/session/session.ts';
 import { DATABASES, mirrorIn } from '../feed/support.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';

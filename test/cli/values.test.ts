@@ -1,6 +1,6 @@
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { isNumber } from '../../src/lib/json/json.ts';
 import type { Json } from '../../src/lib/json/json.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LISTED_KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { rewriting } from '../pull/support.ts';

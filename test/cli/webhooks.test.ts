@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { openSession } from '../../src/mirror/open-session.ts';
+import { openSession } from '../../src/db/open-session.ts';
 import { DATABASES, mirrorIn, putChanges } from '../feed/support.ts';
 import { startReceiver, verified } from '../feed/webhooks/receiver.ts';
 import { REFUSED_URLS } from '../lib/net/addresses.ts';

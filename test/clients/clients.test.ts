@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { blocksOf } from '../../scripts/clients/pages.ts';
 import { REPORTS, sqlOf } from '../../scripts/reports/reports.ts';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { askJavaIn, askPython } from './ask.ts';
 import { askDashboard, setUpSuperset } from './ask-dashboard.ts';
 import { runDbt } from './ask-servers.ts';

@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Field } from '../../src/catalog/kind.ts';
 import { compactJson, isArray, isObject } from '../../src/lib/json/json.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';

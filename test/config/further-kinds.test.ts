@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { ENGINE_TABLE_NAMES } from '../../src/catalog/reserved-names.ts';
 import { configuredKinds } from '../../src/config/known-kinds.ts';
 import { loadConfig } from '../../src/config/load-config.ts';

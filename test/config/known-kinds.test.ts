@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KINDS, LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { allKinds, listedKinds } from '../../src/config/known-kinds.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 

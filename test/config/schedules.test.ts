@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { schedulesOf } from '../../src/app/schedules.ts';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { refusal, tempFile } from './support.ts';
 

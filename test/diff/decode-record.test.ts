@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test, describe } from 'vitest';
-import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import { KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { decimal, text, date, flag, integer, json, time, timestamp } from '../../src/catalog/field.ts';
 import type { Kind, Field } from '../../src/catalog/kind.ts';
 import { recordDecoder, ownValue, decodeField } from '../../src/diff/decode-record.ts';
-import type { MisfitCode, SqlValue } from '../../src/diff/decode-record.ts';
+import type { MisfitCode, ColumnValue } from '../../src/diff/decode-record.ts';
 import { compactJson, parseJson, canonicalJson } from '../../src/lib/json/json.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import { models, spell, numberTokens } from '../support/json-models.ts';
@@ -160,7 +160,7 @@ test.each([0, 1])('C10: a detail that is cut is cut between characters (shift %i
 });
 
 interface Decoded {
-  readonly value: SqlValue;
+  readonly value: ColumnValue;
   readonly misfit: MisfitCode | null;
 }
 
@@ -174,7 +174,7 @@ function decode(field: Field, token: string): Decoded {
   return { value, misfit };
 }
 
-const fit = (value: SqlValue): Decoded => ({ value, misfit: null });
+const fit = (value: ColumnValue): Decoded => ({ value, misfit: null });
 const none = (misfit: MisfitCode): Decoded => ({ value: null, misfit });
 const quoted = (value: string) => JSON.stringify(value);
 const UNSTORABLE = /[\0\p{Surrogate}]/u;

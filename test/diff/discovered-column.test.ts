@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { kindNamed } from '../../src/catalog/catalog.ts';
+import { kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { date, decimal, integer, json, text } from '../../src/catalog/field.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { columnObstacle, discoveredColumn } from '../../src/diff/observe-fields.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect, inject, test } from 'vitest';
 import { instantText } from '../../src/lib/time/clock.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import type { Program } from '../support/program.ts';
 import { sized } from '../support/tiers.ts';

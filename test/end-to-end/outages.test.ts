@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import type { TestContext } from 'vitest';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import { requestPull } from '../../src/mirror/runs/run-requests.ts';
 import { creates, insert, redisFor, serveBeside, setScene } from './outbound-scene.ts';

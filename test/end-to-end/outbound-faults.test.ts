@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { instantText } from '../../src/lib/time/clock.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { run } from '../support/command-line.ts';
 import { sized } from '../support/tiers.ts';

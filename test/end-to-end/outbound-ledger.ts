@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
 import { instantOf, instantText } from '../../src/lib/time/clock.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { AtEnd, Scene, Wish } from './outbound-scene.ts';
 
 /** An entry as it stands. */

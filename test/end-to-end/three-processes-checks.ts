@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
 import { compactJson } from '../../src/lib/json/json.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Row, Session } from '../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../src/db/session/session.ts';
 import type { World } from '../../src/sandbox/world.ts';
 import type { Scene, Wish } from './outbound-scene.ts';
 import { KINDS } from './three-processes-load.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
 import { instantText } from '../../src/lib/time/clock.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { Env } from '../support/command-line.ts';
 import { start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';

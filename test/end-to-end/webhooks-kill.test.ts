@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { instantText } from '../../src/lib/time/clock.ts';
-import { openSession } from '../../src/mirror/open-session.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import { openSession } from '../../src/db/open-session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { putChanges } from '../feed/support.ts';
 import { startReceiver, verified } from '../feed/webhooks/receiver.ts';
 import type { EventBody, Received } from '../feed/webhooks/receiver.ts';

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { followChanges } from '../../src/feed/follow-changes.ts';
 import type { FollowOptions } from '../../src/feed/follow-changes.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { linesOf, startChild } from '../mirror/child.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { DATABASES, at, mirrorIn, putChanges } from './support.ts';

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { openSession } from '../../src/mirror/open-session.ts';
-import type { Session, SqlValue } from '../../src/mirror/session/session.ts';
+import { openSession } from '../../src/db/open-session.ts';
+import type { Session, SqlValue } from '../../src/db/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { migratedMirror } from '../support/sqlite-templates.ts';
 

@@ -5,7 +5,7 @@ import { recordDecoder } from '../../src/diff/decode-record.ts';
 import { isArray, isObject, parseJson } from '../../src/lib/json/json.ts';
 import type { Json } from '../../src/lib/json/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
-import type { Row, Session, SqlValue } from '../../src/mirror/session/session.ts';
+import type { Row, Session, SqlValue } from '../../src/db/session/session.ts';
 import { nestedTables } from '../../src/mirror/tables/kind-table.ts';
 import { canonical, readJson } from './json-reader.ts';
 import type { Served } from './service.ts';

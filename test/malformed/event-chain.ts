@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Session, SqlValue } from '../../src/mirror/session/session.ts';
+import type { Session, SqlValue } from '../../src/db/session/session.ts';
 import { rowsOf } from './checks.ts';
 import type { MirrorRow } from './checks.ts';
 

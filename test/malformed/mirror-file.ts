@@ -2,10 +2,10 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
-import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 
 /**
  * Gives a test file mirrors that start alike: migrated once, filled once, and then copied as a file.

@@ -1,4 +1,4 @@
-import type { Session, SqlValue } from '../../src/mirror/session/session.ts';
+import type { Session, SqlValue } from '../../src/db/session/session.ts';
 import type { HttpClient, HttpAnswer } from '../../src/source/http/http.ts';
 import type { Doubles } from './pull-once.ts';
 

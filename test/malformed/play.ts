@@ -1,4 +1,4 @@
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { Doubles } from './pull-once.ts';
 import { playScenario } from './scenario.ts';
 

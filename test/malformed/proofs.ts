@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { instantOf } from '../../src/lib/time/clock.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { GRACE_SECONDS } from './pull-once.ts';
 import type { Pulled } from './pull-once.ts';
 

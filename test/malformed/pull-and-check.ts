@@ -1,6 +1,6 @@
 import { instantText } from '../../src/lib/time/clock.ts';
 import { SyncError, describe } from '../../src/lib/sync-error.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { corruptRows, falselyDeleted, readHeld } from './checks.ts';

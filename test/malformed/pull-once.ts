@@ -1,4 +1,4 @@
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import { SyncError } from '../../src/lib/sync-error.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';

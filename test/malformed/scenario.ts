@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { decideHold } from '../../src/mirror/records/deletion-store.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { badTexts, canonicalText, falseEvents, integrityFaults, rowsOf, unequal } from './checks.ts';

@@ -1,4 +1,4 @@
-import { kindNamed } from '../../src/catalog/catalog.ts';
+import { kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';

@@ -1,9 +1,9 @@
 import { createConnection, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { PostgresOptions } from '../../src/mirror/postgres/session.ts';
-import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { PostgresOptions } from '../../src/db/postgres/session.ts';
+import { openPostgresSession } from '../../src/db/postgres/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 
 /** Opens a database until the test ends. */
 export async function openForTest(url: string, options?: PostgresOptions): Promise<Session> {

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { onTestFinished } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
-import { MirrorError } from '../../src/mirror/session/errors.ts';
-import type { Row, Session, Transaction, Values } from '../../src/mirror/session/session.ts';
-import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
+import { MirrorError } from '../../src/db/session/errors.ts';
+import type { Row, Session, Transaction, Values } from '../../src/db/session/session.ts';
+import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { copyMirror } from '../support/sqlite-templates.ts';
 
 /** The instant at which tests take place. */

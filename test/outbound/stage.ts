@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import { findEntry, insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Entry, Operation } from '../../src/mirror/outbox/outbox-store.ts';
 import { claimRun, requestedRuns } from '../../src/mirror/runs/run-requests.ts';
-import type { Row, Session } from '../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../src/db/session/session.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboxWork } from '../../src/outbound/send/outbox-work.ts';

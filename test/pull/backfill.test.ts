@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
-import { LeaseError, OtherSourceError } from '../../src/mirror/session/errors.ts';
+import { LeaseError, OtherSourceError } from '../../src/db/session/errors.ts';
 import type { Progress } from '../../src/pull/run/parts.ts';
 import { contentOf, mirror, rewriting, rowsOf, sandbox, truthOf } from './support.ts';
 import {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Row, Session } from '../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, rewriting, rowsOf, sandbox } from './support.ts';
 import { DATABASES, MIRRORS, eventsOf, instantAt, pullOne, shortEvents } from './steps.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decideHold, readHolds } from '../../src/mirror/records/deletion-store.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { mirror, rowsOf, sandbox } from './support.ts';
 import { DATABASES, MIRRORS, absencesOf, newRequests, pullOne, removeFirst, shortEvents } from './steps.ts';
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { postgresMirror } from '../both/support.ts';
 import { bystander } from '../support/postgres.ts';
 import { DATABASES, pullOne } from './steps.ts';

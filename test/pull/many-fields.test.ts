@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { isListed } from '../../src/catalog/kind.ts';
 import { clients } from '../../src/catalog/kinds/clients.ts';
 import { MOST_FIELDS } from '../../src/diff/observe-fields.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { createOwner } from '../../src/pull/run/parts.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { KindReport } from '../../src/mirror/runs/run-store.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { movingService, oneByOne } from './moving-service.ts';
 import {

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
-import { OtherSourceError } from '../../src/mirror/session/errors.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
+import { OtherSourceError } from '../../src/db/session/errors.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, openSandboxSource, pullFrom, rewriting, rowsOf, sandbox } from './support.ts';
 import { clockAt, eventsOf, kindState, pullOne, shortEvents, watched } from './steps.ts';

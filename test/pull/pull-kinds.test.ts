@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { createOwner } from '../../src/pull/run/parts.ts';
 import { kindsNamed } from './steps.ts';

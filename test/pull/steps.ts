@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { LISTED_KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { Row, Session } from '../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../src/db/session/session.ts';
 import { backfill } from '../../src/pull/backfill.ts';
 import type { BackfillReport, BackfillRequest, Extent } from '../../src/pull/backfill.ts';
 import { createOwner } from '../../src/pull/run/parts.ts';

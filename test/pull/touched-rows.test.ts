@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Row, Session } from '../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { rowsOf, sandbox } from './support.ts';
 import { DATABASES, MIRRORS, absencesOf, backfillFrom, instantAt, pullOne, shortEvents } from './steps.ts';

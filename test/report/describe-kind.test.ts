@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import type { KnownField } from '../../src/mirror/kinds/field-store.ts';
 import { describeKind } from '../../src/report/describe-kind.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { liveThrough } from '../../scripts/reports/business.ts';
 import { documentsOf } from '../../scripts/reports/documents.ts';
 import { REPORTING, REPORTS, sqlOf } from '../../scripts/reports/reports.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { World } from '../../src/sandbox/world.ts';
 import { postgresMirror } from '../both/support.ts';
 import { mirror, sandbox } from '../pull/support.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { watchService } from '../../src/runs/outages.ts';
 import type { Source } from '../../src/source/source.ts';
-import { memoryLog } from '../jobs/support.ts';
+import { memoryLog } from './engine/support.ts';
 import { clockAt, kindsNamed } from '../pull/steps.ts';
 import { openSandboxSource, sandbox } from '../pull/support.ts';
 

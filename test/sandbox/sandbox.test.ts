@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { isListed, isRetrievable } from '../../src/catalog/kind.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { SERVED_KINDS } from '../../src/sandbox/served-kinds.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { NOON_TEXT, kindNamed, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
-import { serveMirror } from '../server/stage.ts';
+import { serveMirror } from '../http/stage.ts';
 
 /** What `/metrics` exports. */
 export interface Exported {

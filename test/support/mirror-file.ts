@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'vitest';
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
-import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
+import { openPostgresSession } from '../../src/db/postgres/session.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
 
 /** Two kinds are enough to tell whether a store keeps them apart, and are drawn in a moment. */

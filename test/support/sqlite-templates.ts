@@ -3,10 +3,10 @@ import { copyFileSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { inject } from 'vitest';
-import { KINDS } from '../../src/catalog/catalog.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
-import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
+import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { freshMirror } from './temp-folder.ts';
 
 /** Puts a migrated mirror without rows at a path. The first test of a run that needs these kinds migrates, the others copy. */

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../src/mirror/session/session.ts';
+import type { Transaction } from '../../src/db/session/session.ts';
 
 /** How an operation is carried out, or is not. */
 export type Step = <T>(work: () => Promise<T>) => Promise<T>;

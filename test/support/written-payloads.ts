@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { expect } from 'vitest';
-import { KINDS, kindNamed } from '../../src/catalog/catalog.ts';
+import { KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { sentField } from '../../src/catalog/kind.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { readNameOf, writeNameOf } from '../../src/diff/written.ts';

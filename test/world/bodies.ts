@@ -1,4 +1,4 @@
-import { LISTED_KINDS } from '../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { Content } from './records.ts';

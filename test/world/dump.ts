@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { columnType } from '../../src/catalog/kind.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { Queryable, Row } from '../../src/mirror/session/session.ts';
+import type { Queryable, Row } from '../../src/db/session/session.ts';
 
 /** A row of the mirror, as a reader finds it. */
 export interface MirrorRow {

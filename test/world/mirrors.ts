@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
-import { KINDS } from '../../src/catalog/catalog.ts';
-import { openPostgresSession } from '../../src/mirror/postgres/session.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
+import { openPostgresSession } from '../../src/db/postgres/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
-import { openSqliteSession } from '../../src/mirror/sqlite/session.ts';
+import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 
 /** One migrated mirror for many histories: to migrate or open one for each would take longer than to play it. */
 export interface Mirror extends AsyncDisposable {

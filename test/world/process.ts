@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { WorkRef } from '../../src/lib/work-queue.ts';
 import { instantOf } from '../../src/lib/time/clock.ts';
 import { claimRun, closeDeadRuns, requestedRuns } from '../../src/mirror/runs/run-requests.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { freezeIfRestored } from '../../src/outbound/freeze.ts';
 import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboxWork } from '../../src/outbound/send/outbox-work.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { excludeFields } from '../../src/catalog/exclude.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { Content, Row } from './records.ts';
 
 /** Fields that the settings keep out, and the value that every record of the service has there. */

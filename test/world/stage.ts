@@ -1,8 +1,8 @@
-import type { KindComparison } from '../../src/audit/verify-kind.ts';
+import type { KindComparison } from '../../src/report/verify/verify-kind.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Logger } from '../../src/lib/log/logger.ts';
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { SendMark } from '../../src/outbound/freeze.ts';
 import { createMark } from '../support/send-mark.ts';
 import type { OutboundRules } from '../../src/outbound/parts.ts';

@@ -1,4 +1,4 @@
-import type { Session } from '../../src/mirror/session/session.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { steppedTransaction } from '../support/stepped-transaction.ts';
 import type { Timeline } from './timeline.ts';
 

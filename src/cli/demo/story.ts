@@ -3,7 +3,7 @@ import { openExistingMirror } from '../../app/open-mirror.ts';
 import { pull } from '../../app/pull.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson } from '../../lib/json/json.ts';
-import type { Row } from '../../mirror/session/session.ts';
+import type { Row } from '../../db/session/session.ts';
 import type { PullReport } from '../../pull/pull-kinds.ts';
 import { textTable } from '../parts/io.ts';
 import type { createProgress } from '../parts/progress.ts';

@@ -4,7 +4,7 @@ import { allKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { systemClock } from '../../lib/time/clock.ts';
-import type { Session } from '../../mirror/session/session.ts';
+import type { Session } from '../../db/session/session.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { openSendMark } from '../../outbound/send-mark.ts';
 import { EXIT, createCommand, settingsOf } from './command.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { AuthHeader, Field, ListEndpoint, ListOrder } from '../../catalog/kind.ts';
-import { mapOf, setting, unset } from '../setting.ts';
-import { fieldName, path, pathWithId } from '../value-types.ts';
+import { mapOf, setting, unset } from './setting.ts';
+import { fieldName, path, pathWithId } from './value-types.ts';
 
 export const PLAIN_TYPES = [
   'integer',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { group, setting, unset } from '../setting.ts';
-import * as a from '../value-types.ts';
+import { group, setting, unset } from './setting.ts';
+import * as a from './value-types.ts';
 
 export const database = group({
   url: setting(

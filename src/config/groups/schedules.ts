@@ -1,7 +1,7 @@
 import { validateDetailed } from 'node-cron';
 import * as z from 'zod';
-import { group, openGroup, setting } from '../setting.ts';
-import * as a from '../value-types.ts';
+import { group, openGroup, setting } from './setting.ts';
+import * as a from './value-types.ts';
 
 const SHAPE = 'a cron expression, or {kinds: [KIND, …] or all, cron}, or {kind, cron}';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { group, setting, unset, mapOf } from '../setting.ts';
-import * as a from '../value-types.ts';
+import { group, setting, unset, mapOf } from './setting.ts';
+import * as a from './value-types.ts';
 
 export const source = group({
   baseUrl: setting(unset(a.serviceUrl), 'Base URL of the service; required by every command that calls it.', {

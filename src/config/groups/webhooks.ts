@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod';
-import { group, setting } from '../setting.ts';
-import * as a from '../value-types.ts';
+import { group, setting } from './setting.ts';
+import * as a from './value-types.ts';
 
 const HOST = 'a host name or an address, without a port';
 const allowedHost = z.string(HOST).refine((host) => isIP(host) !== 0 || /^[^\s/:@?#[\]]+$/.test(host), HOST);

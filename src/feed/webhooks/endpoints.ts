@@ -3,7 +3,7 @@ import { leadsToPublic } from '../../lib/net/guarded-connector.ts';
 import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { nearestName } from '../../lib/text/nearest-name.ts';
-import type { Queryable, Session } from '../../mirror/session/session.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
 import {
   endpointNames,
   findEndpoint,

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { parseObject } from '../../lib/json/json.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { CHANGES } from '../../mirror/tables/change-tables.ts';
-import { pick, select } from '../../mirror/tables/rows.ts';
-import type { RowOf } from '../../mirror/tables/rows.ts';
+import { pick, select } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 import { insertDeliveries, pendingRecords, recordKey } from '../../mirror/webhooks/delivery-queue.ts';
 import type { PlannedDelivery } from '../../mirror/webhooks/delivery-queue.ts';
 import type { EventFilter, WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';

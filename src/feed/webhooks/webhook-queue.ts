@@ -2,7 +2,7 @@ import type { Logger } from '../../lib/log/logger.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
-import type { Session } from '../../mirror/session/session.ts';
+import type { Session } from '../../db/session/session.ts';
 import {
   claimEndpoint,
   dueEndpoints,

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { DRIFT, KIND_STATE } from '../tables/engine-tables.ts';
-import { append, assign, hasRow, pick, select, selectOne, without } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { append, assign, hasRow, pick, select, selectOne, without } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 /** One change in how the service answers. */
 export type Drift = Omit<RowOf<typeof DRIFT>, 'id' | 'seenAt'>;

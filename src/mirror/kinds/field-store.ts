@@ -5,12 +5,12 @@ import { columnType } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { inChunks, sqlList } from '../session/sql-text.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { isArrayField, nestedTables } from '../tables/kind-table.ts';
-import { assign, hasRow, insertInto, pick, readNumber, select } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { assign, hasRow, insertInto, pick, readNumber, select } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 /** A field that the service sends, as the mirror knows it. */
 export interface KnownField extends SeenField {

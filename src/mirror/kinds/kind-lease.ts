@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { HoldClock } from '../../diff/plan-deletions.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
-import { LeaseError } from '../session/errors.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
+import { LeaseError } from '../../db/session/errors.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { assign, hasRow, pick, readNumber, selectOne } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { assign, hasRow, pick, readNumber, selectOne } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 /** A process without a heartbeat for this time, in milliseconds, counts as gone; others may then take its work over. */
 export const LEASE_MS = 45_000;

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
-import { pick, readNumber, readRow, readRows, selectOne } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
+import { pick, readNumber, readRow, readRows, selectOne } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 const STANDING = pick(
   KIND_STATE,

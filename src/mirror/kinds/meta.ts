@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import type { Queryable, Session } from '../session/session.ts';
-import { hasRow, readTexts } from '../tables/rows.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
+import { hasRow, readTexts } from '../../db/rows/rows.ts';
 
 /**
  * `version`, `migrations` and `layout` describe the tables, `bi.reader_role` says who may read the views; `source.base_url`

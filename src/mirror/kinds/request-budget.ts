@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
-import type { Session, Transaction } from '../session/session.ts';
+import type { Session, Transaction } from '../../db/session/session.ts';
 import { REQUEST_BUDGETS } from '../tables/change-tables.ts';
-import { assign, hasRow, insertInto, selectOne } from '../tables/rows.ts';
+import { assign, hasRow, insertInto, selectOne } from '../../db/rows/rows.ts';
 
 /** The budget of requests between sweeps as all processes share it. Instants are milliseconds since 1970. */
 export interface RequestBudget {

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { OtherSourceError } from '../session/errors.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
+import { OtherSourceError } from '../../db/session/errors.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { select } from '../tables/rows.ts';
+import { select } from '../../db/rows/rows.ts';
 import { readMeta, writeMeta } from './meta.ts';
 
 /** The source that a run reads. The mirror is bound to it when the first answer lands, so a mistyped address binds nothing. */

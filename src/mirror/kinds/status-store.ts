@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { instantOf } from '../../lib/time/clock.ts';
-import type { Queryable, Row } from '../session/session.ts';
-import { bigint, optionalText, optionalTimestamp, text } from '../tables/engine-column.ts';
-import { readNumber, readRows, readTexts } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import type { Queryable, Row } from '../../db/session/session.ts';
+import { bigint, optionalText, optionalTimestamp, text } from '../../db/rows/engine-column.ts';
+import { readNumber, readRows, readTexts } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 /** One row of `bi_sync_status`; instants are UTC texts. */
 export interface KindStatus {

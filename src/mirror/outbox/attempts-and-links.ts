@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { LINKS, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
 import {
   append,
@@ -12,8 +12,8 @@ import {
   readTexts,
   select,
   without,
-} from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+} from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 import { readEntries } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
 

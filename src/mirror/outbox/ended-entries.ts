@@ -5,11 +5,11 @@ import { instantText } from '../../lib/time/clock.ts';
 import { canonicalJson, parseJson } from '../../lib/json/json.ts';
 import { readEntries } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX_KEYS } from '../tables/outbox-tables.ts';
-import { insertInto, select } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
-import { sqlList } from '../session/sql-text.ts';
+import { insertInto, select } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 
 /** An entry of the outbox whose contents were removed after `retention.outboxDays`; its key is taken for ever. */
 export interface EndedEntry extends Pick<

@@ -4,10 +4,10 @@ import { isExcludedName } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { compactJson, isArray, isObject, tryParse } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
-import type { Session, Transaction } from '../session/session.ts';
+import type { Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
-import { assign, pick, select } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { assign, pick, select } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result');
 type StoredEntry = RowOf<typeof ENTRY>;

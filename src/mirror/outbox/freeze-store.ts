@@ -1,6 +1,6 @@
 import { instantText } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 
 /** The reason why nothing is sent although writes are on. */
 export interface Frozen {

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-text.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 import { OUTBOX, WRITE_BLOCKS } from '../tables/outbox-tables.ts';
 import {
   claimRow,
@@ -15,8 +15,8 @@ import {
   readTexts,
   select,
   selectOne,
-} from '../tables/rows.ts';
-import type { RowOf, WorkClaim } from '../tables/rows.ts';
+} from '../../db/rows/rows.ts';
+import type { RowOf, WorkClaim } from '../../db/rows/rows.ts';
 import { readEntries } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
 

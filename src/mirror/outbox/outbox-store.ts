@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-text.ts';
-import { bigint, text } from '../tables/engine-column.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+import { bigint, text } from '../../db/rows/engine-column.ts';
 import { OUTBOX } from '../tables/outbox-tables.ts';
-import { assign, hasRow, insertInto, readNumber, readRows } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { assign, hasRow, insertInto, readNumber, readRows } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 /** A create or update in the outbox. */
 export interface Entry extends Omit<RowOf<typeof OUTBOX>, 'idempotencyKey' | 'allowUnknown' | 'allowDouble'> {

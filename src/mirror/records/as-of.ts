@@ -4,12 +4,12 @@ import type { Kind } from '../../catalog/kind.ts';
 import { recordDecoder } from '../../diff/decode-record.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { readMeta } from '../kinds/meta.ts';
-import type { Queryable, Row } from '../session/session.ts';
-import { optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
+import type { Queryable, Row } from '../../db/session/session.ts';
+import { optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { OWN_COLUMNS, writtenColumns, writtenRow } from '../tables/kind-table.ts';
-import { pick, readRows, readTexts, selectOne } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { pick, readRows, readTexts, selectOne } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 import { batchesById } from './record-store.ts';
 
 /** The instants between which a kind's past is known. */

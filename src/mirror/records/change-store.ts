@@ -3,10 +3,10 @@ import type { ChangeEvent } from '../../diff/judge-page.ts';
 import { instantText, instantOf } from '../../lib/time/clock.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import { isSentEverywhere } from '../webhooks/delivery-queue.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
-import { append, hasRow, pick, readTexts, readNumber, readRow, selectOne } from '../tables/rows.ts';
-import { optionalBigint } from '../tables/engine-column.ts';
+import { append, hasRow, pick, readTexts, readNumber, readRow, selectOne } from '../../db/rows/rows.ts';
+import { optionalBigint } from '../../db/rows/engine-column.ts';
 
 export interface NewChanges {
   readonly kind: string;

@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm';
 import type { Absence, AbsenceState } from '../../diff/plan-deletions.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-text.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 import { DELETIONS } from '../tables/change-tables.ts';
-import { bigint, text, timestamp } from '../tables/engine-column.ts';
-import { hasRow, pick, readRows, readTexts, select } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { bigint, text, timestamp } from '../../db/rows/engine-column.ts';
+import { hasRow, pick, readRows, readTexts, select } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 /** Absences of a kind without a conclusion yet, by record id; those checked longest ago first. */
 export async function readAbsences(db: Queryable, kind: string): Promise<Map<string, Absence>> {

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-text.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 import { ERASURES } from '../tables/change-tables.ts';
-import { text } from '../tables/engine-column.ts';
-import { append, readRows, readTexts } from '../tables/rows.ts';
+import { text } from '../../db/rows/engine-column.ts';
+import { append, readRows, readTexts } from '../../db/rows/rows.ts';
 
 /** The ids of a kind's records that are kept out of the mirror. */
 export async function readSuppressed(db: Queryable, kind: string): Promise<ReadonlySet<string>> {

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { asMirrored } from '../kinds/field-store.ts';
 import { leapTick } from '../kinds/kind-standing.ts';
-import type { Session, Transaction } from '../session/session.ts';
+import type { Session, Transaction } from '../../db/session/session.ts';
 import { eraseTraces, openEntries, saveErasure } from './erasure-store.ts';
 import type { ErasedTraces } from './erasure-store.ts';
 import { readRecordStory } from './record-story.ts';

@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { shortened } from '../../lib/text/text.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { inChunks, sqlList } from '../session/sql-text.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
-import { append, hasRow, pick, select, without } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { append, hasRow, pick, select, without } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 export interface Issue {
   /** Null if the record has no usable id. */

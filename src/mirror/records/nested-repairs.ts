@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { writeMeta } from '../kinds/meta.ts';
-import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
+import type { Queryable, SqlValue, Transaction } from '../../db/session/session.ts';
 import { nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Dialect, NestedTable } from '../tables/kind-table.ts';
-import { readTexts } from '../tables/rows.ts';
+import { readTexts } from '../../db/rows/rows.ts';
 import { SUM_OF_WEIGHTS, addWeight, elementReader, idsIn, removeElements, weightIn } from './nested-rows.ts';
 import type { ParentRecord } from './nested-rows.ts';
 

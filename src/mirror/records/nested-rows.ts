@@ -9,10 +9,10 @@ import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { shortened } from '../../lib/text/text.ts';
 import { readFields, saveFields } from '../kinds/field-store.ts';
-import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
+import type { Queryable, SqlValue, Transaction } from '../../db/session/session.ts';
 import { elementKind, nestedColumns, nestedTables, twinValues } from '../tables/kind-table.ts';
 import type { Dialect, NestedTable } from '../tables/kind-table.ts';
-import { readTexts } from '../tables/rows.ts';
+import { readTexts } from '../../db/rows/rows.ts';
 import type { Issue } from './issue-store.ts';
 
 /** A record with its arrays. */

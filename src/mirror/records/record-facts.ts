@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { RecordFacts } from '../../diff/plan-repairs.ts';
-import type { Queryable } from '../session/session.ts';
-import { inChunks, sqlList } from '../session/sql-text.ts';
+import type { Queryable } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
-import { pick, readTexts, select } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { pick, readTexts, select } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 const EVENT = pick(CHANGES, 'record_id', 'change', 'observed_at', 'after');
 

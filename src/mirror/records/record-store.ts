@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { goneSince } from '../outbox/attempts-and-links.ts';
-import type { Queryable, SqlValue } from '../session/session.ts';
-import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../tables/engine-column.ts';
-import { hasRow, readRow, readRows, readTexts } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import type { Queryable, SqlValue } from '../../db/session/session.ts';
+import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
+import { hasRow, readRow, readRows, readTexts } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 const RECORD = [
   text('raw'),

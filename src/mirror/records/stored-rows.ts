@@ -5,7 +5,7 @@ import { judge, inListShape, fieldChanges } from '../../diff/judge-page.ts';
 import type { Incoming, Stored, RecordChange, ChangeEvent } from '../../diff/judge-page.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import type { KindLease } from '../kinds/kind-lease.ts';
-import type { SqlValue, Transaction, Values } from '../session/session.ts';
+import type { SqlValue, Transaction, Values } from '../../db/session/session.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { saveUnlisted } from '../sightings/sighting-store.ts';
 import { writtenColumns, writtenRow } from '../tables/kind-table.ts';

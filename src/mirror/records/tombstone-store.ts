@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { inChunks, sqlList } from '../session/sql-text.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { forgetUnlisted } from '../sightings/sighting-store.ts';
-import { bigint, text, timestamp } from '../tables/engine-column.ts';
-import { hasRow, readRows } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { bigint, text, timestamp } from '../../db/rows/engine-column.ts';
+import { hasRow, readRows } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 import { appendChanges } from './change-store.ts';
 import { forgetAbsences, saveProofs } from './deletion-store.ts';
 import type { Proof } from './deletion-store.ts';

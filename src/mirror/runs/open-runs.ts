@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
-import type { Queryable } from '../session/session.ts';
+import type { Queryable } from '../../db/session/session.ts';
 import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
-import { hasRow, select } from '../tables/rows.ts';
+import { hasRow, select } from '../../db/rows/rows.ts';
 import { requestedRuns } from './run-requests.ts';
 
 export interface Reader {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { archiveEndedEntries } from '../outbox/ended-entries.ts';
 import { pruneChanges } from '../records/change-store.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../../db/session/session.ts';
 import { pruneDeliveries } from '../webhooks/delivery-queue.ts';
 import { forgetExpiredSecrets } from '../webhooks/endpoint-store.ts';
 

@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { RUNS } from '../tables/engine-tables.ts';
-import { hasRow, insertInto, pick, readNumber, readTexts, select } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { hasRow, insertInto, pick, readNumber, readTexts, select } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 interface PullWanted {
   readonly kinds: readonly string[];

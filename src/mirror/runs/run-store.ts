@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-text.ts';
-import { bigint } from '../tables/engine-column.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+import { bigint } from '../../db/rows/engine-column.ts';
 import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 import {
   append,
@@ -14,8 +14,8 @@ import {
   select,
   selectOne,
   without,
-} from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+} from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 import { UNHEARD, closeDeadRuns, fateOf, hasLapsed, isOwnRun } from './run-requests.ts';
 import type { OwnRun } from './run-requests.ts';
 

@@ -3,8 +3,8 @@ import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { leasedKinds, openRuns } from './open-runs.ts';
 import type { Reader } from './open-runs.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { hasRow } from '../tables/rows.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { hasRow } from '../../db/rows/rows.ts';
 import { insertRequest } from './run-requests.ts';
 
 /** A schedule that has come due. */

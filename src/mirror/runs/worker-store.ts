@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { LEASE_MS } from '../kinds/kind-lease.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { WORKERS } from '../tables/outbox-tables.ts';
-import { insertInto, select } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { insertInto, select } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 /** A process that works rows, with the roles that other processes can rely on. */
 export interface Worker {

@@ -13,11 +13,11 @@ import {
   saveTextColumn,
   saveUnusable,
 } from '../kinds/field-store.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-text.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 import { decoderOf, elementKind, nestedName, nestedTables } from '../tables/kind-table.ts';
 import type { NestedTable } from '../tables/kind-table.ts';
-import { readTexts } from '../tables/rows.ts';
+import { readTexts } from '../../db/rows/rows.ts';
 import { describeViews, drawViews } from '../views/draw-views.ts';
 import { kindViews, withRows } from '../views/views.ts';
 import { growKindTable } from './grow-kind-tables.ts';

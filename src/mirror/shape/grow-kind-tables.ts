@@ -5,11 +5,11 @@ import type { SQL } from 'drizzle-orm';
 import { columnType } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { LONGEST_IDENTIFIER } from '../../catalog/reserved-names.ts';
-import type { Session, Transaction } from '../session/session.ts';
-import { TABLES_SCHEMA, identifier } from '../session/sql-text.ts';
+import type { Session, Transaction } from '../../db/session/session.ts';
+import { TABLES_SCHEMA, identifier } from '../../db/session/sql-text.ts';
 import { kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Column, Dialect } from '../tables/kind-table.ts';
-import { hasRow, readTexts } from '../tables/rows.ts';
+import { hasRow, readTexts } from '../../db/rows/rows.ts';
 
 /** Creates a kind's tables or adds their missing columns; tables grow and are never rebuilt. */
 export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {

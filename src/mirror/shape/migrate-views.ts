@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { errorCode } from '../../lib/sync-error.ts';
-import { MirrorError } from '../session/errors.ts';
-import type { Transaction } from '../session/session.ts';
-import { TABLES_SCHEMA, identifier, placeOf } from '../session/sql-text.ts';
-import { hasRow } from '../tables/rows.ts';
+import { MirrorError } from '../../db/session/errors.ts';
+import type { Transaction } from '../../db/session/session.ts';
+import { TABLES_SCHEMA, identifier, placeOf } from '../../db/session/sql-text.ts';
+import { hasRow } from '../../db/rows/rows.ts';
 import { drawRefusal, drawViews, selectOf } from '../views/draw-views.ts';
 import type { View } from '../views/draw-views.ts';
 

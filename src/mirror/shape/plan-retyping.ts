@@ -6,13 +6,13 @@ import { ownValue } from '../../diff/decode-record.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import { batchesById } from '../records/record-store.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { placeOf } from '../session/sql-text.ts';
-import { text } from '../tables/engine-column.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { placeOf } from '../../db/session/sql-text.ts';
+import { text } from '../../db/rows/engine-column.ts';
 import { kindColumns } from '../tables/kind-table.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import { readRows } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { readRows } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 export interface Retyped {
   readonly name: string;

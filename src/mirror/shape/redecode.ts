@@ -7,10 +7,10 @@ import type { JsonObject } from '../../lib/json/json.ts';
 import { saveFieldIssues } from '../records/issue-store.ts';
 import type { Issue } from '../records/issue-store.ts';
 import { putNestedRows } from '../records/nested-rows.ts';
-import type { Session, SqlValue, Transaction } from '../session/session.ts';
+import type { Session, SqlValue, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { OWN_COLUMNS, decoderOf, writtenColumns, writtenRow } from '../tables/kind-table.ts';
-import { selectOne } from '../tables/rows.ts';
+import { selectOne } from '../../db/rows/rows.ts';
 
 /** Values decoded in one transaction: more would block the event loop. */
 const VALUES_A_TRANSACTION = 30_000;

@@ -6,13 +6,13 @@ import { DECIMAL_TWINS } from '../../catalog/reserved-names.ts';
 import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
 import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { removeFromOutbox } from '../outbox/excluded-entries.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-text.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
-import { optionalText, text } from '../tables/engine-column.ts';
+import { optionalText, text } from '../../db/rows/engine-column.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { nestedName } from '../tables/kind-table.ts';
-import { pick, readRows, select } from '../tables/rows.ts';
+import { pick, readRows, select } from '../../db/rows/rows.ts';
 import { removeFromDeliveries } from '../webhooks/delivery-store.ts';
 import type { RefillOptions } from './redecode.ts';
 
@@ -88,7 +88,7 @@ interface Removal {
 /** Clears the file of content removed now or left by an earlier attempt; notes the step that is left to do. */
 async function scrub(session: Session, hasRemoved: boolean, before: string | null): Promise<boolean | null> {
   if (session.dialect === 'postgres' || (!hasRemoved && before === null)) return null;
-  const { scrubFile } = await import('../sqlite/scrub.ts'); // PostgreSQL has no need of SQLite's driver.
+  const { scrubFile } = await import('../../db/sqlite/scrub.ts'); // PostgreSQL has no need of SQLite's driver.
   const left = scrubFile(session.location, !hasRemoved && before === 'checkpoint' ? 'checkpoint' : 'vacuum');
   await session.atomically((tx) => saveMeta(tx, 'privacy.scrub', left));
   return left === null;

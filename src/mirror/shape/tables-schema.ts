@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from '../session/session.ts';
-import { SEARCH_PATH, TABLES_SCHEMA, identifier } from '../session/sql-text.ts';
-import { integer, text } from '../tables/engine-column.ts';
-import { readRow } from '../tables/rows.ts';
+import type { Transaction } from '../../db/session/session.ts';
+import { SEARCH_PATH, TABLES_SCHEMA, identifier } from '../../db/session/sql-text.ts';
+import { integer, text } from '../../db/rows/engine-column.ts';
+import { readRow } from '../../db/rows/rows.ts';
 
 /**
  * Creates PostgreSQL's schema of our tables, and lets the mirror's own user find them there by their short names, as the SQL

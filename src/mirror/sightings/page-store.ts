@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm';
 import { betweenCommas } from '../../lib/text/text-list.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Session, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-text.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 import { PAGES, TOUCHED } from '../tables/change-tables.ts';
 import { SIGHTINGS } from '../tables/engine-tables.ts';
-import { append, readNumber, select, without } from '../tables/rows.ts';
+import { append, readNumber, select, without } from '../../db/rows/rows.ts';
 
 /** The content of a page when it was last landed. */
 export interface StoredPage {

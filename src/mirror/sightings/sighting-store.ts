@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Sighting } from '../../diff/certify.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { inChunks, sqlList } from '../session/sql-text.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { SIGHTINGS } from '../tables/engine-tables.ts';
-import { pick, readNumber, readTexts, select, without } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { pick, readNumber, readTexts, select, without } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 /** A response as certification uses it, with the instant at which its request was sent. */
 export interface SeenPage extends Sighting {

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Change } from '../../diff/judge-page.ts';
-import type { Queryable } from '../session/session.ts';
+import type { Queryable } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
-import { pick, readNumber, readTexts, select } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { pick, readNumber, readTexts, select } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 
 const WATCHED_KIND = pick(
   KIND_STATE,

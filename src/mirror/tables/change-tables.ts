@@ -15,8 +15,8 @@ import {
   text,
   timestamp,
   withDefault,
-} from './engine-column.ts';
-import type { EngineTable } from './engine-column.ts';
+} from '../../db/rows/engine-column.ts';
+import type { EngineTable } from '../../db/rows/engine-column.ts';
 
 /** The content of each list page when it was last landed. While the page's digest stays the same, it need not be parsed. */
 export const PAGES = {

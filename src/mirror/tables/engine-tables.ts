@@ -10,10 +10,10 @@ import {
   text,
   timestamp,
   withDefault,
-} from './engine-column.ts';
+} from '../../db/rows/engine-column.ts';
 import type { FieldType } from '../../catalog/kind.ts';
 import type { SeenType } from '../../diff/observe-fields.ts';
-import type { EngineTable } from './engine-column.ts';
+import type { EngineTable } from '../../db/rows/engine-column.ts';
 
 /** Facts about the mirror as a whole: its version, the shape of its tables, the source of its data. */
 export const MIRROR_META = {

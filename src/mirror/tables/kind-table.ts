@@ -3,7 +3,7 @@ import { integer, json } from '../../catalog/field.ts';
 import { columnType } from '../../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
 import { decimalPlaces } from '../../lib/json/decimal.ts';
-import type { Session, SqlValue } from '../session/session.ts';
+import type { Session, SqlValue } from '../../db/session/session.ts';
 
 export type Dialect = Session['dialect'];
 

@@ -10,8 +10,8 @@ import {
   text,
   timestamp,
   withDefault,
-} from './engine-column.ts';
-import type { EngineTable } from './engine-column.ts';
+} from '../../db/rows/engine-column.ts';
+import type { EngineTable } from '../../db/rows/engine-column.ts';
 
 /** Creates and updates on their way to the service. The row is the truth; a queue only says where to look. */
 export const OUTBOX = {

@@ -9,7 +9,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
 import * as changeTables from './change-tables.ts';
-import type { EngineColumn, EngineTable } from './engine-column.ts';
+import type { EngineColumn, EngineTable } from '../../db/rows/engine-column.ts';
 import * as engineTables from './engine-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
 import * as webhookTables from './webhook-tables.ts';

@@ -10,8 +10,8 @@ import {
   text,
   timestamp,
   withDefault,
-} from './engine-column.ts';
-import type { EngineTable } from './engine-column.ts';
+} from '../../db/rows/engine-column.ts';
+import type { EngineTable } from '../../db/rows/engine-column.ts';
 
 /**
  * Receivers of events. A row is a work row: the process that owns it plans and sends all deliveries of this endpoint, so that

@@ -1,11 +1,18 @@
 import { sql } from 'drizzle-orm';
 import type { FieldType } from '../../catalog/kind.ts';
 import type { FieldWords } from '../../catalog/words.ts';
-import type { Transaction } from '../session/session.ts';
-import { OLD_CONTACTS, TABLES_SCHEMA, identifier, literal, placeOf, sqlList } from '../session/sql-text.ts';
+import type { Transaction } from '../../db/session/session.ts';
+import {
+  OLD_CONTACTS,
+  TABLES_SCHEMA,
+  identifier,
+  literal,
+  placeOf,
+  sqlList,
+} from '../../db/session/sql-text.ts';
 import { DICTIONARY, RELATIONS } from '../tables/engine-tables.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import { append, readTexts } from '../tables/rows.ts';
+import { append, readTexts } from '../../db/rows/rows.ts';
 import { grantToReader } from './reader-role.ts';
 
 /** A database view, as the mirror declares it. */

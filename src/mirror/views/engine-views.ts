@@ -1,6 +1,6 @@
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { kindWords } from '../../catalog/words.ts';
-import { identifier, literal } from '../session/sql-text.ts';
+import { identifier, literal } from '../../db/session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { View, ViewColumn } from './draw-views.ts';
 import { engineColumns } from './engine-words.ts';

@@ -1,5 +1,5 @@
 import type { FieldType } from '../../catalog/kind.ts';
-import { identifier } from '../session/sql-text.ts';
+import { identifier } from '../../db/session/sql-text.ts';
 import type { ViewColumn } from './draw-views.ts';
 
 type Entry = readonly [type: FieldType, en: string, fr: string, meaning: string, unit?: string];

@@ -1,9 +1,9 @@
-import { kindNamed } from '../../catalog/catalog.ts';
+import { kindNamed } from '../../catalog/kinds/catalog.ts';
 import { columnType } from '../../catalog/kind.ts';
 import type { Field } from '../../catalog/kind.ts';
 import { fieldWords, kindWords } from '../../catalog/words.ts';
 import type { FieldWords } from '../../catalog/words.ts';
-import { identifier } from '../session/sql-text.ts';
+import { identifier } from '../../db/session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { ViewColumn } from './draw-views.ts';
 

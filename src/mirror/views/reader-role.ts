@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
-import { MirrorError } from '../session/errors.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { VIEWS_SCHEMA, identifier, placeOf } from '../session/sql-text.ts';
-import { integer, text } from '../tables/engine-column.ts';
-import { hasRow, readRows, readTexts } from '../tables/rows.ts';
+import { MirrorError } from '../../db/session/errors.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { VIEWS_SCHEMA, identifier, placeOf } from '../../db/session/sql-text.ts';
+import { integer, text } from '../../db/rows/engine-column.ts';
+import { hasRow, readRows, readTexts } from '../../db/rows/rows.ts';
 
 /** The role that may read the views, as the mirror remembers it; null if there is none. */
 export function grantedRole(db: Queryable): Promise<string | null> {

@@ -2,14 +2,14 @@ import { sql } from 'drizzle-orm';
 import { isListed } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { kindWords } from '../../catalog/words.ts';
-import type { Queryable, Session } from '../session/session.ts';
-import { OLD_CONTACTS, VIEWS_SCHEMA, identifier, isViewName, placeOf } from '../session/sql-text.ts';
-import { text } from '../tables/engine-column.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
+import { OLD_CONTACTS, VIEWS_SCHEMA, identifier, isViewName, placeOf } from '../../db/session/sql-text.ts';
+import { text } from '../../db/rows/engine-column.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { nestedTables } from '../tables/kind-table.ts';
 import type { Dialect, NestedTable } from '../tables/kind-table.ts';
-import { hasRow, pick, readRows, readTexts, select } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import { hasRow, pick, readRows, readTexts, select } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 import type { View, ViewColumn } from './draw-views.ts';
 import {
   CHANGES_VIEW,

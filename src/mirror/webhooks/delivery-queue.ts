@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, SqlValue, Transaction } from '../session/session.ts';
-import { inChunks, sqlList } from '../session/sql-text.ts';
-import { append, pick, readNumber, rewrite, select } from '../tables/rows.ts';
+import type { Queryable, SqlValue, Transaction } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { append, pick, readNumber, rewrite, select } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import type { Delivery } from './delivery-store.ts';
 

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { withoutNames } from '../outbox/excluded-entries.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { sqlList } from '../session/sql-text.ts';
-import { bigint, text } from '../tables/engine-column.ts';
-import { pick, readRows, select, without } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+import { bigint, text } from '../../db/rows/engine-column.ts';
+import { pick, readRows, select, without } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 
 /** One event on its way to one endpoint, or settled. */

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { assign, pick, select, claimRow, raiseRow } from '../tables/rows.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { assign, pick, select, claimRow, raiseRow } from '../../db/rows/rows.ts';
 import { WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
-import type { WorkClaim } from '../tables/rows.ts';
+import type { WorkClaim } from '../../db/rows/rows.ts';
 import { readEndpoint } from './endpoint-store.ts';
 import type { EndpointPatch, WebhookEndpoint } from './endpoint-store.ts';
 

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Transaction } from '../session/session.ts';
-import { bigint, optionalTimestamp } from '../tables/engine-column.ts';
-import { append, assign, insertInto, readNumber, readRow, readTexts, select } from '../tables/rows.ts';
-import type { RowOf } from '../tables/rows.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { bigint, optionalTimestamp } from '../../db/rows/engine-column.ts';
+import { append, assign, insertInto, readNumber, readRow, readTexts, select } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
 import { WEBHOOK_ENDPOINTS, WEBHOOK_SECRETS } from '../tables/webhook-tables.ts';
 
 type EndpointRow = RowOf<typeof WEBHOOK_ENDPOINTS>;

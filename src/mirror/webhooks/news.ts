@@ -4,8 +4,8 @@ import { compactJson } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Entry } from '../outbox/outbox-store.ts';
-import type { Transaction } from '../session/session.ts';
-import { append, hasRow } from '../tables/rows.ts';
+import type { Transaction } from '../../db/session/session.ts';
+import { append, hasRow } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import { readEndpoints } from './endpoint-store.ts';
 

@@ -5,7 +5,7 @@ import { SyncError } from '../../lib/sync-error.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
 import { wakeWaiting, readBlock, saveBlock } from '../../mirror/outbox/outbox-queue.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { blockedNews, leaveNews, parkedNews } from '../../mirror/webhooks/news.ts';
 import type { OutboundParts } from '../parts.ts';
 import { resultToKeep } from './kept-out.ts';

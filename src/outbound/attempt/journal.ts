@@ -10,7 +10,7 @@ import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { latestSeq } from '../../mirror/records/change-store.ts';
 import type { Watermark } from '../../mirror/records/record-store.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { countSend } from '../freeze.ts';
 import type { OutboundParts } from '../parts.ts';

@@ -2,7 +2,7 @@ import { isArray, isObject } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { isSuppressed } from '../../mirror/records/erasure-store.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 
 type OfRecord = Pick<Entry, 'kind' | 'recordId'>;
 

@@ -11,7 +11,7 @@ import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import { judgeAsked, readStored, writeRows } from '../../mirror/records/stored-rows.ts';
 import type { StoredRow } from '../../mirror/records/stored-rows.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { confirmRows, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';
 

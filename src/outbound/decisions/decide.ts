@@ -6,7 +6,7 @@ import { readAttempts, linkedEntry, saveLink } from '../../mirror/outbox/attempt
 import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';
 import { changeEntry, findEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch, EntryState } from '../../mirror/outbox/outbox-store.ts';
-import type { Session, Transaction } from '../../mirror/session/session.ts';
+import type { Session, Transaction } from '../../db/session/session.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
 import { readRows } from '../attempt/land-own.ts';
 

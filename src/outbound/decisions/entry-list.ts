@@ -12,7 +12,7 @@ import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
 import { entriesAfter, findEntry, listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { EntriesWanted, Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import { findRecord } from '../../mirror/records/record-store.ts';
-import type { Queryable } from '../../mirror/session/session.ts';
+import type { Queryable } from '../../db/session/session.ts';
 import { absent } from './decide.ts';
 import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
 import type { Frozen } from '../../mirror/outbox/freeze-store.ts';

@@ -7,7 +7,7 @@ import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { entryWithKey } from '../../mirror/outbox/outbox-queue.ts';
 import { liveRecords, liveRecordsWith } from '../../mirror/records/record-store.ts';
 import type { LiveRecord } from '../../mirror/records/record-store.ts';
-import type { Queryable, Transaction } from '../../mirror/session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { readRows } from '../attempt/land-own.ts';
 
 /** What a create asks for, as the gate needs it. */

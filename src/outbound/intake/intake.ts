@@ -5,7 +5,7 @@ import { baseHash, findEndedByKey, requestHash } from '../../mirror/outbox/ended
 import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
 import { findByKey, insertEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState, Operation } from '../../mirror/outbox/outbox-store.ts';
-import type { Queryable, Session, Transaction } from '../../mirror/session/session.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { checkEntries } from './entry-request.ts';
 import type { CheckedEntry, EntryRequest } from './entry-request.ts';
 import { keyHolder, refuseDoubles } from './gate.ts';

@@ -3,7 +3,7 @@ import { merge } from '../../diff/written.ts';
 import type { Merge } from '../../diff/written.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import type { Queryable, Session } from '../../mirror/session/session.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
 import type { CheckedEntry } from './entry-request.ts';
 import { recordsWithKey } from './gate.ts';
 import { readRows } from '../attempt/land-own.ts';

@@ -1,4 +1,4 @@
-import { kindNamed } from '../../catalog/catalog.ts';
+import { kindNamed } from '../../catalog/kinds/catalog.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { naturalKeyOf } from '../../diff/match.ts';
 import { recordId } from '../../diff/judge-page.ts';

@@ -10,7 +10,7 @@ import { claimEntry, entryBefore } from '../../mirror/outbox/outbox-queue.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { release, finishAs, tryLater, waitsForBlock } from '../attempt/conclude.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
 import type { Journalled } from '../attempt/journal.ts';

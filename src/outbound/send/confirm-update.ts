@@ -11,7 +11,7 @@ import { readStanding } from '../../mirror/kinds/kind-standing.ts';
 import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
 import { dropBlock } from '../../mirror/outbox/outbox-queue.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { readPageOf } from '../../mirror/sightings/page-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';

@@ -12,7 +12,7 @@ import { dropBlock } from '../../mirror/outbox/outbox-queue.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { wasLiveAt } from '../../mirror/records/record-store.ts';
 import type { Watermark } from '../../mirror/records/record-store.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { finishAs, release } from '../attempt/conclude.ts';

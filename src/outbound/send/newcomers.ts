@@ -9,7 +9,7 @@ import { openCreates } from '../../mirror/outbox/outbox-queue.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { isSharedByMore, newcomersSince, rewrittenSince } from '../../mirror/records/record-store.ts';
 import type { Rewritten } from '../../mirror/records/record-store.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { payloadOf } from '../attempt/journal.ts';
 import { watermarkOf } from './create.ts';
 

@@ -3,7 +3,7 @@ import { closeAttempt, readAttempts } from '../../mirror/outbox/attempts-and-lin
 import { changeEntry, findEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
 import { ownedEntries } from '../../mirror/outbox/outbox-queue.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { noneElapsed } from '../stopwatch.ts';
 import { firstLookMs } from './decide-settlement.ts';
 import type { OutboundParts } from '../parts.ts';

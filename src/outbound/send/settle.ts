@@ -7,7 +7,7 @@ import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { hasQuarantinedSince } from '../../mirror/records/record-store.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { release, finishAs } from '../attempt/conclude.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
 import type { Journalled } from '../attempt/journal.ts';

@@ -7,7 +7,7 @@ import type { JsonObject, Json } from '../../lib/json/json.ts';
 import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
 import { updatesSince } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import type { Transaction, Queryable } from '../../mirror/session/session.ts';
+import type { Transaction, Queryable } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { blockKind, finishAs, tryLater, waitAfter, waitsForBlock } from '../attempt/conclude.ts';
 import { grade, mayHaveArrived } from '../attempt/grade.ts';

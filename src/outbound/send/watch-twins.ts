@@ -7,7 +7,7 @@ import type { JsonObject } from '../../lib/json/json.ts';
 import { saveTwins } from '../../mirror/records/issue-store.ts';
 import { newcomersSince } from '../../mirror/records/record-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { release } from '../attempt/conclude.ts';
 import { watermarkOf } from './create.ts';
 import { payloadOf } from '../attempt/journal.ts';

@@ -2,7 +2,7 @@ import type { Certificate } from '../../diff/certify.ts';
 import type { Absence, AbsentRow } from '../../diff/plan-deletions.ts';
 import type { Unseen } from '../../diff/spans.ts';
 import { instantOf } from '../../lib/time/clock.ts';
-import type { Session } from '../../mirror/session/session.ts';
+import type { Session } from '../../db/session/session.ts';
 import { liveRows, liveRowsOf } from '../../mirror/records/tombstone-store.ts';
 import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
 import { askableKind } from '../../catalog/kind.ts';

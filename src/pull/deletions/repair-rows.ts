@@ -5,7 +5,7 @@ import { instantOf } from '../../lib/time/clock.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
-import type { Queryable, Transaction } from '../../mirror/session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import {
   liveRowsOf,
   liftTombstones,
@@ -28,7 +28,7 @@ import {
 import { putNestedRows } from '../../mirror/records/nested-rows.ts';
 import { liveIds } from '../../mirror/records/record-store.ts';
 import { readStored } from '../../mirror/records/stored-rows.ts';
-import { inChunks } from '../../mirror/session/sql-text.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
 import { isRecord } from '../land/altered-rows.ts';
 
 interface Outside {

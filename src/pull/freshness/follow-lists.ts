@@ -2,7 +2,7 @@ import type { ListedKind } from '../../catalog/kind.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { isBusy } from '../../mirror/kinds/kind-lease.ts';
 import { openRuns } from '../../mirror/runs/open-runs.ts';
-import type { Queryable } from '../../mirror/session/session.ts';
+import type { Queryable } from '../../db/session/session.ts';
 import { idsOf } from '../../mirror/sightings/page-store.ts';
 import {
   readAwaitedKinds,

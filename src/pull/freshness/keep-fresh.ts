@@ -2,7 +2,7 @@ import type { ListedKind } from '../../catalog/kind.ts';
 import { createFaultLog } from '../../lib/log/fault-log.ts';
 import { repeat } from '../../lib/log/repeat.ts';
 import { changeBudget } from '../../mirror/kinds/request-budget.ts';
-import { isAway } from '../../mirror/session/errors.ts';
+import { isAway } from '../../db/session/errors.ts';
 import { thinDirtyRows } from '../../mirror/sightings/page-store.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { chooseRead } from './choose-read.ts';

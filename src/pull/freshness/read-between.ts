@@ -3,7 +3,7 @@ import type { YieldingLease } from '../../mirror/kinds/kind-lease.ts';
 import { claimSource } from '../../mirror/kinds/source-binding.ts';
 import { wakeSearches } from '../../mirror/outbox/outbox-queue.ts';
 import { decoderOf } from '../../mirror/tables/kind-table.ts';
-import { LeaseError, OtherSourceError } from '../../mirror/session/errors.ts';
+import { LeaseError, OtherSourceError } from '../../db/session/errors.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { landPages } from '../land/land-pages.ts';
 import type { Landing } from '../land/land-pages.ts';

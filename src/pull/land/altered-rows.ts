@@ -5,7 +5,7 @@ import { isObject, parseJson, parseObject } from '../../lib/json/json.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import type { RecordEvidence } from '../../mirror/records/record-facts.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import type { StoredRow, Judged } from '../../mirror/records/stored-rows.ts';
 import { findAlteredElements, valueText } from '../../mirror/records/nested-repairs.ts';
 import type { FirstSighting, Sweep } from '../run/sweep.ts';

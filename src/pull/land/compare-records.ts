@@ -5,7 +5,7 @@ import { instantText } from '../../lib/time/clock.ts';
 import { readUpdatedSince } from '../../mirror/outbox/outbox-queue.ts';
 import { judgeAsked } from '../../mirror/records/stored-rows.ts';
 import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { NO_RUN } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
 import { findTampered, isRecord, recallRows } from './altered-rows.ts';

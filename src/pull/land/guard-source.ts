@@ -1,16 +1,16 @@
-import { LISTED_KINDS } from '../../catalog/catalog.ts';
+import { LISTED_KINDS } from '../../catalog/kinds/catalog.ts';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
 import { isNumber, isObject } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
-import { OtherSourceError } from '../../mirror/session/errors.ts';
+import { OtherSourceError } from '../../db/session/errors.ts';
 import { namesCompany, readTenants } from '../../mirror/kinds/source-binding.ts';
 import type { SourceClaim, KindTenants } from '../../mirror/kinds/source-binding.ts';
 import { hasMoreLive } from '../../mirror/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { Session } from '../../mirror/session/session.ts';
+import type { Session } from '../../db/session/session.ts';
 
 /** The companies that a kind's records may name. */
 interface CompaniesOfKind {

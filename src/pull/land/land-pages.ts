@@ -8,7 +8,7 @@ import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { bindSource } from '../../mirror/kinds/source-binding.ts';
 import { readSending } from '../../mirror/outbox/outbox-queue.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
-import type { Session, Transaction } from '../../mirror/session/session.ts';
+import type { Session, Transaction } from '../../db/session/session.ts';
 import { idsText, readDirtyRows, saveSightings } from '../../mirror/sightings/page-store.ts';
 import type { NewSighting } from '../../mirror/sightings/page-store.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';

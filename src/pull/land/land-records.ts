@@ -10,7 +10,7 @@ import { saveFields } from '../../mirror/kinds/field-store.ts';
 import { issueKey, openIssues } from '../../mirror/records/issue-store.ts';
 import type { Issue } from '../../mirror/records/issue-store.ts';
 import type { Judged } from '../../mirror/records/stored-rows.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { confirmRows, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
 import type { Sweep } from '../run/sweep.ts';
 import { compareRecords, isJudged, mustBeWritten } from './compare-records.ts';

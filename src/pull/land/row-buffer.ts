@@ -1,7 +1,7 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { readStored, rewrittenBy, writeRows } from '../../mirror/records/stored-rows.ts';
 import type { AnsweredRecords, StoredRow } from '../../mirror/records/stored-rows.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import { dropPagesAfter, savePages } from '../../mirror/sightings/page-store.ts';
 import type { NewPage } from '../../mirror/sightings/page-store.ts';
 import { NO_RUN } from '../run/sweep.ts';

@@ -3,7 +3,7 @@ import { certify } from '../../diff/certify.ts';
 import type { Certification } from '../../diff/certify.ts';
 import { unseenSince, spansOf } from '../../diff/spans.ts';
 import type { Unseen, Spans } from '../../diff/spans.ts';
-import type { Queryable, Session } from '../../mirror/session/session.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
 import {
   readFirstSighting,
   readOldestSweepEnd,

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { DeletionRules } from '../../diff/plan-deletions.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { Logger } from '../../lib/log/logger.ts';
-import type { Session } from '../../mirror/session/session.ts';
+import type { Session } from '../../db/session/session.ts';
 import type { Source } from '../../source/source.ts';
 import { isRunning, processPlace } from '../../lib/is-running.ts';
 

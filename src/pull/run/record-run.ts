@@ -3,7 +3,7 @@ import { applyRetention } from '../../mirror/runs/retention.ts';
 import type { Retention } from '../../mirror/runs/retention.ts';
 import { finishRun, startRun } from '../../mirror/runs/run-store.ts';
 import type { RunState } from '../../mirror/runs/run-store.ts';
-import { isAway } from '../../mirror/session/errors.ts';
+import { isAway } from '../../db/session/errors.ts';
 import type { PullParts } from './parts.ts';
 import { renewLease, HEARTBEAT_MS } from '../../mirror/kinds/kind-lease.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';

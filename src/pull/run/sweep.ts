@@ -6,7 +6,7 @@ import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import type { SourceClaim, KindTenants } from '../../mirror/kinds/source-binding.ts';
 import type { DirtyRows, StoredPage } from '../../mirror/sightings/page-store.ts';
-import type { Queryable, Transaction } from '../../mirror/session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import type { PullParts } from './parts.ts';
 
 /** The run of a reading between sweeps, which belongs to none: its events name no run. */

@@ -2,7 +2,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import type { Spans } from '../../diff/spans.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { discoverColumns } from '../../mirror/shape/discover-columns.ts';
-import { MirrorError } from '../../mirror/session/errors.ts';
+import { MirrorError } from '../../db/session/errors.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import { closeQuarantined, closeRepairs } from '../../mirror/records/issue-store.ts';
 import { writeMeta } from '../../mirror/kinds/meta.ts';
@@ -13,7 +13,7 @@ import { prunePages } from '../../mirror/sightings/page-store.ts';
 import { redecode } from '../../mirror/shape/redecode.ts';
 import { saveKindReport } from '../../mirror/runs/run-store.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import {
   oldSightings,
   pruneSightings,

@@ -3,7 +3,7 @@ import { readListShape, saveDrift, saveListShape } from '../../mirror/kinds/drif
 import type { Drift, ListShape } from '../../mirror/kinds/drift-store.ts';
 import { saveVanished } from '../../mirror/kinds/field-store.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
-import type { Transaction } from '../../mirror/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 import { saveListIssue } from '../../mirror/records/issue-store.ts';

@@ -1,7 +1,7 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { describe } from '../../lib/sync-error.ts';
 import { awaitsSweep } from '../../mirror/records/deletion-store.ts';
-import { OtherSourceError } from '../../mirror/session/errors.ts';
+import { OtherSourceError } from '../../db/session/errors.ts';
 import type { KindReport } from '../../mirror/runs/run-store.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';

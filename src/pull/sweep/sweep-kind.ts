@@ -13,7 +13,7 @@ import { returnRows } from './return-rows.ts';
 import type { WithoutRow } from './return-rows.ts';
 import { createTally } from '../land/tally.ts';
 import { compareLive } from '../../diff/plan-repairs.ts';
-import type { Session } from '../../mirror/session/session.ts';
+import type { Session } from '../../db/session/session.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { liveIds } from '../../mirror/records/record-store.ts';
 import type { ListCertification } from '../run/list-sightings.ts';

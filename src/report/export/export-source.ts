@@ -5,7 +5,7 @@ import { instantText, isCalendarDate } from '../../lib/time/clock.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readKnownPast } from '../../mirror/records/as-of.ts';
 import type { KnownPast } from '../../mirror/records/as-of.ts';
-import type { Session } from '../../mirror/session/session.ts';
+import type { Session } from '../../db/session/session.ts';
 import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
 import { exportColumns, readAsOf, readView } from './read-rows.ts';
 import type { ExportSource, ViewToRead } from './read-rows.ts';

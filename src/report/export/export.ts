@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { createDraft } from '../../lib/draft-file.ts';
-import type { Values } from '../../mirror/session/session.ts';
+import type { Values } from '../../db/session/session.ts';
 import type { ExportSource } from './read-rows.ts';
 import { csvEncoding, ndjsonEncoding } from './text-encodings.ts';
 import type { TextEncoding } from './text-encodings.ts';

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { rowsAsOf } from '../../mirror/records/as-of.ts';
-import type { Queryable, Row, SqlValue, Values } from '../../mirror/session/session.ts';
+import type { Queryable, Row, SqlValue, Values } from '../../db/session/session.ts';
 import type { DeclaredColumn } from '../../mirror/views/views.ts';
 
 /** Rows to export, in batches: a value for each column. */

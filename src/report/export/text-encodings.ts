@@ -1,4 +1,4 @@
-import type { SqlValue, Values } from '../../mirror/session/session.ts';
+import type { SqlValue, Values } from '../../db/session/session.ts';
 import { isNumberText } from './read-rows.ts';
 import type { ExportColumn, ExportType } from './read-rows.ts';
 

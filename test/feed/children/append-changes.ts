@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { appendChanges } from '../../../src/mirror/records/change-store.ts';
-import { openSession } from '../../../src/mirror/open-session.ts';
+import { openSession } from '../../../src/db/open-session.ts';
 
 const [url = '', transactions = '0'] = process.argv.slice(2);
 const UNDONE = new Error('undone');

@@ -4,7 +4,7 @@ import { createStaleCheck } from '../../../src/checks/stale-kinds.ts';
 import type { EndpointWish } from '../../../src/mirror/webhooks/endpoint-store.ts';
 import { ZOE, create, opened, spoil, update } from '../../outbound/stage.ts';
 import type { Stage } from '../../outbound/stage.ts';
-import { memoryLog } from '../../jobs/support.ts';
+import { memoryLog } from '../../runs/engine/support.ts';
 import { DATABASES } from '../support.ts';
 import { startReceiver, verified } from './receiver.ts';
 import type { Receiver } from './receiver.ts';

@@ -7,10 +7,10 @@ import { createWebhookQueue } from '../../../src/feed/webhooks/webhook-queue.ts'
 import { systemClock } from '../../../src/lib/time/clock.ts';
 import type { Clock } from '../../../src/lib/time/clock.ts';
 import type { WorkQueue } from '../../../src/lib/work-queue.ts';
-import type { Row, Session } from '../../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../../src/db/session/session.ts';
 import type { EndpointWish } from '../../../src/mirror/webhooks/endpoint-store.ts';
-import { memoryLog } from '../../jobs/support.ts';
-import type { Log } from '../../jobs/support.ts';
+import { memoryLog } from '../../runs/engine/support.ts';
+import type { Log } from '../../runs/engine/support.ts';
 import { mirrorIn, putChanges } from '../support.ts';
 import type { DATABASES, StoredChange } from '../support.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createFaultLog } from '../../../src/lib/log/fault-log.ts';
 import { canary } from '../../support/canary.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
-import { memoryLog } from '../../jobs/support.ts';
+import { memoryLog } from '../../runs/engine/support.ts';
 
 function stage() {
   const [clock, log] = [fakeClock(), memoryLog()];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createOutageLog, createProbingLog } from '../../../src/lib/log/outage-log.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
-import { memoryLog } from '../../jobs/support.ts';
+import { memoryLog } from '../../runs/engine/support.ts';
 
 const refused = (): Error =>
   new Error('GET /api/clients failed', {

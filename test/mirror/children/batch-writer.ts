@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { setInterval } from 'node:timers';
 import { sql } from 'drizzle-orm';
-import { openSqliteSession } from '../../../src/mirror/sqlite/session.ts';
+import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
 
 const [path = '', holdAt = ''] = process.argv.slice(2);
 const session = openSqliteSession(path);

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { setInterval } from 'node:timers';
 import { claimKind } from '../../../src/mirror/kinds/kind-lease.ts';
-import { openSession } from '../../../src/mirror/open-session.ts';
+import { openSession } from '../../../src/db/open-session.ts';
 import { startRun } from '../../../src/mirror/runs/run-store.ts';
 
 const [url = '', ago = '0'] = process.argv.slice(2);

@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { openPostgresSession } from '../../../src/mirror/postgres/session.ts';
+import { openPostgresSession } from '../../../src/db/postgres/session.ts';
 
 const [url = '', how = 'idle'] = process.argv.slice(2);
 const session = await openPostgresSession(url);

@@ -1,10 +1,10 @@
 /** Migrates FILE and prints whether it had to; as `FILE STEP`, says so before that schema statement and holds still. */
 import { writeSync } from 'node:fs';
 import { setInterval } from 'node:timers';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
-import type { Session, Transaction } from '../../../src/mirror/session/session.ts';
-import { openSqliteSession } from '../../../src/mirror/sqlite/session.ts';
+import type { Session, Transaction } from '../../../src/db/session/session.ts';
+import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
 
 const [path = '', holdAt = 'never'] = process.argv.slice(2);
 const session = openSqliteSession(path);

@@ -12,7 +12,7 @@ import {
   saveFields,
   saveVanished,
 } from '../../../src/mirror/kinds/field-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, kindNamed, later, tempMirror } from '../temp-mirror.ts';
 
 const [CLIENTS, PRODUCTS] = [kindNamed('clients'), kindNamed('products')];

@@ -10,8 +10,8 @@ import {
 } from '../../../src/mirror/kinds/kind-lease.ts';
 import type { KindLease, SweepEnd } from '../../../src/mirror/kinds/kind-lease.ts';
 import { leasedKinds } from '../../../src/mirror/runs/open-runs.ts';
-import { LeaseError } from '../../../src/mirror/session/errors.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import { LeaseError } from '../../../src/db/session/errors.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { leapTick, readTick } from '../../../src/mirror/kinds/kind-standing.ts';
 import { DATABASES } from '../databases.ts';
 

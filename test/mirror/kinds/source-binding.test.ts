@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import {
   bindSource,
   boundCompanies,
@@ -9,8 +9,8 @@ import {
   namesCompany,
   readTenants,
 } from '../../../src/mirror/kinds/source-binding.ts';
-import { OtherSourceError } from '../../../src/mirror/session/errors.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import { OtherSourceError } from '../../../src/db/session/errors.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { NOON_TEXT, kindNamed, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';
 
 const [OURS, THEIRS] = ['https://ours.example', 'https://theirs.example/api'];

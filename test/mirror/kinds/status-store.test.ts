@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';
 import { countIssues, hasMoreLive, readStatus } from '../../../src/mirror/kinds/status-store.ts';
 import { NOON_TEXT, putRecords, tempMirror } from '../temp-mirror.ts';

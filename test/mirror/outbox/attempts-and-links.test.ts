@@ -12,7 +12,7 @@ import {
 import type { ClosedAttempt } from '../../../src/mirror/outbox/attempts-and-links.ts';
 import { changeEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../../../src/mirror/outbox/outbox-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later, thrownBy } from '../temp-mirror.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../../src/mirror/outbox/outbox-queue.ts';
 import { changeEntry, findEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch, EntryState, NewEntry } from '../../../src/mirror/outbox/outbox-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
 

@@ -9,7 +9,7 @@ import {
   listEntries,
 } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { EntryPatch, EntryState, NewEntry } from '../../../src/mirror/outbox/outbox-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { instantText } from '../../../src/lib/time/clock.ts';
 import { asMirrored } from '../../../src/mirror/kinds/field-store.ts';
-import type { Row, Session, SqlValue } from '../../../src/mirror/session/session.ts';
+import type { Row, Session, SqlValue } from '../../../src/db/session/session.ts';
 import { readDeclaredColumns } from '../../../src/mirror/views/views.ts';
 import { rowsAsOf } from '../../../src/mirror/records/as-of.ts';
 import type { ExportColumn } from '../../../src/report/export/read-rows.ts';

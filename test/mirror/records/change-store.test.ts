@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ChangeEvent } from '../../../src/diff/judge-page.ts';
 import { appendChanges, pruneChanges } from '../../../src/mirror/records/change-store.ts';
 import type { NewChanges } from '../../../src/mirror/records/change-store.ts';
-import type { Row, Session } from '../../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
 

@@ -13,7 +13,7 @@ import {
   saveAbsences,
   saveProofs,
 } from '../../../src/mirror/records/deletion-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
 

@@ -9,7 +9,7 @@ import {
   openIssues,
 } from '../../../src/mirror/records/issue-store.ts';
 import type { Issue, ListIssue } from '../../../src/mirror/records/issue-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from '../temp-mirror.ts';
 
 const misfit = (recordId: string, changes: Partial<Issue> = {}): Issue => ({

@@ -8,7 +8,7 @@ import { compactJson, parseObject } from '../../../src/lib/json/json.ts';
 import { findAlteredElements, removeOrphans } from '../../../src/mirror/records/nested-repairs.ts';
 import { putNestedRows } from '../../../src/mirror/records/nested-rows.ts';
 import type { Issue } from '../../../src/mirror/records/issue-store.ts';
-import type { Row, Session } from '../../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../../src/db/session/session.ts';
 import { nestedTables } from '../../../src/mirror/tables/kind-table.ts';
 import { NASTY_VALUES } from '../../support/nasty-values.ts';
 import { models, spell } from '../../support/json-models.ts';

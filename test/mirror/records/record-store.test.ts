@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { liveRecords } from '../../../src/mirror/records/record-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON_TEXT, putRecords } from '../temp-mirror.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Row, Session } from '../../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../../src/db/session/session.ts';
 import { saveAbsences } from '../../../src/mirror/records/deletion-store.ts';
 import { saveFieldIssues } from '../../../src/mirror/records/issue-store.ts';
 import { writeTombstones, liveRows, liveRowsOf } from '../../../src/mirror/records/tombstone-store.ts';

@@ -8,7 +8,7 @@ import type { EntryPatch } from '../../../src/mirror/outbox/outbox-store.ts';
 import { applyRetention } from '../../../src/mirror/runs/retention.ts';
 import type { Retention } from '../../../src/mirror/runs/retention.ts';
 import { finishRun, listRuns, startRun } from '../../../src/mirror/runs/run-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, later } from '../temp-mirror.ts';

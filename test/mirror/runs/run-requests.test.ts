@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { readStatus } from '../../../src/mirror/kinds/status-store.ts';
-import { openSession } from '../../../src/mirror/open-session.ts';
+import { openSession } from '../../../src/db/open-session.ts';
 import {
   UNHEARD,
   claimRun,
@@ -21,7 +21,7 @@ import {
   startRun,
 } from '../../../src/mirror/runs/run-store.ts';
 import type { KindReport } from '../../../src/mirror/runs/run-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
 import { startChild } from '../child.ts';

@@ -9,7 +9,7 @@ import {
   startRun,
 } from '../../../src/mirror/runs/run-store.ts';
 import type { KindReport, RunEnd, RunStart } from '../../../src/mirror/runs/run-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from '../temp-mirror.ts';
 

@@ -7,7 +7,7 @@ import { discoverColumns } from '../../../src/mirror/shape/discover-columns.ts';
 import { readDrift } from '../../../src/mirror/kinds/drift-store.ts';
 import { asMirrored, saveFields } from '../../../src/mirror/kinds/field-store.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { NOON, columnsOf, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
 
 const THINGS: Kind = {

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { date, decimal, integer, text } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { growKindTable, makeReportIndexes } from '../../../src/mirror/shape/grow-kind-tables.ts';
 import { nestedTables } from '../../../src/mirror/tables/kind-table.ts';
-import { readTexts } from '../../../src/mirror/tables/rows.ts';
+import { readTexts } from '../../../src/db/rows/rows.ts';
 import { DATABASES, mirrorIn } from '../../feed/support.ts';
 import { bystander } from '../../support/postgres.ts';
 import {

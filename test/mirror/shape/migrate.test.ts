@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS, LISTED_KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS, LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { text } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
-import type { Row, Session } from '../../../src/mirror/session/session.ts';
-import { openSqliteSession } from '../../../src/mirror/sqlite/session.ts';
+import type { Row, Session } from '../../../src/db/session/session.ts';
+import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
 import { runChild, startChild } from '../child.ts';
 import {
   kindNamed,

@@ -5,7 +5,7 @@ import type { Field, Kind } from '../../../src/catalog/kind.ts';
 import { claimKind } from '../../../src/mirror/kinds/kind-lease.ts';
 import { growKindTable } from '../../../src/mirror/shape/grow-kind-tables.ts';
 import { redecode } from '../../../src/mirror/shape/redecode.ts';
-import type { Row, Session, Transaction } from '../../../src/mirror/session/session.ts';
+import type { Row, Session, Transaction } from '../../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, later, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
 
 const kindOf = (...fields: readonly Field[]): Kind => madeUpKind('things', fields);

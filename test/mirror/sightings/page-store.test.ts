@@ -12,7 +12,7 @@ import {
   thinDirtyRows,
 } from '../../../src/mirror/sightings/page-store.ts';
 import type { StoredPage } from '../../../src/mirror/sightings/page-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES } from '../databases.ts';
 import { putRecords } from '../temp-mirror.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { idsText, saveSightings } from '../../../src/mirror/sightings/page-store.ts';
 import { pruneSightings, readSightings, voidEnds } from '../../../src/mirror/sightings/sighting-store.ts';
 import type { NewSighting } from '../../../src/mirror/sightings/page-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from '../temp-mirror.ts';
 
 const IDS = ['1', '2', '9223372036854775807'];

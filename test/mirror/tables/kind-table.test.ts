@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { recordDecoder } from '../../../src/diff/decode-record.ts';
 import { sortPage } from '../../../src/diff/judge-page.ts';
 import { parseJson } from '../../../src/lib/json/json.ts';
 import { kindColumns, writtenColumns, writtenRow } from '../../../src/mirror/tables/kind-table.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { NOON_TEXT, columnsOf, kindNamed, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
 import { canonicalDecimal, idText, sentRecord } from '../wire-records.ts';
 import type { SentRecord } from '../wire-records.ts';

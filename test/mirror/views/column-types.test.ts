@@ -1,12 +1,12 @@
 import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import type { Json } from '../../../src/lib/json/json.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
-import { identifier, isViewName } from '../../../src/mirror/session/sql-text.ts';
+import type { Session } from '../../../src/db/session/session.ts';
+import { identifier, isViewName } from '../../../src/db/session/sql-text.ts';
 import { nestedTables } from '../../../src/mirror/tables/kind-table.ts';
-import { readTexts } from '../../../src/mirror/tables/rows.ts';
+import { readTexts } from '../../../src/db/rows/rows.ts';
 import { DATABASES, mirrorIn } from '../../feed/support.ts';
 import { pullFrom, sandbox } from '../../pull/support.ts';
 

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { json, reference, text } from '../../../src/catalog/field.ts';
 import { asMirrored, saveFields } from '../../../src/mirror/kinds/field-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
-import { identifier } from '../../../src/mirror/session/sql-text.ts';
+import type { Session } from '../../../src/db/session/session.ts';
+import { identifier } from '../../../src/db/session/sql-text.ts';
 import { discoverColumns } from '../../../src/mirror/shape/discover-columns.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
-import { readTexts } from '../../../src/mirror/tables/rows.ts';
+import { readTexts } from '../../../src/db/rows/rows.ts';
 import { DATABASES, mirrorIn } from '../../feed/support.ts';
 import { pullFrom, sandbox } from '../../pull/support.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../../support/postgres.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Row, Session } from '../../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../../src/db/session/session.ts';
 import { DATABASES, at, mirrorIn, putChanges } from '../../feed/support.ts';
 import { NOON_TEXT, putRecords } from '../temp-mirror.ts';
 

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { text } from '../../../src/catalog/field.ts';
 import { discoverColumns } from '../../../src/mirror/shape/discover-columns.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../../support/postgres.ts';
 import { openForTest } from '../postgres-mirror.ts';
 import { NOON, kindNamed, madeUpKind, thrownBy } from '../temp-mirror.ts';

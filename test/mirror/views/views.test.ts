@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { text } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { excludeFields } from '../../../src/catalog/exclude.ts';
 import { saveErasure } from '../../../src/mirror/records/erasure-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
-import { identifier } from '../../../src/mirror/session/sql-text.ts';
-import { readTexts } from '../../../src/mirror/tables/rows.ts';
+import type { Session } from '../../../src/db/session/session.ts';
+import { identifier } from '../../../src/db/session/sql-text.ts';
+import { readTexts } from '../../../src/db/rows/rows.ts';
 import type { Deed } from '../../../src/sandbox/faults.ts';
 import { startReceiver } from '../../feed/webhooks/receiver.ts';
 import { deliveryStageOn } from '../../feed/webhooks/stage.ts';

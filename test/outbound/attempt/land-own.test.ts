@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { kindNamed } from '../../../src/catalog/catalog.ts';
+import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import { readTick } from '../../../src/mirror/kinds/kind-standing.ts';
 import { landOwn } from '../../../src/outbound/attempt/land-own.ts';

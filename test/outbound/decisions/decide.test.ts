@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { SyncError, UsageError } from '../../../src/lib/sync-error.ts';
 import {
   closeAttempt,
@@ -11,7 +11,7 @@ import { readMeta, writeMeta } from '../../../src/mirror/kinds/meta.ts';
 import { claimEntry } from '../../../src/mirror/outbox/outbox-queue.ts';
 import { changeEntry, findEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch, EntryState, NewEntry } from '../../../src/mirror/outbox/outbox-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { adoptRecord, abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { freeze, readFrozen } from '../../../src/mirror/outbox/freeze-store.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { SyncError, UsageError } from '../../../src/lib/sync-error.ts';
 import { changeEntry, findByKey, findEntry } from '../../../src/mirror/outbox/outbox-store.ts';
 import { applyRetention } from '../../../src/mirror/runs/retention.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { readBatch } from '../../../src/outbound/intake/entry-request.ts';
 import type { EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';

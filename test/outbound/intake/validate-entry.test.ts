@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { excludeFields } from '../../../src/catalog/exclude.ts';
 import { parseJson } from '../../../src/lib/json/json.ts';
 import type { Json } from '../../../src/lib/json/json.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { memoryLog } from '../../jobs/support.ts';
+import { memoryLog } from '../../runs/engine/support.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { ZOE, create, opened, spoil, update } from '../stage.ts';
 import type { Opening } from '../stage.ts';

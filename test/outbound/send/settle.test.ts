@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DEEPEST, parseJson } from '../../../src/lib/json/json.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { DATABASES, MIRRORS } from '../../pull/steps.ts';
-import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
+import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { pullKinds } from '../../../src/pull/pull-kinds.ts';
 import type { Source } from '../../../src/source/source.ts';
 import { RULES, logger, rewriting, sandbox } from '../../pull/support.ts';

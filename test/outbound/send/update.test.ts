@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import type { Deed } from '../../../src/sandbox/faults.ts';
-import { memoryLog } from '../../jobs/support.ts';
+import { memoryLog } from '../../runs/engine/support.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { asked, opened, spoil, update, textOf } from '../stage.ts';
 import type { Opening, Stage } from '../stage.ts';

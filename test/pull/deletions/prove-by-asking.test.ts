@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { createLogger } from '../../../src/lib/log/logger.ts';
 import { decideHold } from '../../../src/mirror/records/deletion-store.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import type { PullParts } from '../../../src/pull/run/parts.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { SourceError } from '../../../src/source/http/errors.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { LISTED_KINDS } from '../../../src/catalog/catalog.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { DATABASES, MIRRORS, clockAt, eventsOf, kindsNamed, newRequests, shortEvents } from '../steps.ts';
 import { Crash, pullFrom, sandbox } from '../support.ts';
 import { saveDirtyRows } from '../../../src/mirror/sightings/page-store.ts';

@@ -1,7 +1,7 @@
 /** What reading between sweeps promises as a whole: the two figures of a replay, and what holds for any lists. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KINDS } from '../../../src/catalog/catalog.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import type { ListOrder } from '../../../src/catalog/kind.ts';
 import { countChanges } from '../../../src/pull/freshness/change-rates.ts';
 import { chooseRead } from '../../../src/pull/freshness/choose-read.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { kindNamed } from '../../../src/catalog/catalog.ts';
+import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../../src/catalog/kind.ts';
 import type { ListedKind } from '../../../src/catalog/kind.ts';
-import type { Row, Session } from '../../../src/mirror/session/session.ts';
+import type { Row, Session } from '../../../src/db/session/session.ts';
 import { createBetweenReader } from '../../../src/pull/freshness/read-between.ts';
 import type { BetweenEnd } from '../../../src/pull/freshness/read-between.ts';
 import type { PullParts } from '../../../src/pull/run/parts.ts';

@@ -1,5 +1,5 @@
 /** A service with lists that change, and a reader of them in simulated time: how late does it see what happened? */
-import { kindNamed } from '../../../src/catalog/catalog.ts';
+import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
 import { countChanges } from '../../../src/pull/freshness/change-rates.ts';
 import type { ChangeHistory, CountedChange } from '../../../src/pull/freshness/change-rates.ts';
 import { chooseRead } from '../../../src/pull/freshness/choose-read.ts';

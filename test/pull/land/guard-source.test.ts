@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { LISTED_KINDS, kindNamed } from '../../../src/catalog/catalog.ts';
+import { LISTED_KINDS, kindNamed } from '../../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../../src/catalog/kind.ts';
 import type { ListedKind } from '../../../src/catalog/kind.ts';
-import { OtherSourceError } from '../../../src/mirror/session/errors.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import { OtherSourceError } from '../../../src/db/session/errors.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { boundCompanies } from '../../../src/mirror/kinds/source-binding.ts';
 import type { PullReport } from '../../../src/pull/pull-kinds.ts';

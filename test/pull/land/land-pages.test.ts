@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { kindNamed } from '../../../src/catalog/catalog.ts';
+import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../../src/catalog/kind.ts';
 import type { Json } from '../../../src/lib/json/json.ts';
-import { LeaseError } from '../../../src/mirror/session/errors.ts';
+import { LeaseError } from '../../../src/db/session/errors.ts';
 import { claimKind } from '../../../src/mirror/kinds/kind-lease.ts';
-import type { Session } from '../../../src/mirror/session/session.ts';
+import type { Session } from '../../../src/db/session/session.ts';
 import { TOGETHER, landPages } from '../../../src/pull/land/land-pages.ts';
 import type { Landing } from '../../../src/pull/land/land-pages.ts';
 import { createSweepState, createTicks } from '../../../src/pull/run/sweep.ts';

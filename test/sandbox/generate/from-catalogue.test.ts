@@ -25,7 +25,7 @@ const MADE_UP = vi.hoisted(() => {
   return orders.map((order, index) => ({ order, name: `made_up_${'abcde'[index] ?? ''}` }));
 });
 
-vi.mock('../../../src/catalog/catalog.ts', async (original) => {
+vi.mock('../../../src/catalog/kinds/catalog.ts', async (original) => {
   const real = await original<{ readonly KINDS: readonly Kind[] }>();
   return { ...real, KINDS: [...real.KINDS, ...MADE_UP.map(kindOf)] };
 });

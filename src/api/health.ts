@@ -1,0 +1,60 @@
+import * as z from 'zod';
+import { SyncError } from '../lib/sync-error.ts';
+import { LATE, within } from '../lib/time/deadline.ts';
+import { readDamage } from '../mirror/integrity-check.ts';
+import { sendJson, sendProblem } from '../http/send.ts';
+import type { RouteContext, Server } from '../http/server.ts';
+
+const PATIENCE_MS = 2_000;
+const UNLANDED_MS = 15_000; // By then the server has ended a hanging writer.
+const state = z.object({ status: z.string() });
+const schema = { tags: ['Health'], security: [], response: { 200: state } };
+
+/** Liveness (the process runs) and readiness (it can do its work). */
+export function healthRoutes(app: Server, context: RouteContext): void {
+  app.get(
+    '/health',
+    { config: { open: true }, schema: { ...schema, summary: 'Tell that the process lives' } },
+    (_request, reply) => sendJson(reply, { status: 'ok' }),
+  );
+  app.get(
+    '/ready',
+    { config: { open: true }, schema: { ...schema, summary: 'Tell whether it can do its work' } },
+    async (request, reply) => {
+      const reasons = await faults(context);
+      if (reasons.length === 0) return sendJson(reply, { status: 'ready' });
+      const isKnown = request.headers.authorization !== undefined || request.headers.cookie !== undefined;
+      const mayKnow = isKnown && 'caller' in (await context.access.judge(request));
+      return sendProblem(reply, {
+        ...{ status: 503, code: 'server.not_ready', detail: 'It cannot do its work now.' },
+        hint: mayKnow ? undefined : 'With the admin token, this tells why.',
+        ...(mayKnow && { more: { reasons } }),
+      });
+    },
+  );
+}
+
+/** The reasons why the server is not ready. */
+async function faults(context: RouteContext): Promise<readonly string[]> {
+  if (context.closing.aborted) return ['it is stopping'];
+  return [...(await readFaults(context)), ...writeFaults(context)];
+}
+
+function writeFaults({ writes }: RouteContext): string[] {
+  const { unlandedMs, fault } = writes();
+  if (unlandedMs < UNLANDED_MS) return [];
+  const why = fault ?? 'another transaction has not ended';
+  return [`writes to the mirror have not landed for ${Math.round(unlandedMs / 1000)} s: ${why}`];
+}
+
+async function readFaults({ session, clock, logger }: RouteContext): Promise<readonly string[]> {
+  try {
+    const read = await within(clock, PATIENCE_MS, readDamage(session));
+    if (read === LATE) return [`the mirror does not answer within ${PATIENCE_MS / 1000} s`];
+    return read === null ? [] : [read.reason];
+  } catch (error) {
+    if (error instanceof SyncError) return [error.message];
+    logger.error({ err: error }, 'the mirror cannot be read');
+    return ['the mirror cannot be read; the log says why'];
+  }
+}

@@ -1,0 +1,112 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import * as z from 'zod';
+import { LATE, within } from '../lib/time/deadline.ts';
+import { mirrorMetrics } from './mirror-metrics.ts';
+import type { RouteContext, Server, ServerParts } from '../http/server.ts';
+
+const QUEUE_PATIENCE_MS = 2_000;
+
+/** Serves the metrics for Prometheus: of this process, of the mirror as it is now, and of the queue. */
+export function metricsRoute(app: Server, context: RouteContext, registry: Registry): void {
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        ...{ summary: 'Export metrics for Prometheus', tags: ['Health'] },
+        ...{
+          response: {
+            200: { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } },
+          },
+        },
+      },
+    },
+    async (_request, reply) => {
+      const own = await registry.metrics();
+      const texts = [own, await mirrorMetrics(context), await queueMetrics(context)];
+      return reply.type(registry.contentType).send(texts.map((text) => `${text.trimEnd()}\n`).join(''));
+    },
+  );
+}
+
+/** BullMQ's gauge of jobs, whose name ends like a part of a histogram. */
+const BULLMQ_JOBS = 'bullmq_job_count';
+
+const UP = 'bms_sync_queue_metrics_up';
+
+/** A queue that does not answer must not keep the rest from being scraped. */
+async function queueMetrics({ queueMetrics: read, clock, logger }: RouteContext): Promise<string> {
+  if (read === undefined) return '';
+  const isUp = (up: 0 | 1): string =>
+    `# HELP ${UP} Whether the queue told its metrics.\n# TYPE ${UP} gauge\n${UP} ${up}\n`;
+  try {
+    const text = await within(clock, QUEUE_PATIENCE_MS, read());
+    return text === LATE ? isUp(0) : `${isUp(1)}${text.replaceAll(BULLMQ_JOBS, 'bullmq_jobs')}`;
+  } catch (error) {
+    logger.debug({ err: error }, 'the queue did not tell its metrics'); // The log tells of its outage once.
+    return isUp(0);
+  }
+}
+
+const SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10];
+const REFUSED = [401, 403, 421, 429];
+
+/** Gauges that are named like counters; beside them stand the same figures by type. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((name) => `nodejs_active_${name}_total`);
+
+/** Counts the answers of this process, and tells its release, the resources that it uses, and whether its writes land. */
+export function countRequests(app: Server, { streamLimit, version, writes }: RouteContext): Registry {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  const requests = new Counter({
+    ...{ name: 'bms_sync_http_requests_total', help: 'Requests that were answered.', registers },
+    labelNames: ['method', 'route', 'status'],
+  });
+  const refusals = new Counter({
+    ...{ name: 'bms_sync_http_refusals_total', help: 'Callers that were not let in.', registers },
+    labelNames: ['status'],
+  });
+  const duration = new Histogram({
+    ...{ name: 'bms_sync_http_request_duration_seconds', help: 'Time to answer.', registers },
+    ...{ labelNames: ['route'], buckets: SECONDS },
+  });
+  const waiting = new Gauge({
+    ...{ name: 'bms_sync_http_waiting', help: 'Streams that are open.', registers },
+    collect: () => {
+      waiting.set(streamLimit.taken());
+    },
+  });
+  const build = { name: 'bms_sync_build_info', help: 'The release.', labelNames: ['version'], registers };
+  new Gauge(build).set({ version }, 1);
+  tellWrites(registry, writes);
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions } = request;
+    const route = routeOptions.url ?? 'none';
+    const status = String(reply.statusCode);
+    requests.inc({ method, route, status });
+    if (REFUSED.includes(reply.statusCode)) refusals.inc({ status });
+    if (route !== '/v1/changes') duration.observe({ route }, reply.elapsedTime / 1000); // Streams last as long as their callers.
+    done();
+  });
+  return registry;
+}
+
+/** Metrics of whether this process's writes land in the mirror. */
+function tellWrites(registry: Registry, writes: ServerParts['writes']): void {
+  const registers = [registry];
+  const age = new Gauge({
+    ...{ name: 'bms_sync_unlanded_write_age_seconds', registers },
+    help: 'Time since the oldest write to the mirror that has not landed.',
+    collect: () => {
+      age.set(writes().unlandedMs / 1000);
+    },
+  });
+  const last = new Gauge({
+    ...{ name: 'bms_sync_last_write_timestamp_seconds', registers },
+    help: 'When this process last wrote to the mirror; 0 before the first time.',
+    collect: () => {
+      last.set((writes().lastLandedAt?.getTime() ?? 0) / 1000);
+    },
+  });
+}

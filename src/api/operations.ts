@@ -1,0 +1,30 @@
+import { OPERATIONS } from '../operations/all.ts';
+import { carryOut, inputOf } from '../operations/carry-out.ts';
+import type { AnyOperation } from '../operations/operation.ts';
+import { sentence } from '../http/html.ts';
+import { sendJson } from '../http/send.ts';
+import type { RouteContext, Server } from '../http/server.ts';
+
+/** The routes of the API for all that a person may do. */
+export function operationRoutes(app: Server, context: RouteContext): void {
+  for (const operation of OPERATIONS) {
+    const { path, words, answer, status = 200 } = operation;
+    const summary = sentence(words.summary).slice(0, -1);
+    const schema = {
+      summary,
+      tags: tagsOf(operation),
+      ...inputOf(operation),
+      response: { [status]: answer },
+    };
+    app.post(`/v1${path}`, { schema }, async (request, reply) => {
+      const given = { ...(request.params as object), ...(request.body as object | null) };
+      const document = await carryOut(operation, { ...context, via: 'the HTTP API' }, given);
+      return sendJson(reply.code(status), document);
+    });
+  }
+}
+
+/** Its part of the API, by the first word of its address. */
+const tagsOf = ({ path }: AnyOperation): readonly string[] => [
+  sentence(path.split('/')[1] ?? '').slice(0, -1),
+];

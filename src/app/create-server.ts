@@ -1,0 +1,88 @@
+import cookie from '@fastify/cookie';
+import formbody from '@fastify/formbody';
+import rateLimit from '@fastify/rate-limit';
+import { createAccess } from '../http/access.ts';
+import { createSignInCodes } from '../http/credentials.ts';
+import { guard, requireToken } from '../http/guard.ts';
+import { answerErrors } from '../http/answer-errors.ts';
+import { createApp, endStreams, logRequests } from '../http/frame.ts';
+import { secureAnswers } from '../http/security-headers.ts';
+import { readBodies } from '../http/bodies.ts';
+import * as limits from '../http/limits.ts';
+import { countRequests, metricsRoute } from '../api/metrics.ts';
+import { describeApi, openapiRoute } from '../http/openapi.ts';
+import { sendProblemPage } from '../dashboard/parts/page.ts';
+import { dashboardRoutes } from '../dashboard/dashboard.ts';
+import { sendSignIn, signInRoutes } from '../dashboard/sign-in-page.ts';
+import { changeRoutes } from '../api/changes.ts';
+import { deletionRoutes } from '../api/deletions.ts';
+import { healthRoutes } from '../api/health.ts';
+import { operationRoutes } from '../api/operations.ts';
+import { outboxWriteRoutes } from '../api/outbox-writes.ts';
+import { outboxRoutes } from '../api/outbox.ts';
+import { recordRoutes } from '../api/records.ts';
+import { runRoutes } from '../api/runs.ts';
+import { statusRoutes } from '../api/status.ts';
+import { webhookRoutes } from '../api/webhooks.ts';
+import type { RouteContext, Server, ServerParts } from '../http/server.ts';
+
+const ROUTES = [
+  healthRoutes,
+  statusRoutes,
+  runRoutes,
+  changeRoutes,
+  recordRoutes,
+  outboxRoutes,
+  outboxWriteRoutes,
+  deletionRoutes,
+  webhookRoutes,
+  operationRoutes,
+  openapiRoute,
+];
+
+/**
+ * Wrong tokens from one address (of IPv6: one /64) in a minute, after which they are answered with 429. The right token is always
+ * accepted, because other clients may share its address.
+ */
+const WRONG_TOKENS = { global: false, max: 19, timeWindow: 60_000, cache: 10_000 };
+
+/** Stands for the parts that a server may lack. */
+const ABSENT: Pick<RouteContext, 'wakeEngine' | 'webhooks'> = {
+  wakeEngine: () => undefined,
+  webhooks: { allowHosts: [] },
+};
+
+/**
+ * Creates the HTTP server; the caller listens on `parts.host` and `parts.port`, and closes it.
+ *
+ * @throws {SyncError} `server.token_required` if other machines could reach it and no token is required.
+ */
+export async function createServer(parts: ServerParts): Promise<Server> {
+  requireToken(parts);
+  const { clock, logger, token, codes = createSignInCodes(clock) } = parts;
+  const app = createApp(logger);
+  await secureAnswers(app);
+  await app.register(cookie, token === null ? {} : { secret: token });
+  await app.register(rateLimit, WRONG_TOKENS);
+  const context: RouteContext = {
+    ...ABSENT,
+    ...parts,
+    access: createAccess({ token, clock, codes, countWrong: app.createRateLimit() }),
+    closing: endStreams(app),
+    streamLimit: limits.createStreamLimit(limits.STREAMS),
+  };
+  logRequests(app, logger);
+  const registry = countRequests(app, context);
+  guard(app, context, sendSignIn);
+  answerErrors(app, logger, sendProblemPage);
+  readBodies(app);
+  await describeApi(app, context);
+  for (const addRoutes of ROUTES) addRoutes(app, context);
+  metricsRoute(app, context, registry);
+  await app.register(async (pages: Server) => {
+    await pages.register(formbody); // Forms are for the pages only.
+    signInRoutes(pages, context);
+    dashboardRoutes(pages, context);
+  });
+  return app;
+}

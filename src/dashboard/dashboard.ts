@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
+import type { RouteContext, Server } from '../http/server.ts';
+import { addChangesPage } from './changes-page.ts';
+import { addDeletionsPage } from './deletions-page.ts';
+import { addEntryPage } from './entry-page.ts';
+import { addIssuesPage } from './issues-page.ts';
+import { addKindPage } from './kind-page.ts';
+import { addOutboxPage } from './outbox-page.ts';
+import { addOverviewPage } from './overview-page.ts';
+import { operationForms } from './operation-forms.ts';
+import { readKindLines } from './parts/kinds.ts';
+import { createDashboard } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { addRecordPage } from './record-page.ts';
+import { addRecordsPage } from './records-page.ts';
+import { addRunPages } from './runs-page.ts';
+import { addWebhooksPage } from './webhooks-page.ts';
+
+const PAGES = [
+  ...[addOverviewPage, addKindPage, addChangesPage, addRecordPage, addRecordsPage, addRunPages],
+  ...[addOutboxPage, addEntryPage, addDeletionsPage, addIssuesPage, addWebhooksPage],
+];
+
+/** The dashboard: the mirror as pages for people, with the forms of their decisions. */
+export function dashboardRoutes(app: Server, context: RouteContext): void {
+  const dashboard = createDashboard(context);
+  app.addHook('onListen', () => void prepare(dashboard));
+  addAssets(app);
+  for (const addPages of PAGES) addPages(app, dashboard);
+  operationForms(app, context);
+}
+
+/** Counts what the first page would have to wait for. */
+async function prepare(dashboard: Dashboard): Promise<void> {
+  try {
+    await readKindLines(dashboard, dashboard.clock.now());
+  } catch (error) {
+    dashboard.logger.debug({ err: error }, 'the pages are not prepared; the first one tells why');
+  }
+}
+
+const OWN = join(PACKAGE_FOLDER, 'assets');
+const UPLOT = dirname(createRequire(import.meta.url).resolve('uplot'));
+
+/** The files of the pages: ours, and the library that draws the plots. */
+const ASSETS = [
+  { name: 'dashboard.css', path: join(OWN, 'dashboard.css'), type: 'text/css; charset=utf-8' },
+  { name: 'dashboard.js', path: join(OWN, 'dashboard.js'), type: 'text/javascript; charset=utf-8' },
+  { name: 'icon.svg', path: join(OWN, 'icon.svg'), type: 'image/svg+xml' },
+  { name: 'uplot.css', path: join(UPLOT, 'uPlot.min.css'), type: 'text/css; charset=utf-8' },
+  { name: 'uplot.js', path: join(UPLOT, 'uPlot.iife.min.js'), type: 'text/javascript; charset=utf-8' },
+];
+
+/** Serves the style sheet, the script and the picture of the pages, read from their files once. */
+function addAssets(app: Server): void {
+  for (const { name, path, type } of ASSETS) {
+    let content: Buffer | null = null;
+    const described = { description: 'The file', content: { [type]: { schema: z.string() } } };
+    app.get(
+      `/assets/${name}`,
+      { schema: { summary: `Give the pages their ${name}`, tags: ['Pages'], response: { 200: described } } },
+      (_request, reply) => reply.type(type).send((content ??= readFileSync(path))),
+    );
+  }
+}

@@ -1,0 +1,159 @@
+import * as z from 'zod';
+import { latestSeq } from '../mirror/records/change-store.ts';
+import { compactJson, isArray, isObject } from '../lib/json/json.ts';
+import type { Attempt } from '../mirror/outbox/attempts-and-links.ts';
+import type { Entry } from '../mirror/outbox/outbox-store.ts';
+import { candidatesOf, jsonOrText, readHistory } from '../outbound/decisions/entry-list.ts';
+import type { Candidate, History } from '../outbound/decisions/entry-list.ts';
+import { explain } from '../outbound/decisions/verdicts.ts';
+import type { Server } from '../http/server.ts';
+import { entryBadge, entryRecord } from './outbox-page.ts';
+import { cut, objectIn, recordAddress, valueText, verbatim } from './parts/change-list.ts';
+import { entryDecisions } from './parts/decisions.ts';
+import { dataTable, exactly, html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
+import { done, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { rowPath } from '../operations/inputs.ts';
+
+/** Adds the page of an entry of the outbox. */
+export function addEntryPage(app: Server, { session, access }: Dashboard): void {
+  const parts = { params: rowPath, querystring: z.object({ done }) };
+  app.get('/outbox/:id', pageOptions('Show one entry of the outbox', parts), async (request, reply) => {
+    const { id } = request.params;
+    const found = await readHistory(session, id);
+    const content = entryPage({ ...found, mayDecide: access.hasToken });
+    const after = await latestSeq(session);
+    return sendPage(reply, { title: `Entry ${id}`, part: '/outbox', content, after, ...request.query });
+  });
+}
+
+/** The facts of an entry's page. */
+interface EntryFacts extends History {
+  readonly mayDecide: boolean;
+}
+
+/** One entry of the outbox: its content, its state, what can be decided, and every request that was sent for it. */
+function entryPage({ mayDecide, ...history }: EntryFacts): Html {
+  const { entry, attempts, candidates } = history;
+  const { id, operation, state } = entry;
+  return html`<div class="title">
+      <h1>Entry ${id}</h1>
+      <p>${operation} ${entryRecord(entry)} ${entryBadge(state)}</p>
+    </div>
+    <div id="entry" data-live>
+      <section class="panel" aria-labelledby="state-title">
+        <header><h2 id="state-title">State</h2></header>
+        <div class="body">
+          <p>${explain(entry).meaning}</p>
+          ${entryDecisions(entry, mayDecide)} ${factsOf(history)}
+        </div>
+      </section>
+      ${conflictPanel(entry)}
+      <section class="panel" aria-labelledby="payload-title">
+        <header>
+          <h2 id="payload-title">What it writes</h2>
+          <p>${candidates.length === 0 ? null : 'beside the records that it may have made'}</p>
+        </header>
+        ${valueTable(entry, candidates)}
+      </section>
+      <section class="panel" aria-labelledby="attempts-title">
+        <header>
+          <h2 id="attempts-title">Attempts</h2>
+          <p>journalled before they are sent</p>
+        </header>
+        ${
+          attempts.length === 0
+            ? html`<p class="none">Nothing was sent.</p>`
+            : html`<ol class="feed">
+                ${attempts.map(attemptItem)}
+              </ol>`
+        }
+      </section>
+    </div>`;
+}
+
+function factsOf({ entry, isMaker }: History): Html {
+  const { kind, key, verdict, createdAt, updatedAt, nextAttemptAt, naturalKey } = entry;
+  const candidates = candidatesOf(entry).map(
+    (id) => html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a> `,
+  );
+  const facts: readonly (readonly [name: string, value: Html | string | null])[] = [
+    ['Key', key],
+    ['Verdict', verdict],
+    ['Candidates', candidates.length === 0 ? null : html`${candidates}`],
+    ['Made', isMaker ? entryRecord(entry) : null],
+    ['Natural key', naturalKey],
+    ['Stored (UTC)', exactly(createdAt)],
+    ['Changed', exactly(updatedAt)],
+    ['Next try', nextAttemptAt === null ? null : exactly(nextAttemptAt)],
+    ['Result', entry.result],
+  ];
+  return html`<dl class="facts">
+    ${facts.map(([name, value]) =>
+      value === null
+        ? html``
+        : html`<dt>${name}</dt>
+            <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}
+
+/** Fields that another user changed too, or that the service did not take. */
+function conflictPanel({ result }: Entry): Html | null {
+  const noted = jsonOrText(result);
+  const fields = isObject(noted) ? (noted['conflicts'] ?? noted['fields']) : undefined;
+  if (!isArray(fields) || fields.length === 0) return null;
+  const columns = ['base', 'remote', 'wanted'] as const;
+  const rows = fields.filter(isObject).map(
+    (field) =>
+      html`<tr>
+        <th scope="row">${valueText(field['field'])}</th>
+        ${columns.map((column) => html`<td>${verbatim(compactJson(field[column] ?? null))}</td>`)}
+      </tr>`,
+  );
+  return html`<section class="panel" aria-labelledby="conflicts-title">
+    <header><h2 id="conflicts-title">Fields in doubt</h2></header>
+    ${dataTable({ caption: 'Fields with the values of the base, of the service, and those that were wanted', headings: ['field', 'base', 'in the service', 'wanted'], rows })}
+  </section>`;
+}
+
+const LONGEST = 10_000;
+
+function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[]): Html {
+  const value = jsonOrText(payload);
+  if (!isObject(value)) return html`<div class="body"><pre>${cut(payload, LONGEST)}</pre></div>`;
+  const records = candidates.map(({ raw }) => objectIn(raw));
+  const rows = Object.entries(value).map(
+    ([name, one]) =>
+      html`<tr>
+        <th scope="row">${name}</th>
+        <td>${verbatim(cut(valueText(one), LONGEST))}</td>
+        ${records.map((record) => html`<td>${verbatim(cut(valueText(record[name]), LONGEST))}</td>`)}
+      </tr>`,
+  );
+  const links = candidates.map(({ id }) => html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`);
+  return dataTable({ caption: 'Fields to write', headings: ['field', 'wanted', ...links], rows });
+}
+
+const GRADES: Readonly<Record<string, string>> = { done: 'good', rejected: 'bad', unsent: 'plain' };
+
+function attemptItem({ n, openedAt, closedAt, grade, status, request, responseStart }: Attempt): Html {
+  const end = closedAt === null ? 'not answered yet' : (grade ?? 'closed');
+  return html`<li>
+    <div class="head">
+      <strong>Try ${n}</strong> <span class="state ${GRADES[grade ?? ''] ?? 'warn'}">${end}</span>
+      <span>${status === null ? null : `status ${status}`}</span>
+      <span class="last quiet small">
+        ${exactly(openedAt)}${closedAt === null ? null : html` to ${exactly(closedAt)}`}
+      </span>
+    </div>
+    <pre tabindex="0" aria-label="Request of try ${n}">${cut(request, LONGEST)}</pre>
+    ${
+      responseStart === null
+        ? null
+        : html`<pre tabindex="0" aria-label="Beginning of the answer to try ${n}">
+${cut(responseStart, LONGEST)}</pre>`
+    }
+  </li>`;
+}

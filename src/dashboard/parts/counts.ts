@@ -1,0 +1,110 @@
+import { sql } from 'drizzle-orm';
+import type { Logger } from '../../lib/log/logger.ts';
+import { instantText, systemClock } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import { within } from '../../lib/time/deadline.ts';
+import { countLive } from '../../mirror/kinds/status-store.ts';
+import { firstSeqSince } from '../../mirror/records/change-store.ts';
+import type { Session } from '../../db/session/session.ts';
+import { integer, text } from '../../db/rows/engine-column.ts';
+import { readRows } from '../../db/rows/rows.ts';
+
+/** The hours that are counted, the present one included. */
+const HOURS = 48;
+
+/** What the pages count; null where it takes longer than a page may, and was not counted before. */
+export interface Counts {
+  /** Live rows of these kinds. */
+  readonly rows: (kinds: readonly string[]) => Promise<ReadonlyMap<string, number> | null>;
+  /** Change events an hour by kind, the oldest first; a kind without events is absent. */
+  readonly hours: (now: Date) => Promise<ReadonlyMap<string, readonly number[]> | null>;
+}
+
+interface CountParts {
+  readonly session: Session;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+export function createCounts(parts: CountParts): Counts {
+  const { session } = parts;
+  return {
+    rows: remembered(parts, (kinds) => readRowCounts(session, kinds)),
+    hours: remembered(parts, (now) => readHours(session, now)),
+  };
+}
+
+/** A count that took longer is shown as it was; the next one is made beside the answers. */
+const SHORT_MS = 100;
+/** How long an answer waits for a count that was short, or that there never was. */
+const PATIENCE_MS = 1_000;
+/** Counting takes one twentieth of the time at most. */
+const SHARE = 20;
+
+/** Reads again only after a while that grows with the time that reading takes. */
+function remembered<Asked, Value>(
+  { clock, logger }: CountParts,
+  read: (asked: Asked) => Promise<Value>,
+): (asked: Asked) => Promise<Value | null> {
+  let known: Value | null = null;
+  let tookMs = 0;
+  let readAt = -Infinity;
+  let reading: Promise<void> | null = null;
+  const readAgain = async (asked: Asked): Promise<void> => {
+    const begun = clock.monotonicMs();
+    try {
+      known = await read(asked);
+    } catch (error) {
+      logger.warn({ err: error }, 'the rows and events of the pages could not be counted'); // The next page tries again.
+    }
+    readAt = clock.monotonicMs();
+    tookMs = readAt - begun;
+    reading = null;
+  };
+  return async (asked) => {
+    if (clock.monotonicMs() - readAt < SHARE * tookMs) return known;
+    reading ??= readAgain(asked);
+    if (known === null || tookMs <= SHORT_MS) await within(systemClock, PATIENCE_MS, reading);
+    return known;
+  };
+}
+
+async function readRowCounts(
+  session: Session,
+  kinds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const kind of kinds) counts.set(kind, await countLive(session, kind));
+  return counts;
+}
+
+/** `YYYY-MM-DD HH`, UTC. */
+const HOUR = {
+  sqlite: sql`substr(observed_at, 1, 13)`,
+  postgres: sql`to_char(observed_at at time zone 'UTC', 'YYYY-MM-DD HH24')`,
+};
+
+const HOUR_COLUMNS = [text('kind'), text('hour'), integer('events')] as const;
+
+async function readHours(session: Session, now: Date): Promise<ReadonlyMap<string, readonly number[]>> {
+  const from = await firstSeqSince(session, instantText(hourBefore(now, HOURS - 1)));
+  const byHour = sql`
+    select kind, ${HOUR[session.dialect]} as hour, count(*) as events from changes
+    where seq >= ${from} group by 1, 2`;
+  const counts = new Map<string, Map<string, number>>();
+  for (const { kind, hour, events } of await readRows(session, HOUR_COLUMNS, byHour))
+    counts.set(kind, (counts.get(kind) ?? new Map<string, number>()).set(hour, events));
+  return new Map([...counts].map(([kind, hours]) => [kind, lastHours(hours, now)]));
+}
+
+const HOUR_MS = 3_600_000;
+
+const hourBefore = (now: Date, hours: number): Date =>
+  new Date((Math.floor(now.getTime() / HOUR_MS) - hours) * HOUR_MS);
+
+function lastHours(hours: ReadonlyMap<string, number>, now: Date): readonly number[] {
+  return Array.from({ length: HOURS }, (_, index) => {
+    const hour = instantText(hourBefore(now, HOURS - 1 - index)).slice(0, 13);
+    return hours.get(hour) ?? 0;
+  });
+}

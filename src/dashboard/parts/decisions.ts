@@ -1,0 +1,131 @@
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
+import { candidatesOf } from '../../outbound/decisions/entry-list.ts';
+import { choicesOf } from '../../outbound/decisions/verdicts.ts';
+import { OPERATIONS } from '../../operations/all.ts';
+import { approve, reject } from '../../operations/deletions.ts';
+import type { AnyOperation } from '../../operations/operation.ts';
+import { abandon, adopt, retry } from '../../operations/outbox.ts';
+import { disable, enable, replay } from '../../operations/webhooks.ts';
+import { html, sentence } from '../../http/html.ts';
+import type { Html } from '../../http/html.ts';
+
+/** A button that carries out a person's decision. */
+export interface DecisionButton {
+  readonly label: string;
+  /** The route that carries it out. */
+  readonly address: string;
+  /** Further values of the form. */
+  readonly values?: Readonly<Record<string, string>>;
+  /** The decision that most people make. */
+  readonly isMain?: boolean;
+  /** The name of the button for screen readers. */
+  readonly about?: string;
+}
+
+/** Buttons that carry out decisions and then return to the page at `back`. */
+export function decisionForms(buttons: readonly DecisionButton[], back: string): Html {
+  if (buttons.length === 0) return html``;
+  return html`<div class="deciding">
+    ${buttons.map(({ label, address, values = {}, isMain, about }) => {
+      const hidden = Object.entries({ ...values, back }).map(
+        ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+      );
+      const unseen = about === undefined ? null : html` <span class="unseen">${about}</span>`;
+      return html`<form method="post" action="${address}">
+        ${hidden}<button ${isMain === true ? html`class="main"` : null}>${label}${unseen}</button>
+      </form>`;
+    })}
+  </div>`;
+}
+
+/** What operations do, each after its name: `Abandon: give an entry up…`. */
+const effectsOf = (operations: readonly AnyOperation[]): string =>
+  operations.map(({ name, words }) => `${labelOf(name)}: ${words.summary}.`).join(' ');
+
+const labelOf = (name: string): string => sentence(name).slice(0, -1);
+
+/** The effects of decisions on disappeared records. */
+export const HOLD_EFFECTS = effectsOf([approve, reject]);
+
+/** The decisions on a kind's disappeared records. */
+export const holdButtons = (kind: string): readonly DecisionButton[] => [
+  {
+    label: 'Approve',
+    about: `the deletions of ${kind}`,
+    address: `/deletions/${kind}/approve`,
+    isMain: true,
+  },
+  { label: 'Reject', about: `the deletions of ${kind}`, address: `/deletions/${kind}/reject` },
+];
+
+const OF_ENTRIES = { adopt, retry, abandon };
+
+const ADOPTABLE = 2;
+
+/** The effects of decisions on an entry. */
+export const entryEffects = (entry: Entry): string =>
+  effectsOf(choicesOf(entry).map((choice) => OF_ENTRIES[choice]));
+
+/** The decisions on an entry; a create can be given each of the first records that it may have made. */
+export function entryButtons(entry: Entry): readonly DecisionButton[] {
+  const { id } = entry;
+  const about = `entry ${id}`;
+  return choicesOf(entry).flatMap((choice): readonly DecisionButton[] => {
+    const address = `/outbox/${id}/${choice}`;
+    if (choice === 'retry') return [{ label: 'Retry', about, address }];
+    if (choice === 'abandon') return [{ label: 'Abandon', about, address }];
+    return candidatesOf(entry)
+      .slice(0, ADOPTABLE)
+      .map((recordId) => ({ label: `Adopt ${recordId}`, address, values: { recordId }, isMain: true }));
+  });
+}
+
+/** The decisions on an entry, with their effects and a form for another record; null if there are none. */
+export function entryDecisions(entry: Entry, mayDecide: boolean): Html | null {
+  const choices = choicesOf(entry);
+  if (choices.length === 0) return null;
+  const back = `/outbox/${entry.id}`;
+  return html`<p class="quiet">${entryEffects(entry)}</p>
+    ${
+      mayDecide
+        ? html`${decisionForms(entryButtons(entry), back)}
+          ${choices.includes('adopt') ? adoptForm(entry, back) : null}`
+        : null
+    }`;
+}
+
+function adoptForm({ id }: Entry, back: string): Html {
+  return html`<form class="filters adopt" method="post" action="/outbox/${id}/adopt">
+    <input type="hidden" name="back" value="${back}" />
+    <label>another record <input name="recordId" inputmode="numeric" pattern="[0-9]+" required /></label>
+    <button>Adopt</button>
+  </form>`;
+}
+
+type Decided = Pick<EndpointStanding, 'name' | 'health'>;
+
+/** The decisions on an endpoint. */
+export function endpointButtons({ name, health }: Decided): readonly DecisionButton[] {
+  const about = `the endpoint ${name}`;
+  const button = (label: string, decision: string): DecisionButton => ({
+    ...{ label, about, address: `/webhooks/${name}/${decision}` },
+  });
+  if (health === 'healthy') return [button('Disable', 'disable')];
+  const replay = button('Replay', 'replay');
+  return health === 'disabled'
+    ? [{ ...button('Enable', 'enable'), isMain: true }, replay]
+    : [replay, button('Disable', 'disable')];
+}
+
+/** The effects of decisions on an endpoint that takes no deliveries. */
+export const endpointEffects = ({ health }: Decided): string =>
+  health === 'disabled'
+    ? effectsOf([enable, replay])
+    : `It is tried again by itself, and disabled if it takes nothing for days. ${effectsOf([replay, disable])}`;
+
+/** What has been done, after an operation of that name; nothing for another name. */
+export function noticeOf(name: string | undefined): Html | null {
+  const notice = OPERATIONS.find((known) => known.name === name)?.words.notice;
+  return notice === undefined ? null : html`<p class="notice" role="status">${notice}</p>`;
+}

@@ -1,0 +1,75 @@
+import { count, counted, dataTable, html } from '../../http/html.ts';
+import type { Html } from '../../http/html.ts';
+
+interface Plot {
+  /** Unique on the page. */
+  readonly id: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly points: readonly PlotPoint[];
+  /** Steps for counts of equal times, a line for measurements. */
+  readonly shape: 'steps' | 'line';
+}
+
+interface PlotPoint {
+  readonly at: Date;
+  readonly value: number;
+}
+
+/** Draws numbers over time, the oldest first: the script draws them; without it, and for who does not see it, they are a table. */
+export function plotFigure({ id, title, unit, points, shape }: Plot): Html {
+  const data = JSON.stringify({
+    ...{ unit, shape, at: points.map(({ at }) => at.getTime() / 1000) },
+    values: points.map(({ value }) => value),
+  });
+  return html`<figure class="plot" id="plot-${id}">
+    <div class="canvas" data-plot="${data}" aria-hidden="true"></div>
+    <details id="table-${id}">
+      <summary>${title}: as a table</summary>
+      <div class="scroll">
+        ${dataTable({
+          caption: title,
+          headings: ['when (UTC)', { number: unit }],
+          rows: points.toReversed().map(
+            ({ at, value }) =>
+              html`<tr>
+                <th scope="row">${at.toISOString().slice(0, 16).replace('T', ' ')}</th>
+                <td class="number">${count(value)}</td>
+              </tr>`,
+          ),
+        })}
+      </div>
+    </details>
+  </figure>`;
+}
+
+const [WIDTH, HEIGHT] = [144, 28];
+
+/** The outline of counts as steps, in a box of 144 × 28: the largest count touches the top. */
+export function stepsPath(counts: readonly number[]): string {
+  const most = Math.max(1, ...counts);
+  const step = WIDTH / Math.max(1, counts.length);
+  const heights = counts.map((count) => round(HEIGHT - (count / most) * (HEIGHT - 2)));
+  const steps = heights.map((height, index) => `V${height}H${round((index + 1) * step)}`);
+  return `M0 ${HEIGHT}${steps.join('')}V${HEIGHT}`;
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+/** Counts an hour as a small drawing, the oldest first; its text says the same. */
+export function sparkLine(counts: readonly number[]): Html {
+  const sum = counts.reduce((all, count) => all + count, 0);
+  const most = Math.max(0, ...counts);
+  const inAll = `${counted(sum, 'change')} in ${counts.length} hours`;
+  const text = sum === 0 ? inAll : `${inAll}, ${most} in the busiest one`;
+  return html`<svg
+    class="spark"
+    viewBox="0 0 ${WIDTH} ${HEIGHT}"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${text}"
+  >
+    <line x1="0" y1="${HEIGHT}" x2="${WIDTH}" y2="${HEIGHT}" />
+    ${sum === 0 ? null : html`<path d="${stepsPath(counts)}" />`}
+  </svg>`;
+}

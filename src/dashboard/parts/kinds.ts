@@ -1,0 +1,154 @@
+import { isListed } from '../../catalog/kind.ts';
+import { nextSlots, staleKinds } from '../../runs/schedule.ts';
+import { instantOf } from '../../lib/time/clock.ts';
+import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
+import { readFreshness, sweptAtOf } from '../../mirror/kinds/status-store.ts';
+import type { KindFreshness } from '../../mirror/kinds/status-store.ts';
+import { openRuns } from '../../mirror/runs/open-runs.ts';
+import { nextPulls } from '../../checks/status.ts';
+import { sparkLine } from './drawings.ts';
+import { count, dataTable, distance, html, when } from '../../http/html.ts';
+import type { Html } from '../../http/html.ts';
+import type { Dashboard } from './page.ts';
+
+/** A kind's line of the overview. */
+export interface KindLine extends KindFreshness {
+  /** Null = not counted yet. */
+  readonly rows: number | null;
+  /** Change events an hour, the oldest first; null = not counted yet. */
+  readonly hours: readonly number[] | null;
+  /** The next slot of a schedule that reads it, UTC; null if it has none. */
+  readonly nextAt: string | null;
+  /** Three slots have passed since its list was read to its end. */
+  readonly isStale: boolean;
+}
+
+/** How fresh each kind with a list is, in the order of the catalogue. */
+export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
+  const { session, kinds, counts, schedules } = dashboard;
+  const fresh = await readFreshness(session);
+  const lines = new Map(fresh.map((line) => [line.kind, line]));
+  const names = kinds.filter(isListed).map(({ name }) => name);
+  const listed = names.flatMap((name) => lines.get(name) ?? []);
+  const [rows, hours, stale] = await Promise.all([
+    counts.rows(listed.map(({ kind }) => kind)),
+    counts.hours(now),
+    staleNow(dashboard, fresh, now),
+  ]);
+  const next = new Map(nextPulls(nextSlots(schedules, now), names).map((slot) => [slot.kind, slot]));
+  return listed.map((line) => {
+    const { kind } = line;
+    const seen = { rows: rows?.get(kind) ?? null, hours: hours === null ? null : (hours.get(kind) ?? []) };
+    return { ...line, ...seen, nextAt: next.get(kind)?.at ?? null, isStale: stale.has(kind) };
+  });
+}
+
+/** The stale kinds; one that is read or about to be read is not. */
+async function staleNow(
+  { session, schedules, startedAt }: Dashboard,
+  fresh: readonly KindFreshness[],
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  const stale = staleKinds(schedules, { sweptAt: sweptAtOf(fresh), startedAt, now });
+  if (stale.length === 0) return new Set();
+  const reading = new Set((await openRuns(session)).flatMap((run) => run.kinds));
+  return new Set(stale.map(({ kind }) => kind).filter((kind) => !reading.has(kind)));
+}
+
+/** How fresh and how sound each kind is, a row each. */
+export function kindsPanel(kinds: readonly KindLine[], now: Date): Html {
+  return html`<section class="panel" aria-labelledby="kinds-title" id="kinds" data-live>
+    <header>
+      <h2 id="kinds-title">Record kinds</h2>
+      <p>${certifiedWords(kinds)}</p>
+    </header>
+    ${dataTable({ caption: 'Record kinds: how fresh and how sound each is', headings: ['kind', 'certificate', 'read to its end', { number: 'rows' }, 'changes, last 48 h', { number: 'open issues' }], rows: kinds.map((line) => kindRow(line, now)) }, 'cards')}
+  </section>`;
+}
+
+function certifiedWords(kinds: readonly KindLine[]): string {
+  const certified = kinds.filter(({ state }) => state === 'certified').length;
+  const some = certified === kinds.length ? 'All are' : `${certified} of ${kinds.length} are`;
+  return `${some} certified: the rows of the mirror are exactly those of the service’s list`;
+}
+
+/** Since when a list is proven, or why it is not. */
+function certificate(line: KindLine, now: Date): Html | null {
+  const { state, certified_at: at } = line;
+  const { why } = stateWords(line);
+  const since = at === null ? null : html`<span class="quiet small nowrap">proven ${when(at, now)}</span>`;
+  return state === 'certified' || why === null
+    ? since
+    : html`${since}
+        <p class="quiet small">${why}</p>`;
+}
+
+function kindRow(line: KindLine, now: Date): Html {
+  const { kind, rows, hours, open_issues: issues } = line;
+  const changes = hours?.reduce((all, some) => all + some, 0) ?? null;
+  return html`<tr>
+    <th scope="row">
+      <a href="/kinds/${kind}">${kind}</a>
+    </th>
+    <td data-title="certificate">${stateBadge(line)} ${certificate(line, now)}</td>
+    <td data-title="read to its end">${freshness(line, now)}</td>
+    <td class="number" data-title="rows">${rows === null ? '…' : count(rows)}</td>
+    <td class="${changes === 0 ? 'blank' : ''}" data-title="changes, last 48 h">
+      <div class="beside">
+        ${hours === null ? null : sparkLine(hours)}
+        <span class="quiet small">${changes === 0 ? '' : changes === null ? '…' : count(changes)}</span>
+      </div>
+    </td>
+    <td class="number ${issues === 0 ? 'blank' : ''}" data-title="open issues">
+      ${issues === 0 ? '–' : html`<a href="/issues?kind=${kind}">${count(issues)}</a>`}
+    </td>
+  </tr>`;
+}
+
+/** The end of the last reading in words; `known` is left out where the state says all. */
+export const stateWords = ({
+  state,
+  reason,
+}: Pick<KindLine, 'state' | 'reason'>): ReturnType<typeof outcomeWords> => outcomeWords({ state, reason });
+
+const TONES: Readonly<Record<string, string>> = {
+  certified: 'good',
+  complete: 'warn',
+  running: 'info',
+  invalid: 'bad',
+  aborted: 'bad',
+};
+
+/** The state of a kind as a coloured word. */
+export function stateBadge({ state, reason }: Pick<KindLine, 'state' | 'reason'>): Html {
+  return html`<span class="state ${TONES[state] ?? 'plain'}">${stateWords({ state, reason }).label}</span>`;
+}
+
+const [BAR, THICK] = [120, 4];
+
+/** When a kind was read to its end, when it is read next, and how much of the time between has passed. */
+export function freshness({ last_sweep_at: at, nextAt, isStale }: KindLine, now: Date): Html {
+  const read = at === null ? html`never` : when(at, now);
+  if (nextAt === null) return html`${read} <span class="quiet small">no schedule</span>`;
+  const next = html`<span class="quiet small nowrap" title="${nextAt.slice(0, 19)} UTC"
+    >next ${distance(instantOf(nextAt), now)}</span
+  >`;
+  return html`${read} ${next}
+  ${at === null ? null : dueBar({ from: instantOf(at), to: instantOf(nextAt), now, isStale })}`;
+}
+
+interface Due {
+  readonly from: Date;
+  readonly to: Date;
+  readonly now: Date;
+  readonly isStale: boolean;
+}
+
+function dueBar({ from, to, now, isStale }: Due): Html {
+  const all = Math.max(1, to.getTime() - from.getTime());
+  const share = Math.min(1, Math.max(0.02, (now.getTime() - from.getTime()) / all));
+  return html`<svg class="due ${isStale ? 'stale' : ''}" viewBox="0 0 ${BAR} ${THICK}" aria-hidden="true">
+    <rect width="${BAR}" height="${THICK}" rx="2" />
+    <rect width="${Math.round(share * BAR)}" height="${THICK}" rx="2" />
+  </svg>`;
+}

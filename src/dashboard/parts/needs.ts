@@ -1,0 +1,162 @@
+import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
+import type { KindFreshness } from '../../mirror/kinds/status-store.ts';
+import type { WriteBlock } from '../../mirror/outbox/outbox-queue.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { idsShown } from '../../mirror/records/deletion-store.ts';
+import type { ShownHold } from '../../mirror/records/deletion-store.ts';
+import type { Damage } from '../../mirror/integrity-check.ts';
+import { needsPerson } from '../../mirror/webhooks/endpoint-store.ts';
+import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
+import { explain } from '../../outbound/decisions/verdicts.ts';
+import type { Frozen } from '../../mirror/outbox/freeze-store.ts';
+import {
+  endpointButtons,
+  endpointEffects,
+  entryButtons,
+  entryEffects,
+  HOLD_EFFECTS,
+  holdButtons,
+} from './decisions.ts';
+import type { DecisionButton } from './decisions.ts';
+import { counted, sentence } from '../../http/html.ts';
+
+/** Something that does not go on without a person. */
+export interface Need {
+  /** Unique on the page. */
+  readonly id: string;
+  readonly title: string;
+  /** The address of the page that shows it whole. */
+  readonly address?: string;
+  /** Why it waits. */
+  readonly why: string;
+  /** The effect of each decision, or the step to take elsewhere. */
+  readonly effect: string;
+  readonly since: string | null;
+  /** Nothing goes on at all meanwhile, or what the mirror says may be wrong. */
+  readonly isGrave: boolean;
+  readonly buttons: readonly DecisionButton[];
+}
+
+/** The facts from which it follows what needs a person. */
+interface NeedFacts {
+  readonly damage: Damage | null;
+  readonly frozen: Frozen | null;
+  readonly held: readonly ShownHold[];
+  /** Some of the parked entries, and the number of all. */
+  readonly parked: readonly Entry[];
+  readonly parkedInAll: number;
+  readonly blocks: readonly WriteBlock[];
+  readonly endpoints: readonly EndpointStanding[];
+  readonly kinds: readonly (KindFreshness & { readonly isStale: boolean })[];
+}
+
+/** Everything that needs a person, the gravest first. */
+export function needsYou(facts: NeedFacts): readonly Need[] {
+  const { damage, frozen, held, parked, blocks, kinds, endpoints } = facts;
+  return [
+    ...(damage === null ? [] : [damageNeed(damage)]),
+    ...(frozen === null ? [] : [frozenNeed(frozen)]),
+    ...held.map(heldNeed),
+    ...parked.map(parkedNeed),
+    ...moreParked(facts),
+    ...blocks.map(blockedNeed),
+    ...kinds.flatMap(kindNeed),
+    ...endpoints.filter(needsPerson).map(endpointNeed),
+  ];
+}
+
+const damageNeed = ({ reason, since }: Damage): Need => ({
+  ...{ id: 'damage', title: 'The database file is damaged', why: reason, since, isGrave: true, buttons: [] },
+  effect: 'Run bms-sync doctor, and restore a backup: docs/operations.md says how.',
+});
+
+const frozenNeed = ({ reason, since }: Frozen): Need => ({
+  ...{ id: 'frozen', title: 'Nothing is sent', why: `${reason}.`, since, isGrave: true },
+  effect: 'Resume sends what waits in the outbox. Look first whether the service has some of it already.',
+  buttons: [{ label: 'Resume', address: '/outbox/resume' }],
+});
+
+function heldNeed(hold: ShownHold): Need {
+  const { kind, records, since } = hold;
+  return {
+    ...{
+      id: `held-${kind}`,
+      title: `${counted(records, 'deletion')} of ${kind} ${records === 1 ? 'is' : 'are'} held`,
+    },
+    ...{ address: '/deletions', since, isGrave: false, effect: HOLD_EFFECTS, buttons: holdButtons(kind) },
+    why: `The list no longer shows so many records at once: ${idsShown(hold, 5)}.`,
+  };
+}
+
+function parkedNeed(entry: Entry): Need {
+  const { id, kind, operation, recordId, updatedAt } = entry;
+  const what = `${operation} of ${kind}${recordId === null ? '' : ` ${recordId}`}`;
+  return {
+    ...{ id: `entry-${id}`, title: `Entry ${id} is parked: ${what}`, address: `/outbox/${id}` },
+    ...{ why: explain(entry).meaning, effect: entryEffects(entry), since: updatedAt, isGrave: false },
+    buttons: entryButtons(entry),
+  };
+}
+
+function moreParked({ parked, parkedInAll }: NeedFacts): readonly Need[] {
+  const more = parkedInAll - parked.length;
+  if (more <= 0) return [];
+  const title = `${counted(more, 'more entry', 'more entries')} ${more === 1 ? 'is' : 'are'} parked`;
+  const told = {
+    why: 'They wait for a decision each.',
+    effect: '',
+    since: null,
+    isGrave: false,
+    buttons: [],
+  };
+  return [{ id: 'parked', title, address: '/outbox?state=parked', ...told }];
+}
+
+const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock): Need => ({
+  ...{ id: `blocked-${kind}`, title: `${kind} may not be written`, since, isGrave: false, buttons: [] },
+  why: `The service refuses it to the user of this token (${reason}).`,
+  effect: `Give that user the right in the service, or take another token. It is tried again at ${probeAt.slice(0, 16)} UTC.`,
+});
+
+function kindNeed({
+  kind,
+  state,
+  reason,
+  last_sweep_at: since,
+  isStale,
+}: NeedFacts['kinds'][number]): readonly Need[] {
+  const { why } = outcomeWords({ state, reason });
+  const isFailed = state === 'invalid' || state === 'aborted';
+  if (!isFailed && !isStale) return [];
+  const stale =
+    since === null ? 'Its list was never read to its end.' : 'Three slots of its schedule have passed.';
+  return [
+    {
+      ...{ id: `stale-${kind}`, address: `/kinds/${kind}`, since, isGrave: false },
+      title: isStale ? `${kind} is stale` : `${kind} was not read to its end`,
+      why: isFailed ? `${sentence(why ?? state)} ${isStale ? stale : ''}` : stale,
+      effect: 'Pull: the list is read as soon as a background service is free.',
+      buttons: [{ label: 'Pull', about: kind, address: '/pulls', values: { kinds: kind } }],
+    },
+  ];
+}
+
+function endpointNeed(endpoint: EndpointStanding): Need {
+  const { name, health, disabledReason, failures, failingSince, pending } = endpoint;
+  const waiting = `${counted(pending, 'delivery waits', 'deliveries wait')} for it.`;
+  const isDisabled = health === 'disabled';
+  return {
+    ...{ id: `endpoint-${name}`, address: `/webhooks?endpoint=${name}`, since: failingSince, isGrave: false },
+    title: isDisabled ? `The endpoint ${name} is disabled` : `The endpoint ${name} takes no deliveries`,
+    why: isDisabled
+      ? `${DISABLED_WHY[disabledReason ?? ''] ?? 'Nothing is sent to it.'} ${waiting}`
+      : `${counted(failures, 'attempt has', 'attempts have')} failed in a row. ${waiting}`,
+    effect: endpointEffects(endpoint),
+    buttons: endpointButtons(endpoint),
+  };
+}
+
+const DISABLED_WHY: Readonly<Record<string, string>> = {
+  gone: 'It has answered 410 Gone.',
+  failing: 'It has taken nothing for five days.',
+};

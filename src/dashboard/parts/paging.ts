@@ -1,0 +1,81 @@
+import { html } from '../../http/html.ts';
+import type { Html } from '../../http/html.ts';
+
+/** Rows of a list, newest first, a page at a time. */
+export interface RowsShown<Row> {
+  readonly rows: readonly Row[];
+  /** The value of `before` for the next page; null at the end of the list. */
+  readonly next: number | null;
+}
+
+/** Rows that a page of a list shows. */
+export const PAGE_ROWS = 50;
+
+/** A page of rows that were read with a limit of one more than it shows. */
+export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => number): RowsShown<Row> {
+  const rows = read.slice(0, PAGE_ROWS);
+  const last = rows.at(-1);
+  return { rows, next: read.length > PAGE_ROWS && last !== undefined ? placeOf(last) : null };
+}
+
+/** Values of an address by their names; those that are absent are left out. */
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** An address with these values. */
+export function addressOf(path: string, query: Query): string {
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
+interface Ways {
+  readonly path: string;
+  /** The values that the list is filtered by, and the place where the page begins. */
+  readonly query: Query;
+  readonly next: number | null;
+}
+
+/** The ways to the newest and to older rows of a list. */
+export function pageLinks({ path, query, next }: Ways): Html | null {
+  const isFirst = query['before'] === undefined;
+  if (isFirst && next === null) return null;
+  const newest = html`<a class="button" href="${addressOf(path, { ...query, before: undefined })}"
+    >Newest</a
+  >`;
+  const older = html`<a class="button" rel="next" href="${addressOf(path, { ...query, before: next ?? 0 })}"
+    >Older</a
+  >`;
+  return html`<nav class="pages" aria-label="Pages of the list">
+    <span>${isFirst ? null : newest}</span><span>${next === null ? null : older}</span>
+  </nav>`;
+}
+
+interface FilterField {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string | undefined;
+  /** The values to choose from, after one that filters nothing; absent: any text. */
+  readonly choices?: readonly string[];
+}
+
+/** A form that filters a list by what its address says. */
+export function filterForm(path: string, fields: readonly FilterField[]): Html {
+  const inputs = fields.map(
+    ({ name, label, value = '', choices }) =>
+      html`<label>
+        ${label}
+        ${
+          choices === undefined
+            ? html`<input name="${name}" value="${value}" inputmode="numeric" />`
+            : html`<select name="${name}">
+                <option value="">all</option>
+                ${choices.map((choice) => html`<option ${choice === value ? html`selected` : null}>${choice}</option>`)}
+              </select>`
+        }
+      </label>`,
+  );
+  return html`<form class="filters" method="get" action="${path}" role="search">
+    ${inputs}<button>Show</button>
+  </form>`;
+}

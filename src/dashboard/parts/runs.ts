@@ -1,0 +1,75 @@
+import { instantOf } from '../../lib/time/clock.ts';
+import { listRuns, sumsOfRuns } from '../../mirror/runs/run-store.ts';
+import type { Run, RunSums } from '../../mirror/runs/run-store.ts';
+import { count, dataTable, html, roughly, when } from '../../http/html.ts';
+import type { Html } from '../../http/html.ts';
+import type { Dashboard } from './page.ts';
+
+/** A run with what it changed. */
+type SummedRun = Run & { readonly sums: RunSums };
+
+/** The latest runs before an id, newest first. */
+export async function readRuns(
+  { session, clock }: Dashboard,
+  wanted: { readonly limit: number; readonly before?: number | undefined },
+): Promise<readonly SummedRun[]> {
+  const runs = await listRuns(session, { ...wanted, now: clock.now() });
+  const sums = await sumsOfRuns(
+    session,
+    runs.map(({ id }) => id),
+  );
+  const none = { rows: 0, changes: 0 };
+  return runs.map((run) => ({ ...run, sums: sums.get(run.id) ?? none }));
+}
+
+/** Runs as a table, in the given order. */
+export function runTable(runs: readonly SummedRun[], now: Date): Html {
+  if (runs.length === 0) return html`<p class="none">No run yet.</p>`;
+  return dataTable(
+    {
+      caption: 'Runs, the newest first',
+      headings: ['run', 'kinds', 'began', { number: 'took' }, { number: 'rows' }, { number: 'changed' }],
+      rows: runs.map((run) => runRow(run, now)),
+    },
+    'cards',
+  );
+}
+
+function runRow({ id, command, kinds, state, startedAt, finishedAt, sums }: SummedRun, now: Date): Html {
+  return html`<tr>
+    <th scope="row"><a href="/runs/${id}">${command} ${id}</a> ${runBadge(state)}</th>
+    <td data-title="kinds">${kindsText(kinds)}</td>
+    <td data-title="began" class="nowrap">${startedAt === null ? 'waits' : when(startedAt, now)}</td>
+    <td class="number" data-title="took">${duration(startedAt, finishedAt)}</td>
+    <td class="number" data-title="rows">${count(sums.rows)}</td>
+    <td class="number" data-title="changed">${sums.changes === 0 ? '–' : count(sums.changes)}</td>
+  </tr>`;
+}
+
+const KINDS_SHOWN = 3;
+
+/** The first kinds, and how many more there are. */
+function kindsText(kinds: readonly string[]): string {
+  const more = kinds.length - KINDS_SHOWN;
+  return more > 0 ? `${kinds.slice(0, KINDS_SHOWN).join(', ')} and ${more} more` : kinds.join(', ');
+}
+
+/** How long something took between two of our instants. */
+export function duration(from: string | null, to: string | null): string {
+  if (from === null || to === null) return '–';
+  const ms = instantOf(to).getTime() - instantOf(from).getTime();
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : roughly(ms);
+}
+
+const TONES: Readonly<Record<string, string>> = {
+  requested: 'plain',
+  running: 'info',
+  done: 'good',
+  incomplete: 'warn',
+  failed: 'bad',
+  interrupted: 'warn',
+};
+
+/** The state of a run as a coloured word. */
+export const runBadge = (state: string): Html =>
+  html`<span class="state ${TONES[state] ?? 'plain'}">${state}</span>`;

@@ -1,0 +1,76 @@
+import * as z from 'zod';
+import { recordsAfter } from '../mirror/records/record-store.ts';
+import type { ListedRecord } from '../mirror/records/record-store.ts';
+import { kindName, recordId, requireKind } from '../operations/inputs.ts';
+import type { Server } from '../http/server.ts';
+import { recordAddress, recordName } from './parts/change-list.ts';
+import { dataTable, exactly, html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
+import { pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { addressOf, PAGE_ROWS } from './parts/paging.ts';
+
+/** Adds the page of a kind's records. */
+export function addRecordsPage(app: Server, { session, kinds }: Dashboard): void {
+  const options = pageOptions('Show records of a kind by their ids', {
+    params: z.strictObject({ kind: kindName(kinds) }),
+    querystring: z.object({ after: recordId.optional(), id: recordId.optional() }),
+  });
+  app.get('/records/:kind', options, async ({ params: { kind: name }, query: { after, id } }, reply) => {
+    const { name: kind } = requireKind(kinds, name);
+    if (id !== undefined) return reply.redirect(`/records/${kind}/${id}`, 303);
+    const records = await recordsAfter(session, kind, { after, limit: PAGE_ROWS + 1 });
+    return sendPage(reply, {
+      title: `Records of ${kind}`,
+      part: '/',
+      content: recordsPage(kind, records, after),
+    });
+  });
+}
+
+/** Records of a kind in the order of their ids; `records` may be one more than the page shows. */
+function recordsPage(kind: string, records: readonly ListedRecord[], after: string | undefined): Html {
+  const shown = records.slice(0, PAGE_ROWS);
+  const last = records.length > PAGE_ROWS ? shown.at(-1)?.id : undefined;
+  const path = `/records/${encodeURIComponent(kind)}`;
+  return html`<div class="title">
+      <h1>Records of ${kind}</h1>
+      <p>by id${after === undefined ? '' : `, after ${after}`}</p>
+    </div>
+    <form class="filters" method="get" action="${path}" role="search">
+      <label>id <input name="id" inputmode="numeric" required /></label><button>Open</button>
+    </form>
+    <section class="panel" aria-label="Records">
+      ${shown.length === 0 ? html`<p class="none">None.</p>` : recordTable(kind, shown)}
+      <nav class="pages" aria-label="Pages of the list">
+        <span>${after === undefined ? null : html`<a class="button" href="${path}">First</a>`}</span>
+        <span
+          >${last === undefined ? null : html`<a class="button" rel="next" href="${addressOf(path, { after: last })}">Next</a>`}</span
+        >
+      </nav>
+    </section>`;
+}
+
+function recordTable(kind: string, records: readonly ListedRecord[]): Html {
+  const rows = records.map(
+    ({ id, raw, changedAt, deletedAt }) =>
+      html`<tr>
+        <th scope="row"><a href="${recordAddress(kind, id)}">${id}</a></th>
+        <td data-title="name">${recordName(raw)}</td>
+        <td data-title="state">
+          <span class="state ${deletedAt === null ? 'good' : 'bad'}"
+            >${deletedAt === null ? 'live' : 'deleted'}</span
+          >
+        </td>
+        <td data-title="changed (UTC)" class="small nowrap">${exactly(deletedAt ?? changedAt)}</td>
+      </tr>`,
+  );
+  return dataTable(
+    {
+      caption: 'Records in the order of their ids',
+      headings: ['id', 'name', 'state', 'changed (UTC)'],
+      rows,
+    },
+    'cards',
+  );
+}

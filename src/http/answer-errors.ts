@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionError, FastifyError, FastifyReply } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import type { Logger } from '../lib/log/logger.ts';
+import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { MirrorError } from '../db/session/errors.ts';
+import type { Server } from './server.ts';
+import { PROBLEM_TYPE, problemText, sendProblem } from './send.ts';
+import type { Problem } from './send.ts';
+
+/** Sends the reason of a refusal as a page. */
+type SendProblemPage = (reply: FastifyReply, problem: Problem) => FastifyReply;
+
+/** Answers thrown errors, those of pages by `sendProblemPage`, and requests without a route. */
+export function answerErrors(app: Server, logger: Logger, sendProblemPage: SendProblemPage): void {
+  app.setErrorHandler((error, { routeOptions: { config } }, reply) =>
+    config.signsIn === true
+      ? sendProblemPage(reply, problemFor(error, logger))
+      : sendError(reply, error, logger),
+  );
+  app.setNotFoundHandler((_request, reply) =>
+    sendProblem(reply, {
+      status: 404,
+      code: 'http.not_found',
+      detail: 'There is nothing here.',
+      hint: 'GET /openapi.json tells what there is.',
+    }),
+  );
+}
+
+/** Answers bytes that could not be parsed as HTTP, or that came too slowly; they never reach a route. */
+export function answerMalformed(error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  const problem = OF_CONNECTIONS[error.code] ?? { ...MALFORMED, status: 400 };
+  const body = problemText(problem);
+  const status = `${problem.status} ${STATUS_CODES[problem.status] ?? ''}`;
+  const headers = `content-type: ${PROBLEM_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`);
+}
+
+/** Sends an error as a problem document. */
+export function sendError(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
+  return sendProblem(reply, problemFor(error, logger));
+}
+
+/** The problem of an error; for a bug, only the number under which it is logged. */
+function problemFor(error: unknown, logger: Logger): Problem {
+  const problem = problemOf(error);
+  if (problem !== null) return problem;
+  const id = randomUUID();
+  logger.error({ err: error, id }, 'a request failed');
+  return {
+    status: 500,
+    code: 'http.internal',
+    detail: 'An error that should not happen.',
+    hint: `The log has it under the id ${id}.`,
+    more: { id },
+  };
+}
+
+/** The HTTP status of each fault; a usage fault that is not listed is 400. */
+const STATUS: Readonly<Record<string, number>> = {
+  'outbox.absent': 404,
+  'run.absent': 404,
+  'record.absent': 404,
+  'record.unknown_kind': 404,
+  'outbox.key_taken': 409,
+  'outbox.wrong_state': 409,
+  'outbox.in_work': 409,
+  'outbox.record_taken': 409,
+  'deletions.none': 409,
+  'webhooks.absent': 404,
+  'webhooks.name_taken': 409,
+  'webhooks.refused': 422,
+  'outbox.double': 422,
+  'outbox.invalid': 422,
+  'outbox.no_record': 422,
+  'usage.kind': 422,
+  'usage.id': 422,
+  'server.full': 503,
+};
+
+const RETRY_SECONDS = 5;
+
+/** The problem document for an error; null for a bug, whose details the caller must not see. */
+function problemOf(error: unknown): Problem | null {
+  if (error instanceof SyncError) return problemOfFault(error);
+  return isOfFramework(error) ? problemOfFramework(error) : null;
+}
+
+function problemOfFault(error: SyncError): Problem | null {
+  const { code, message: detail, hint } = error;
+  const status = STATUS[code] ?? statusOfClass(error);
+  if (status === null) return null;
+  const headers = status === 503 ? { headers: { 'retry-after': String(RETRY_SECONDS) } } : {};
+  return { status, code, detail, hint, ...headers };
+}
+
+function statusOfClass(error: SyncError): number | null {
+  if (error instanceof MirrorError) return 503;
+  return error instanceof UsageError ? 400 : null;
+}
+
+/** Errors of the framework about a request, including a caller that hung up early. */
+function isOfFramework(error: unknown): error is FastifyError {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
+}
+
+type InvalidRequest = Pick<FastifyError, 'validation' | 'validationContext'> &
+  Required<Pick<FastifyError, 'validation'>>;
+
+interface Words {
+  readonly code: string;
+  readonly detail: string;
+  readonly hint?: string;
+}
+
+/** Worded by us, because the framework's message may repeat the caller's text. */
+const WORDS: Readonly<Record<number, Words>> = {
+  404: { code: 'http.not_found', detail: 'There is nothing here.' },
+  413: {
+    code: 'http.body_too_large',
+    detail: 'The body is too large.',
+    hint: 'Send less in one request.',
+  },
+  415: {
+    code: 'http.media_type',
+    detail: 'A body of this type is not understood.',
+    hint: 'Send Content-Type: application/json.',
+  },
+};
+
+const MALFORMED: Words = { code: 'http.malformed', detail: 'The request could not be read.' };
+
+const OF_CONNECTIONS: Readonly<Record<string, Problem>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, code: 'http.headers_too_large', detail: 'The headers are too large.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'http.too_slow', detail: 'The request took too long.' },
+};
+
+function problemOfFramework(error: FastifyError): Problem | null {
+  const { statusCode: status = 500 } = error;
+  if (status >= 500) return null;
+  if (hasZodFastifySchemaValidationErrors(error)) return problemOfRequest(error);
+  return { status, ...(WORDS[status] ?? MALFORMED) };
+}
+
+const FAULTS_TOLD = 10;
+
+function problemOfRequest({ validation, validationContext }: InvalidRequest): Problem {
+  const faults = validation
+    .slice(0, FAULTS_TOLD)
+    .map(({ instancePath, message = '' }) => `${validationContext ?? ''}${instancePath}: ${message}`);
+  return {
+    status: 400,
+    code: 'http.invalid_request',
+    detail: `${faults.join('; ')}.`,
+    hint: 'GET /openapi.json describes the expected requests.',
+  };
+}

@@ -1,0 +1,68 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../lib/time/clock.ts';
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Compares two secrets in constant time. */
+export function isSameSecret(given: string, secret: string): boolean {
+  return timingSafeEqual(digest(given), digest(secret));
+}
+
+/** The name of the cookie. */
+export const SESSION_COOKIE = 'bms_sync_session';
+const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
+
+/** Gives a browser the cookie that replaces the token until it expires: an instant, sealed by the token. */
+export function giveSession(reply: FastifyReply, now: Date): void {
+  const { headers } = reply.request;
+  const isSecure = headers['x-forwarded-proto'] === 'https' || /^https:/.test(headers.origin ?? '');
+  const until = Math.floor(now.getTime() / 1000) + LIFE_SECONDS;
+  void reply.setCookie(SESSION_COOKIE, String(until), {
+    path: '/',
+    maxAge: LIFE_SECONDS,
+    httpOnly: true,
+    sameSite: 'strict',
+    secure: isSecure,
+    signed: true,
+  });
+}
+
+/** Whether a request has a cookie of ours that has not expired. */
+export function hasSession(request: FastifyRequest, now: Date): boolean {
+  const { valid, value } = request.unsignCookie(request.cookies[SESSION_COOKIE] ?? '');
+  return valid && Number(value) * 1000 > now.getTime();
+}
+
+/** Codes that sign a browser in once, so that a link needs no token. */
+export interface SignInCodes {
+  /** Makes a code that is good once, for ten minutes. */
+  readonly issue: () => string;
+  /** Uses a code up; false if it is unknown, used or too old. */
+  readonly redeem: (code: string) => boolean;
+}
+
+const LIFE_MS = 600_000;
+const MOST = 100;
+
+/** Keeps codes in the memory of this process, as hashes. */
+export function createSignInCodes(clock: Pick<Clock, 'monotonicMs'>): SignInCodes {
+  const until = new Map<string, number>();
+  return {
+    issue: () => {
+      const code = randomBytes(24).toString('base64url');
+      const [oldest] = until.keys();
+      if (until.size >= MOST && oldest !== undefined) until.delete(oldest);
+      until.set(hashOf(code), clock.monotonicMs() + LIFE_MS);
+      return code;
+    },
+    redeem: (code) => {
+      const hash = hashOf(code);
+      const end = until.get(hash);
+      until.delete(hash);
+      return end !== undefined && clock.monotonicMs() < end;
+    },
+  };
+}
+
+const hashOf = (code: string): string => digest(code).toString('base64');

@@ -1,0 +1,67 @@
+import { fastify, LogController } from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Logger } from '../lib/log/logger.ts';
+import { answerMalformed, sendError } from './answer-errors.ts';
+import * as limits from './limits.ts';
+import type { Server } from './server.ts';
+
+/** Creates the application, with our limits on what a caller may send and how slowly. */
+export function createApp(logger: Logger): Server {
+  const app = fastify({
+    loggerInstance: warningsOf(logger) satisfies FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: false,
+    routerOptions: { maxParamLength: limits.HEAD_BYTES }, // Longer parameters are refused by their schemas.
+    bodyLimit: limits.BODY_BYTES,
+    requestTimeout: limits.REQUEST_MS,
+    keepAliveTimeout: limits.KEEP_ALIVE_MS,
+    connectionTimeout: limits.STILL_MS,
+    clientErrorHandler: answerMalformed,
+    http: {
+      maxHeaderSize: limits.HEAD_BYTES,
+      headersTimeout: limits.HEADERS_MS,
+      connectionsCheckingInterval: limits.CHECK_MS,
+      requireHostHeader: false, // The guard refuses it in the form of all our answers.
+    },
+    frameworkErrors: (error, _request, reply) => {
+      void sendError(reply, error, logger);
+    },
+  }) as unknown as Server;
+  app.server.maxConnections = limits.CONNECTIONS;
+  return app;
+}
+
+/** Fastify's own lines say what ours say already. */
+const warningsOf = (logger: Logger): Logger =>
+  logger.isLevelEnabled('warn') ? logger.child({}, { level: 'warn' }) : logger;
+
+/** Has streams end once the server closes, and other requests within a few seconds. */
+export function endStreams(app: Server): AbortSignal {
+  const closing = new AbortController();
+  app.addHook('preClose', (done) => {
+    closing.abort();
+    setTimeout(() => { app.server.closeAllConnections(); }, limits.CLOSE_MS).unref(); // prettier-ignore
+    done();
+  });
+  return closing.signal;
+}
+
+/**
+ * Logs answers. A change is logged at a higher level, with the way the caller was authenticated. Only the route of the URL is
+ * logged, because the rest may hold anything.
+ */
+export function logRequests(app: Server, logger: Logger): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, caller, routeOptions, entryId } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    const told = { method, route: routeOptions.url ?? null, status, caller, ms: Math.round(elapsedTime) };
+    const isChange = !['GET', 'HEAD'].includes(method) && status < 400;
+    const target = { target: request.params, ...(entryId !== null && { entryId }) };
+    if (isChange) logger.info({ ...told, ...target }, changeText(routeOptions.url, entryId));
+    else logger.debug(told, 'answered');
+    done();
+  });
+}
+
+const changeText = (route: string | undefined, entryId: number | null): string =>
+  entryId === null ? `changed by HTTP: ${route ?? ''}` : `changed by HTTP: entry ${entryId} of the outbox`;

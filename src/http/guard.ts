@@ -1,0 +1,142 @@
+import { isIP } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { UsageError } from '../lib/sync-error.ts';
+import { sendProblem } from './send.ts';
+import type { Problem } from './send.ts';
+import type { RouteContext, Server, ServerParts } from './server.ts';
+import { isEveryAddress, isLoopback, plainAddress } from './access.ts';
+
+/** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */
+export function requireToken({ token, host }: Pick<ServerParts, 'token' | 'host'>): void {
+  if (token !== null || isLoopback(host)) return;
+  throw new UsageError(`The server would be reached from other machines (${host}) without a token.`, {
+    code: 'server.token_required',
+    hint: 'Set ADMIN_TOKEN to 32 characters or more, or HOST to 127.0.0.1.',
+  });
+}
+
+/** What a person is shown who must sign in. */
+export interface SignIn {
+  /** Why the caller was refused. */
+  readonly refusal?: Problem;
+  /** The address to go to afterwards. */
+  readonly next?: string;
+  /** Asks for the page once more: the browser keeps a strict cookie back where a link of another site was followed. */
+  readonly asksAgain?: boolean;
+}
+
+type SendSignIn = (reply: FastifyReply, signIn: SignIn) => FastifyReply;
+
+/** Refuses requests without authentication: only routes marked as open need none. People get the form of `sendSignIn`. */
+export function guard(app: Server, context: RouteContext, sendSignIn: SendSignIn): void {
+  app.decorateRequest('caller', null);
+  app.decorateRequest('entryId', null);
+  app.addHook('onRequest', async (request, reply) => {
+    const refusal = await refusalOf(request, context);
+    if (refusal !== null) return refuse(request, reply, { refusal, sendSignIn });
+  });
+}
+
+const changes = ({ method }: FastifyRequest): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method);
+
+async function refusalOf(
+  request: FastifyRequest,
+  { access, host, names }: RouteContext,
+): Promise<Problem | null> {
+  const { headers } = request;
+  const foreign = hostRefusal(headers.host, { host, names });
+  if (foreign !== null) return foreign;
+  const isOpen = request.routeOptions.config.open === true;
+  if (!isOpen) {
+    const verdict = await access.judge(request);
+    if ('refusal' in verdict) return verdict.refusal;
+    request.caller = verdict.caller;
+  }
+  if (!changes(request)) return null;
+  if (!access.hasToken && !isOpen) return READ_ONLY;
+  const isByCookie = request.caller === 'cookie';
+  return originRefusal({ origin: headers.origin, host: headers.host ?? '', isByCookie });
+}
+
+const READ_ONLY: Problem = {
+  status: 403,
+  code: 'server.read_only',
+  detail: 'Without ADMIN_TOKEN, nothing can be changed here.',
+  hint: 'Set ADMIN_TOKEN to 32 characters or more, or use the command line.',
+};
+
+interface Refused {
+  readonly refusal: Problem;
+  readonly sendSignIn: SendSignIn;
+}
+
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { refusal, sendSignIn }: Refused,
+): FastifyReply {
+  const { method, url, routeOptions } = request;
+  const isAsked = routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
+  if (!isAsked) return sendProblem(reply, refusal);
+  const { 'sec-fetch-site': from, cookie } = request.headers;
+  const asksAgain = method === 'GET' && from === 'cross-site' && cookie === undefined;
+  return sendSignIn(reply, { refusal, asksAgain, ...(method === 'GET' && url !== '/' && { next: url }) });
+}
+
+const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
+const HOST = /^(\[[\da-f:.]+\]|[^:[\]\s@/\\]+)(?::\d{1,5})?$/i;
+
+/**
+ * Refuses a request that names another host: a web page whose name was made to resolve to this machine (DNS rebinding) sends
+ * its own name.
+ *
+ * Ports are not compared, since tunnels and containers change them. A server that listens on every address accepts any IP
+ * address, because it does not know all of its own, and an address cannot be rebound like a name.
+ */
+export function hostRefusal(
+  header: string | undefined,
+  { host, names }: { readonly host: string; readonly names: readonly string[] },
+): Problem | null {
+  const name = HOST.exec(header ?? '')?.[1];
+  if (name === undefined)
+    return { status: 400, code: 'http.bad_host', detail: 'The Host header is missing or malformed.' };
+  const asked = plainAddress(name);
+  if ([...OWN_NAMES, ...[host, ...names].map(plainAddress)].includes(asked)) return null;
+  if (isEveryAddress(host) && isIP(asked) !== 0) return null;
+  return {
+    status: 421,
+    code: 'http.foreign_host',
+    detail: 'This server does not answer under that host name.',
+    hint: 'Use the name or address in server.host, or localhost; or add the name to server.names.',
+  };
+}
+
+const FOREIGN: Problem = {
+  status: 403,
+  code: 'http.foreign_origin',
+  detail: 'A page of another origin asked for a change.',
+};
+
+/** Whether an `Origin` is that of the page that this host serves. */
+function isOwn(origin: string, host: string): boolean {
+  const url = URL.parse(origin);
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  const asked = `${url.protocol}//${host}`;
+  return URL.parse(asked)?.host === url.host;
+}
+
+interface Origins {
+  readonly origin: string | undefined;
+  readonly host: string;
+  /** Browsers send cookies by themselves, so a change authenticated by a cookie must name its origin. */
+  readonly isByCookie: boolean;
+}
+
+/** Refuses a change that a foreign page requested. */
+function originRefusal({ origin, host, isByCookie }: Origins): Problem | null {
+  if (origin === undefined)
+    return isByCookie
+      ? { ...FOREIGN, detail: 'A change by cookie needs the Origin header.', hint: 'Use the bearer token.' }
+      : null;
+  return isOwn(origin, host) ? null : FOREIGN;
+}

@@ -1,0 +1,66 @@
+import swagger from '@fastify/swagger';
+import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import * as z from 'zod';
+import { SESSION_COOKIE } from './credentials.ts';
+import { PROBLEM_TYPE } from './send.ts';
+import type { RouteContext, Server } from './server.ts';
+
+/** The answer of a route that sends a page. */
+export const pageAnswer = (description: string) => ({
+  description,
+  content: { 'text/html': { schema: z.string() } },
+});
+
+/** Has the schemas of all routes that are added afterwards checked, and collected into an OpenAPI document. */
+export async function describeApi(app: Server, { version }: RouteContext): Promise<void> {
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  app.addHook('onRoute', (route) => {
+    const schema = route.schema ?? {};
+    route.schema = { ...schema, response: { ...(schema.response as object), default: REFUSAL } };
+  });
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'bms-sync',
+        version,
+        description: 'The mirror, the changes for the service, and decisions on both.',
+      },
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer' },
+          cookie: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE },
+        },
+      },
+      security: [{ bearer: [] }, { cookie: [] }],
+    },
+    transform: jsonSchemaTransform,
+  });
+}
+
+/** Serves the description of this API. */
+export function openapiRoute(app: Server): void {
+  app.get(
+    '/openapi.json',
+    { schema: { summary: 'Describe this API', tags: ['Health'], response: { 200: z.looseObject({}) } } },
+    (_request, reply) => reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
+  );
+}
+
+/** Why a request was refused, as `send.ts` writes it. */
+const problem = z.object({
+  type: z.string().describe('urn:bms-sync:problem: and the code'),
+  title: z.string(),
+  status: z.int().min(400).max(599),
+  detail: z.string(),
+  code: z.string().describe('stable name of the fault'),
+  hint: z.string().optional().describe('what can be done about it'),
+  id: z.string().optional().describe('of a fault of the server: the log has it under this'),
+  reasons: z.array(z.string()).optional().describe('of /ready, with the token'),
+});
+
+const REFUSAL = {
+  description: 'Why it was not carried out',
+  content: { [PROBLEM_TYPE]: { schema: problem } },
+};

@@ -1,0 +1,44 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { compactJson } from '../lib/json/json.ts';
+import type { Json } from '../lib/json/json.ts';
+
+/** Why a request was refused, in the form of RFC 9457. */
+export interface Problem {
+  readonly status: number;
+  /** Stable name of the fault, for programs. */
+  readonly code: string;
+  readonly detail: string;
+  readonly hint?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Members beyond those of every problem. */
+  readonly more?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** The media type of a problem. */
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** Writes a problem as JSON. */
+export function problemText({ status, code, detail, hint, more }: Problem): string {
+  const title = STATUS_CODES[status] ?? 'Error';
+  return JSON.stringify({ type: `urn:bms-sync:problem:${code}`, title, status, detail, code, hint, ...more });
+}
+
+/** Sends a problem with its status and headers. */
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  return reply
+    .code(problem.status)
+    .headers({ ...problem.headers })
+    .type(PROBLEM_TYPE)
+    .send(Buffer.from(problemText(problem))); // For a string, Fastify would add a charset, which this media type does not have.
+}
+
+/** Sends JSON text. */
+export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(text);
+}
+
+/** Sends a document; a number of a record keeps its digits. */
+export function sendJson(reply: FastifyReply, document: Json): FastifyReply {
+  return sendJsonText(reply, compactJson(document));
+}

@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RawServerDefault } from 'fastify';
+import type * as z from 'zod';
+import type { Kind } from '../catalog/kind.ts';
+import type { Schedule } from '../runs/schedule.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import type { Session } from '../db/session/session.ts';
+import type { WriteStanding } from '../db/session/write-watch.ts';
+import type { SendMark } from '../outbound/freeze.ts';
+import type { Access, Caller } from './access.ts';
+import type { SignInCodes } from './credentials.ts';
+import type { StreamLimit } from './limits.ts';
+
+/** The settings that the routes of webhooks need. */
+interface WebhookRules {
+  readonly allowHosts: readonly string[];
+}
+
+/** The dependencies of the HTTP server. */
+export interface ServerParts {
+  readonly session: Session;
+  /** Tells whether this process's writes land in the mirror. */
+  readonly writes: () => WriteStanding;
+  readonly kinds: readonly Kind[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** `ADMIN_TOKEN`; null serves reads only, and only on loopback. */
+  readonly token: string | null;
+  /** The setting `server.host`: the address that the caller listens on. */
+  readonly host: string;
+  /** The setting `server.names`: further host names of the server. */
+  readonly names: readonly string[];
+  readonly port: number;
+  /** The schedules of this process's settings. */
+  readonly schedules: readonly Schedule[];
+  /** Whether the process of an owner has certainly ended. */
+  readonly isDead: (owner: string) => boolean;
+  readonly version: string;
+  /** The mark that counts the sends; `resume` raises the database's own count to it. */
+  readonly sendMark: Pick<SendMark, 'read'>;
+  /** Codes that sign a browser in once. */
+  readonly codes?: Pick<SignInCodes, 'redeem'>;
+  /** Wakes the engine: rows became due. */
+  readonly wakeEngine?: () => void;
+  /** The settings of webhooks; absent: no host inside is allowed. */
+  readonly webhooks?: WebhookRules;
+  /** Metrics of the queue as Prometheus reads them. */
+  readonly queueMetrics?: () => Promise<string>;
+}
+
+/** Types a route's request by the zod schemas that check it; routes write their answers themselves. */
+interface ZodTypes extends FastifyTypeProvider {
+  readonly validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
+  readonly serializer: unknown;
+}
+
+/** The application, whose routes are typed by their zod schemas. */
+export type Server = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypes
+>;
+
+/** The dependencies of the routes. */
+export interface RouteContext extends ServerParts {
+  readonly wakeEngine: () => void;
+  readonly webhooks: WebhookRules;
+  readonly access: Access;
+  /** Fires when the server closes: streams end. */
+  readonly closing: AbortSignal;
+  /** Limits the streams that are open. */
+  readonly streamLimit: StreamLimit;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route needs no authentication. */
+    open?: true;
+    /** It is for people: callers without authentication get the sign-in form, and errors are pages. */
+    signsIn?: true;
+  }
+  interface FastifyRequest {
+    /** The authenticated caller; null on open routes. */
+    caller: Caller | null;
+    /** The entry of the outbox that the request has stored or changed; null if none. */
+    entryId: number | null;
+  }
+}

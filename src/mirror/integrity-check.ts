@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { instantOf, instantText } from '../lib/time/clock.ts';
+import { readMeta, writeMeta } from './kinds/meta.ts';
+import { MirrorError } from '../db/session/errors.ts';
+import type { Queryable, Session, Transaction } from '../db/session/session.ts';
+
+const MOST_FINDINGS = 20;
+
+/** A separate process, because SQLite blocks its thread and a large file takes minutes; a process can be killed. */
+const CHECK = `
+  const [driver, path, most] = process.argv.slice(1);
+  const found = () => {
+    try {
+      const database = new (require(driver))(path, { readonly: true, timeout: 10_000 });
+      return database.pragma('quick_check(' + most + ')').map((row) => String(row.quick_check));
+    } catch (error) {
+      if (!/^SQLITE_(CORRUPT|NOTADB)/.test(error.code)) throw error;
+      return [error.message];
+    }
+  };
+  process.stdout.write(JSON.stringify(found()));`;
+
+/**
+ * Runs SQLite's `quick_check` on its file; other databases have checks of their own.
+ * @returns The faults; empty if the file is sound.
+ * @throws {MirrorError} `mirror.unchecked` if the check did not finish.
+ */
+export async function checkIntegrity(
+  { dialect, location: path }: Session,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  if (dialect !== 'sqlite') return [];
+  const driver = createRequire(import.meta.url).resolve('better-sqlite3');
+  const argv = ['-e', CHECK, driver, path, String(MOST_FINDINGS)];
+  try {
+    const options = { env: {}, killSignal: 'SIGKILL', ...(signal && { signal }) } as const;
+    const { stdout } = await promisify(execFile)(process.execPath, argv, options);
+    return (JSON.parse(stdout) as string[]).filter((line) => line !== 'ok');
+  } catch (error) {
+    throw new MirrorError(`The mirror ${path} could not be checked.`, {
+      code: 'mirror.unchecked',
+      hint: 'Check that this user may read it and start a process.',
+      cause: error,
+    });
+  }
+}
+
+/** The result of the latest check of the database file. */
+interface IntegrityCheck {
+  readonly checkedAt: string;
+  /** Empty if the file is sound. */
+  readonly findings: readonly string[];
+}
+
+/** A failed check: why the database file is not to be trusted. */
+export interface Damage {
+  readonly reason: string;
+  readonly since: string;
+}
+
+/** When the file was checked last; null = never. */
+export async function lastCheck(db: Queryable): Promise<Date | null> {
+  const check = await readCheck(db);
+  return check === null ? null : instantOf(check.checkedAt);
+}
+
+export async function saveCheck(tx: Transaction, findings: readonly string[], now: Date): Promise<void> {
+  const check: IntegrityCheck = { checkedAt: instantText(now), findings };
+  await writeMeta(tx, 'integrity', JSON.stringify(check));
+}
+
+/** The faults that the latest check found in the file; null if it found none or never ran. */
+export async function readDamage(db: Queryable): Promise<Damage | null> {
+  const check = await readCheck(db);
+  if (check === null || check.findings.length === 0) return null;
+  return { reason: damageOf(check.findings), since: check.checkedAt };
+}
+
+/** A check's faults in one sentence. */
+export function damageOf(findings: readonly string[]): string {
+  const [first = ''] = findings;
+  const more = findings.length === 1 ? '' : ` (and ${findings.length - 1} more)`;
+  return `the database file is damaged: ${first}${more}`;
+}
+
+async function readCheck(db: Queryable): Promise<IntegrityCheck | null> {
+  const text = await readMeta(db, 'integrity');
+  return text === null ? null : (JSON.parse(text) as IntegrityCheck);
+}

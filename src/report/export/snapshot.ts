@@ -1,0 +1,108 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { instantText, systemClock } from '../../lib/time/clock.ts';
+import { sqlitePath } from '../../db/open-session.ts';
+import { openSnapshotReader } from '../../db/postgres/session.ts';
+import type { Session } from '../../db/session/session.ts';
+import { beginSnapshot } from '../../db/sqlite/snapshot-file.ts';
+import type { SnapshotFile, SnapshotTable } from '../../db/sqlite/snapshot-file.ts';
+import { namesOfViews, readDeclaredColumns } from '../../mirror/views/views.ts';
+import type { DeclaredColumn, DialectReader } from '../../mirror/views/views.ts';
+import { exportColumns, keyOf, readView } from './read-rows.ts';
+import { outputFault } from '../output-file.ts';
+
+interface SnapshotRequest {
+  /** The address of the mirror. */
+  readonly url: string;
+  readonly kinds: readonly Kind[];
+  /** The file to write or to replace, as `snapshotFile` gives it. */
+  readonly path: string;
+}
+
+/**
+ * Writes a SQLite file with the content of the views of one instant, as tables of the same names, columns and types. It
+ * holds nothing else: neither the outbox nor secrets, nor deleted records but in `bi_changes`.
+ *
+ * Reads a mirror in SQLite without the event loop: call it in a process of its own.
+ *
+ * @throws {SyncError} `file.not_written`.
+ */
+export async function takeSnapshot(session: Session, request: SnapshotRequest) {
+  const { url, path } = request;
+  const takenAt = instantText(systemClock.now());
+  const tables = await tablesOf(session, request.kinds);
+  try {
+    const file = beginSnapshot(path);
+    try {
+      file.create(TAKEN)([[takenAt]]);
+      const mirror = sqlitePath(url);
+      const rows =
+        mirror === null ? await copyFromServer(url, file, tables) : copyFromFile(mirror, file, tables);
+      return { file: path, takenAt, tables: tables.length, rows, bytes: file.finish() };
+    } catch (error) {
+      file.discard();
+      throw error;
+    }
+  } catch (error) {
+    throw outputFault(error, path);
+  }
+}
+
+/** Says when the snapshot was taken. */
+const TAKEN: SnapshotTable = {
+  name: 'bi_snapshot',
+  columns: [{ name: 'taken_at', type: 'TIMESTAMP' }],
+  key: [],
+};
+
+/** The views, without the histories: they would hold every record once more, and `bi_changes` has its versions. */
+async function tablesOf(session: Session, kinds: readonly Kind[]): Promise<readonly SnapshotTable[]> {
+  const tables: SnapshotTable[] = [];
+  for (const name of await namesOfViews(session, kinds, session.dialect)) {
+    const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(session, name);
+    if (declared.length === 0) continue;
+    const columns = declared.map((column) => ({ name: column.name, type: snapshotType(column, session) }));
+    tables.push({ name, columns, key: keyOf(name, exportColumns(declared)) ?? [] });
+  }
+  return tables;
+}
+
+/** The types that SQLite's tables declare for the types of PostgreSQL. */
+const SQLITE_TYPES: readonly (readonly [RegExp, string])[] = [
+  [/^bigint$/, 'BIGINT'],
+  [/^(?:integer|smallint)$/, 'INTEGER'],
+  [/^(?:numeric|double|real)/, 'REAL'],
+  [/^date$/, 'DATE'],
+  [/^timestamp/, 'TIMESTAMP'],
+];
+
+function snapshotType({ type }: DeclaredColumn, { dialect }: Session): string {
+  if (dialect === 'sqlite') return type.toUpperCase();
+  return SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT';
+}
+
+function copyFromFile(mirror: string, file: SnapshotFile, tables: readonly SnapshotTable[]): number {
+  file.attach(mirror);
+  return tables.reduce((rows, table) => rows + file.copy(table), 0);
+}
+
+async function copyFromServer(
+  url: string,
+  file: SnapshotFile,
+  tables: readonly SnapshotTable[],
+): Promise<number> {
+  await using reader = await openSnapshotReader(url);
+  let rows = 0;
+  for (const table of tables) rows += await copyRows(reader, file, table);
+  return rows;
+}
+
+async function copyRows(reader: DialectReader, file: SnapshotFile, table: SnapshotTable): Promise<number> {
+  const columns = exportColumns(await readDeclaredColumns(reader, table.name));
+  const add = file.create(table);
+  let rows = 0;
+  for await (const batch of readView(reader, { name: table.name, columns })) {
+    add(batch);
+    rows += batch.length;
+  }
+  return rows;
+}

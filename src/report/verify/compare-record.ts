@@ -1,0 +1,81 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { ownValue, recordDecoder } from '../../diff/decode-record.ts';
+import { changedFields } from '../../diff/judge-page.ts';
+import type { Incoming } from '../../diff/judge-page.ts';
+import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import type { AlteredElements } from '../../mirror/records/nested-repairs.ts';
+import { valueText } from '../../mirror/records/nested-repairs.ts';
+import type { Row } from '../../db/session/session.ts';
+import { filledColumns, writtenRow } from '../../mirror/tables/kind-table.ts';
+import type { Dialect } from '../../mirror/tables/kind-table.ts';
+
+/** A place where the mirror differs from the service; values in full, `null` = none. */
+export interface Difference {
+  /** A column, `_raw` and `_deleted_at` included, or a nested table. */
+  readonly field: string;
+  readonly service: string | null;
+  readonly mirror: string | null;
+}
+
+interface Comparison {
+  readonly differences: readonly Difference[];
+  /** The content of which the row's columns and elements must be the decoding. */
+  readonly content: JsonObject;
+}
+
+/**
+ * Makes the comparison of a kind's records with their rows: `_raw` with the record, the columns with its decoding.
+ * @param kind As mirrored: discovered fields have columns too.
+ */
+export function recordComparer(kind: Kind, dialect: Dialect): (record: Incoming, row: Row) => Comparison {
+  const decode = recordDecoder(kind);
+  const columns = filledColumns(kind, dialect);
+  return (incoming, row) => {
+    const { differences, content } = compareRaw(kind, incoming, String(row['_raw']));
+    const expected = writtenRow(kind, dialect, { values: decode(content).values, own: [] });
+    const altered = columns.flatMap((field, at) => {
+      const service = valueText(expected[at]);
+      const mirror = valueText(row[field]);
+      return service === mirror ? [] : [{ field, service, mirror }];
+    });
+    return { differences: [...altered, ...differences], content };
+  };
+}
+
+/**
+ * Other spellings of the same value are no difference, but columns are filled from the spelling that `_raw` has: the content is
+ * the record with those.
+ */
+function compareRaw(kind: Kind, { record, raw }: Incoming, stored: string): Comparison {
+  if (stored === raw) return { differences: [], content: record };
+  const held = tryParse(stored);
+  if (!isObject(held))
+    return { differences: [{ field: '_raw', service: raw, mirror: stored }], content: record };
+  const changed = changedFields(kind, held, record);
+  if (changed.length === 0) return { differences: [], content: held };
+  const difference = { field: '_raw', service: only(record, changed), mirror: only(held, changed) };
+  return { differences: [difference], content: { ...held, ...members(record, changed) } };
+}
+
+/** The record with these members only, so that equal members do not hide the others. */
+function only(record: JsonObject, names: readonly string[]): string {
+  return compactJson(
+    members(
+      record,
+      names.filter((name) => Object.hasOwn(record, name)),
+    ),
+  );
+}
+
+const members = (record: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.map((name) => [name, ownValue(record, name) ?? null]));
+
+/** The differences of nested tables, each as a whole: `shown` finds the place. */
+export function nestedDifferences(altered: readonly AlteredElements[]): readonly Difference[] {
+  return altered.map(({ table, expected, held }) => ({
+    field: table.name,
+    service: JSON.stringify(expected),
+    mirror: JSON.stringify(held),
+  }));
+}

@@ -1,0 +1,85 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import { idsIn } from '../../mirror/records/nested-rows.ts';
+import { liveIds } from '../../mirror/records/record-store.ts';
+import type { Queryable, Row, Session } from '../../db/session/session.ts';
+import { filledColumns } from '../../mirror/tables/kind-table.ts';
+import type { NestedTable } from '../../mirror/tables/kind-table.ts';
+import { readTexts } from '../../db/rows/rows.ts';
+
+/** All reading is outside of transactions: neither database's writer ever waits for an audit. */
+
+const ROWS_A_QUERY = 100;
+const SIGHTINGS_A_QUERY = 200;
+
+/** Reads the rows with these ids, deleted ones too, in several queries with a turn of the event loop after each. */
+export async function readRows(
+  db: Session,
+  kind: Kind,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Row>> {
+  const names = filledColumns(kind, db.dialect).filter((name) => name !== 'id');
+  const columns = sql.join(
+    [...names, '_raw', '_deleted_at'].map((name) => sql.identifier(name)),
+    sql`, `,
+  );
+  const rows = new Map<string, Row>();
+  for (let from = 0; from < ids.length; from += ROWS_A_QUERY) {
+    const found = await db.query(sql`
+      select cast(id as text) as id, ${columns} from ${sql.identifier(kind.name)} as k
+      where k.id in ${idsIn(db, ids.slice(from, from + ROWS_A_QUERY))}`);
+    for (const row of found) rows.set(String(row['id']), row);
+    await yieldToEventLoop();
+  }
+  return rows;
+}
+
+/** The ids under which a nested table has elements although no row has them. */
+export async function readStrayParents(
+  db: Queryable,
+  kind: string,
+  { name }: NestedTable,
+): Promise<readonly string[]> {
+  return readTexts(
+    db,
+    sql`
+    select distinct cast(parent_id as text) from ${sql.identifier(name)} as n
+    where not exists (select 1 from ${sql.identifier(kind)} as k where k.id = n.parent_id)`,
+  );
+}
+
+/** The ids of all live rows. */
+export async function readLiveIds(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
+  const live = new Set<string>();
+  for await (const ids of liveIds(db, kind)) {
+    for (const id of ids.split(',')) if (id !== '') live.add(id);
+    await yieldToEventLoop();
+  }
+  return live;
+}
+
+/** The ids that the list lacks and the mirror can explain: their absence is noted, or a kept list response showed them. */
+export async function readAccountedFor(
+  db: Queryable,
+  kind: string,
+  ids: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const noted = sql`select record_id from deletions where kind = ${kind} and concluded_at is null`;
+  const accountedFor = new Set((await readTexts(db, noted)).filter((id) => ids.has(id)));
+  for await (const shown of idsShown(db, kind)) for (const id of shown) if (ids.has(id)) accountedFor.add(id);
+  return accountedFor;
+}
+
+/** The ids that each kept list response showed. */
+async function* idsShown(db: Queryable, kind: string): AsyncGenerator<readonly string[]> {
+  for (let after: string | null = '-1'; after !== null;) {
+    const from: string = after;
+    const rows = await db.query(sql`
+      select answered, ids from sightings
+      where kind = ${kind} and answered > ${from} order by answered limit ${SIGHTINGS_A_QUERY}`);
+    for (const row of rows) yield String(row['ids']).match(/\d+/g) ?? [];
+    after = rows.length < SIGHTINGS_A_QUERY ? null : String(rows.at(-1)?.['answered']);
+    await yieldToEventLoop();
+  }
+}

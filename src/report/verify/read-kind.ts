@@ -1,0 +1,189 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { ListedKind } from '../../catalog/kind.ts';
+import { sortPage } from '../../diff/judge-page.ts';
+import type { Incoming } from '../../diff/judge-page.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { asMirrored } from '../../mirror/kinds/field-store.ts';
+import { readSuppressed } from '../../mirror/records/erasure-store.ts';
+import { readRecordsWithoutRow } from '../../mirror/records/issue-store.ts';
+import { findAlteredElements } from '../../mirror/records/nested-repairs.ts';
+import type { ParentRecord } from '../../mirror/records/nested-rows.ts';
+import type { Row, Session } from '../../db/session/session.ts';
+import { nestedTables } from '../../mirror/tables/kind-table.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import type { ListResponse } from '../../source/paging/list-responses.ts';
+import type { Source } from '../../source/source.ts';
+import { nestedDifferences, recordComparer } from './compare-record.ts';
+import type { AuditFinding } from './findings.ts';
+import { readLiveIds, readRows, readStrayParents } from './mirror-rows.ts';
+
+export interface AuditParts {
+  readonly session: Session;
+  readonly source: Pick<Source, 'sweep'>;
+  readonly onProgress?: (progress: AuditProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+interface AuditProgress {
+  readonly kind: string;
+  readonly pages: number;
+  /** The last page that the service has named; null = unknown. */
+  readonly lastPage: number | null;
+}
+
+/** One reading of a whole list beside the mirror. */
+export interface KindReading {
+  /** Records that were compared with the mirror. */
+  readonly compared: ReadonlySet<string>;
+  /** How many records can have no row, or have none by an open issue. */
+  readonly quarantined: number;
+  /** Why the list was not read to its end; null = it was. */
+  readonly fault: SourceError | null;
+}
+
+type OnFinding = (finding: AuditFinding) => void;
+
+/**
+ * Reads the whole list of a kind, page by page, and reports every difference from the mirror. Changes nothing and takes no
+ * lease. A fault of the source ends the reading and is part of its result.
+ * @throws {MirrorError} If the database fails.
+ */
+export async function readKind(
+  parts: AuditParts,
+  kind: ListedKind,
+  onFinding: OnFinding,
+): Promise<KindReading> {
+  const { session } = parts;
+  const mirrored = await asMirrored(session, kind);
+  const reading: OpenReading = {
+    session,
+    kind: mirrored,
+    compare: recordComparer(mirrored, session.dialect),
+    setAside: await readRecordsWithoutRow(session, kind.name),
+    suppressed: await readSuppressed(session, kind.name),
+    shown: new Set(),
+    compared: new Set(),
+    quarantined: new Set(),
+    onFinding,
+  };
+  const live = await readLiveIds(session, kind.name); // Before the reading: records created meanwhile are not surplus.
+  const fault = await readPages(parts, reading);
+  if (fault === null) await findSurplus(reading, live);
+  return { compared: reading.compared, quarantined: reading.quarantined.size, fault };
+}
+
+interface OpenReading {
+  readonly session: Session;
+  readonly kind: ListedKind;
+  readonly compare: ReturnType<typeof recordComparer>;
+  /** Ids with an open issue about the whole record. */
+  readonly setAside: ReadonlySet<string>;
+  /** Ids of records that are kept out of the mirror on purpose: they are not compared. */
+  readonly suppressed: ReadonlySet<string>;
+  /** Every id that some page showed. */
+  readonly shown: Set<string>;
+  readonly compared: Set<string>;
+  /** By their ids, or by their texts where they have none. */
+  readonly quarantined: Set<string>;
+  readonly onFinding: OnFinding;
+}
+
+/** Compares every page as it comes; returns the fault that ended the list early. */
+async function readPages(
+  { source, onProgress, signal }: AuditParts,
+  reading: OpenReading,
+): Promise<SourceError | null> {
+  let [ticks, pages] = [0, 0];
+  const { kind } = reading;
+  const options = { thorough: true, tick: () => ++ticks, ...(signal && { signal }) };
+  try {
+    for await (const response of source.sweep(kind, options)) {
+      await comparePage(reading, response);
+      onProgress?.({ kind: kind.name, pages: ++pages, lastPage: response.plan.lastPage });
+    }
+    return null;
+  } catch (error) {
+    if (error instanceof SourceError) return error;
+    throw error;
+  }
+}
+
+async function comparePage(reading: OpenReading, response: ListResponse): Promise<void> {
+  const { kind, session, setAside, suppressed, shown, compared, quarantined } = reading;
+  const sorted = sortPage(response.read());
+  for (const { id, raw } of sorted.quarantined) {
+    quarantined.add(id ?? raw);
+    if (id !== null) shown.add(id);
+  }
+  const comparable: Incoming[] = [];
+  for (const one of sorted.incoming) {
+    shown.add(one.id);
+    if (suppressed.has(one.id)) continue;
+    if (setAside.has(one.id)) quarantined.add(one.id);
+    else comparable.push(one);
+  }
+  const ids = comparable.map(({ id }) => id);
+  const rows = await readRows(session, kind, ids);
+  const live: ParentRecord[] = [];
+  for (const one of comparable) {
+    const content = compareKnown(reading, one, rows.get(one.id));
+    if (content !== null) live.push({ id: one.id, record: content });
+  }
+  await compareNested(reading, live);
+  for (const id of ids) compared.add(id);
+}
+
+/** Returns the content of which the elements must be the decoding; null where there is no live row. */
+function compareKnown(
+  { compare, onFinding }: OpenReading,
+  incoming: Incoming,
+  row: Row | undefined,
+): JsonObject | null {
+  const { id } = incoming;
+  if (row === undefined) {
+    onFinding({ id, is: 'missing', field: 'id', service: id, mirror: null });
+    return null;
+  }
+  const deletedAt = row['_deleted_at'] ?? null;
+  if (deletedAt !== null) {
+    onFinding({ id, is: 'value', field: '_deleted_at', service: null, mirror: String(deletedAt) });
+    return null; // The last content of a deleted row is no claim about the present.
+  }
+  const { differences, content } = compare(incoming, row);
+  for (const difference of differences) onFinding({ id, is: 'value', ...difference });
+  return content;
+}
+
+const PARENTS_AT_ONCE = 100;
+
+async function compareNested(
+  { session, kind, onFinding }: OpenReading,
+  live: readonly ParentRecord[],
+): Promise<void> {
+  for (let from = 0; from < live.length; from += PARENTS_AT_ONCE) {
+    const some = live.slice(from, from + PARENTS_AT_ONCE);
+    for (const [id, altered] of await findAlteredElements(session, kind, some))
+      for (const difference of nestedDifferences(altered)) onFinding({ id, is: 'value', ...difference });
+    await yieldToEventLoop();
+  }
+}
+
+const ROWS_AT_ONCE = 1_000;
+
+/** Rows that were live during the whole reading and that no page showed, and elements under ids that have no row. */
+async function findSurplus(
+  { kind, session, shown, onFinding }: OpenReading,
+  live: ReadonlySet<string>,
+): Promise<void> {
+  const unseen = [...live].filter((id) => !shown.has(id));
+  for (let from = 0; from < unseen.length; from += ROWS_AT_ONCE) {
+    const rows = await readRows(session, kind, unseen.slice(from, from + ROWS_AT_ONCE));
+    for (const [id, row] of rows) {
+      if (row['_deleted_at'] === null)
+        onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
+    }
+  }
+  for (const table of nestedTables(kind))
+    for (const id of await readStrayParents(session, kind.name, table))
+      onFinding({ id, is: 'surplus', field: table.array, service: null, mirror: id });
+}

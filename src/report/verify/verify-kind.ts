@@ -1,0 +1,172 @@
+import type { ListedKind } from '../../catalog/kind.ts';
+import { describe } from '../../lib/sync-error.ts';
+import type { Difference } from './compare-record.ts';
+import { createFindings } from './findings.ts';
+import type { AuditFinding, Findings } from './findings.ts';
+import { readAccountedFor } from './mirror-rows.ts';
+import { readKind } from './read-kind.ts';
+import type { AuditParts, KindReading } from './read-kind.ts';
+import { repairCommand, shown } from './shown.ts';
+
+/** The result for one kind: every record of the list and every live row is counted once. */
+export interface KindComparison {
+  readonly kind: string;
+  /** Records that agreed at the first comparison. */
+  readonly same: number;
+  /** Records that agreed only after the pull, because they had changed meanwhile; and rows whose absence waits for proof. */
+  readonly moved: number;
+  /** Records that differ although they were pulled, missing and surplus ones included. */
+  readonly differs: number;
+  readonly missing: number;
+  readonly surplus: number;
+  readonly quarantined: number;
+  /** A stable word: why the list could not be compared to its end; null = it was. */
+  readonly reason: string | null;
+  /** The result in words for a person, with further remarks. */
+  readonly detail: string | null;
+  /** The command that reads the differing records again; null if there are none, or only rows without a record. */
+  readonly repair: string | null;
+  /** The first of them, values shortened. */
+  readonly differences: readonly (Difference & { readonly id: string })[];
+}
+
+/** How the pull between the readings ended. */
+export interface PullOutcome {
+  /** Null where it reached the end of the list. */
+  readonly reason: string | null;
+  readonly detail: string | null;
+}
+
+const DIFFERENCES_TOLD = 100;
+
+/**
+ * Compares a kind with the service, by two readings with a pull between them. A difference counts only if both readings find it
+ * and the service sent the same value both times: all others may have changed during the comparison.
+ */
+export async function verifyKind(
+  parts: AuditParts,
+  kind: ListedKind,
+  pull: (kind: ListedKind) => Promise<PullOutcome>,
+): Promise<KindComparison> {
+  const first = createFindings();
+  const reading = await readKind(parts, kind, (finding) => {
+    first.add(finding);
+  });
+  const { fault } = reading;
+  if (fault !== null)
+    return notCompared(kind, { reading, first }, { reason: fault.reason, detail: describe(fault) });
+  if (first.ids.size === 0) return audited(kind, { reading, first }, nothing());
+
+  const accountedFor = await readAccountedFor(parts.session, kind.name, first.surplus);
+  const outcome = await pull(kind);
+  if (outcome.reason !== null) return notCompared(kind, { reading, first }, outcome);
+  return readAgain(parts, kind, { first, accountedFor });
+}
+
+interface FirstReading {
+  readonly first: Findings;
+  /** Surplus rows that the mirror can explain: the list had them a short time ago, or their absence is noted. */
+  readonly accountedFor: ReadonlySet<string>;
+}
+
+async function readAgain(
+  parts: AuditParts,
+  kind: ListedKind,
+  { first, accountedFor }: FirstReading,
+): Promise<KindComparison> {
+  const second = createFindings();
+  const confirmed = nothing();
+  const reading = await readKind(parts, kind, (finding) => {
+    second.add(finding);
+    if (!first.has(finding)) return;
+    if (finding.is === 'surplus' && accountedFor.has(finding.id)) confirmed.waiting.add(finding.id);
+    else confirm(confirmed, finding);
+  });
+  const { fault } = reading;
+  if (fault === null) return audited(kind, { reading, first, second }, confirmed);
+  return notCompared(
+    kind,
+    { reading, first, second },
+    { reason: fault.reason, detail: describe(fault), confirmed },
+  );
+}
+
+/** The differences that the second reading found again. */
+interface Confirmed {
+  readonly ids: Set<string>;
+  readonly missing: Set<string>;
+  readonly surplus: Set<string>;
+  /** Rows whose deletion only lacks its proof. */
+  readonly waiting: Set<string>;
+  /** By record and field: pages that overlap show a record twice. */
+  readonly told: Map<string, KindComparison['differences'][number]>;
+}
+
+const nothing = (): Confirmed => ({
+  ids: new Set(),
+  missing: new Set(),
+  surplus: new Set(),
+  waiting: new Set(),
+  told: new Map(),
+});
+
+function confirm({ ids, told, ...absent }: Confirmed, { is, id, ...difference }: AuditFinding): void {
+  ids.add(id);
+  if (is !== 'value') absent[is].add(id);
+  if (told.size < DIFFERENCES_TOLD) told.set(`${id} ${difference.field}`, { id, ...shown(difference) });
+}
+
+interface Comparison {
+  readonly reading: KindReading;
+  readonly first: Findings;
+  readonly second?: Findings;
+}
+
+function audited(
+  kind: ListedKind,
+  { reading, first, second }: Comparison,
+  confirmed: Confirmed,
+): KindComparison {
+  const suspects = new Set([...first.ids, ...(second?.ids ?? [])]);
+  const waiting = confirmed.waiting.size;
+  return {
+    kind: kind.name,
+    same: [...reading.compared].filter((id) => !suspects.has(id)).length,
+    moved: suspects.size - confirmed.ids.size,
+    differs: confirmed.ids.size,
+    missing: confirmed.missing.size,
+    surplus: confirmed.surplus.size,
+    quarantined: reading.quarantined,
+    reason: null,
+    detail: waiting === 0 ? null : `waits for proof of deletion: ${waiting} that the list no longer shows`,
+    repair: repairOf(kind.name, confirmed),
+    differences: [...confirmed.told.values()],
+  };
+}
+
+/** A backfill reads the service's records: for a surplus row there is none. */
+function repairOf(kind: string, { ids, surplus }: Confirmed): string | null {
+  const mendable = [...ids].filter((id) => !surplus.has(id)).map(BigInt);
+  return mendable.length === 0 ? null : repairCommand(kind, mendable.sort(byValue));
+}
+
+const byValue = (a: bigint, b: bigint): number => (a < b ? -1 : 1);
+
+interface Ending {
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly confirmed?: Confirmed;
+}
+
+/** The result if a list or the pull ended early: a difference found once is no result yet. */
+function notCompared(
+  kind: ListedKind,
+  comparison: Comparison,
+  { reason, detail, confirmed = nothing() }: Ending,
+): KindComparison {
+  const open =
+    new Set([...comparison.first.ids, ...(comparison.second?.ids ?? [])]).size - confirmed.ids.size;
+  const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
+  const compared = audited(kind, comparison, confirmed);
+  return { ...compared, moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
+}

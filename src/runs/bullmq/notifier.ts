@@ -1,0 +1,124 @@
+import type { Job } from 'bullmq';
+import type { Logger } from '../../lib/log/logger.ts';
+import { createProbingLog } from '../../lib/log/outage-log.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import { LATE, within } from '../../lib/time/deadline.ts';
+import type { Notifier, WorkHandler } from '../engine/notifier.ts';
+import { TIMINGS } from '../engine/timings.ts';
+import type { Timings } from '../engine/timings.ts';
+import { createReopening, jobOf, readJob } from './queue-client.ts';
+import type { Reopening, ReopeningParts } from './queue-client.ts';
+import { openQueue } from './redis-queue.ts';
+
+interface BullmqParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly timings?: Partial<Timings>;
+  /** The beginning of the queues' names: two mirrors that share a store need two of them. */
+  readonly prefix?: string;
+}
+
+/** Creates the notifier of processes that share work: each notification is a BullMQ job in Redis. */
+export function createBullmqNotifier(url: string, given: BullmqParts): Notifier {
+  const parts = { ...given, timings: { ...TIMINGS, ...given.timings } };
+  const { clock, timings, prefix = 'bms' } = parts;
+  const queues = new Map<string, Reopening>(); // By their names.
+  const metrics = async (): Promise<string> => joined(await Promise.all([...queues].map(metricsOf)));
+  const probing = { probe: metrics, answerMs: timings.notifyMs, everyMs: timings.reopenMs };
+  const { faults, stop } = createProbingLog(parts, { event: 'queue', name: 'the queue', ...probing });
+  let isClosed = false;
+  const openShared = (queue: string, consumer: Consumer | null): Reopening => {
+    const opened = openNamed(`${prefix}-${queue}`, consumer, { ...parts, url, faults });
+    opened.get(); // Connects at once.
+    queues.set(queue, opened);
+    return opened;
+  };
+  return {
+    subscribe: ({ name, concurrency }, handler) => {
+      openShared(name, { concurrency, handler });
+    },
+    notify: async (queue, refs) => {
+      if (isClosed) return false;
+      const client = (queues.get(queue.name) ?? openShared(queue.name, null)).get();
+      if (client === null) return false;
+      try {
+        const added = client.ready.then(() => client.queue.addBulk(refs.map((ref) => jobOf(queue, ref))));
+        if ((await within(clock, timings.notifyMs, added)) !== LATE) return true;
+        faults(`notifying ${queue.name}`, new Error(`no answer within ${timings.notifyMs / 1000} s`));
+      } catch (error) {
+        faults(`notifying ${queue.name}`, error);
+      }
+      return false;
+    },
+    metrics,
+    close: async () => {
+      isClosed = true;
+      await stop();
+      await Promise.all([...queues.values()].map((queue) => queue.close()));
+    },
+  };
+}
+
+/** How this process works a queue. */
+interface Consumer {
+  readonly concurrency: number;
+  readonly handler: WorkHandler;
+}
+
+interface OpeningParts extends Omit<ReopeningParts, 'name' | 'running' | 'open'> {
+  readonly logger: Logger;
+  readonly url: string;
+}
+
+/** Opens a queue by its name in BullMQ; without a consumer, jobs are only added. */
+function openNamed(name: string, consumer: Consumer | null, parts: OpeningParts): Reopening {
+  const running = new Set<Promise<void>>();
+  const tellDropped = (dropped: number): void => {
+    parts.logger.warn({ queue: name, dropped }, 'jobs that are not ours were dropped');
+  };
+  const onJob = consumer && consume(consumer.handler, running, tellDropped);
+  const { concurrency = 1 } = consumer ?? {};
+  const options = { name, concurrency, commandMs: parts.timings.notifyMs, onJob };
+  return createReopening({
+    ...parts,
+    name,
+    running,
+    open: (onFault) => openQueue(parts.url, { ...options, onFault }),
+  });
+}
+
+/** @throws If the queue does not tell them. */
+async function metricsOf([name, queue]: readonly [string, Reopening]): Promise<string> {
+  const client = queue.get();
+  if (client === null) throw new Error(`the queue ${name} is being opened again`);
+  return client.queue.exportPrometheusMetrics();
+}
+
+/** Joins the metrics of several queues, so that each comment appears once, before all its samples. */
+function joined(texts: readonly string[]): string {
+  const rows = texts.flatMap((text) => text.split('\n')).filter((row) => row !== '');
+  const isComment = (row: string): boolean => row.startsWith('#');
+  const comments = [...new Set(rows.filter(isComment))];
+  return [...comments, ...rows.filter((row) => !isComment(row)), ''].join('\n');
+}
+
+/** Passes jobs of ours to a handler, and drops others; logs the 1st, 10th, 100th … one: a client may add a million. */
+function consume(
+  handler: WorkHandler,
+  running: Set<Promise<void>>,
+  tell: (dropped: number) => void,
+): (job: Job) => Promise<void> {
+  let dropped = 0;
+  return async (job) => {
+    const ref = readJob(job);
+    if (ref === null) {
+      dropped += 1;
+      if (Number.isInteger(Math.log10(dropped))) tell(dropped);
+      return;
+    }
+    const work = handler(ref);
+    running.add(work);
+    await work;
+    running.delete(work);
+  };
+}

@@ -1,0 +1,158 @@
+import type { Job, Queue, Worker } from 'bullmq';
+import * as z from 'zod';
+import type { FaultLog } from '../../lib/log/fault-log.ts';
+import type { Clock } from '../../lib/time/clock.ts';
+import { within } from '../../lib/time/deadline.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
+import type { NotifiedQueue } from '../engine/notifier.ts';
+import type { Timings } from '../engine/timings.ts';
+
+/** One BullMQ queue, and its worker where this process works it, with connections of their own. */
+export interface QueueClient {
+  readonly queue: Pick<Queue, 'addBulk' | 'exportPrometheusMetrics' | 'close'> & Emitter;
+  readonly worker: (Pick<Worker, 'waitUntilReady' | 'run' | 'close'> & Emitter) | null;
+  /** Resolves once jobs can be added. */
+  readonly ready: Promise<unknown>;
+  /** Cuts the connections. */
+  readonly drop: () => void;
+}
+
+interface Emitter {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+export interface ClientOptions {
+  /** The queue's name in BullMQ. */
+  readonly name: string;
+  readonly concurrency: number;
+  /** The longest that a command of the producer may take. */
+  readonly commandMs: number;
+  /** Never throws; null = this process only adds jobs. */
+  readonly onJob: ((job: Job) => Promise<void>) | null;
+  /** Called on faults of BullMQ and its connections; `fatal` if this client cannot be used any more. */
+  readonly onFault: (error: unknown, isFatal?: 'fatal') => void;
+}
+
+export interface ReopeningParts {
+  /** The queue's name in BullMQ. */
+  readonly name: string;
+  readonly open: (onFault: ClientOptions['onFault']) => QueueClient;
+  /** The handlers that run. */
+  readonly running: ReadonlySet<Promise<void>>;
+  readonly clock: Clock;
+  readonly timings: Timings;
+  readonly faults: FaultLog;
+}
+
+/** A queue client that is opened again after a fatal fault, and after a storm of faults. */
+export interface Reopening {
+  /** The present client; null if it broke a moment ago, or after `close`. */
+  get(): QueueClient | null;
+  close(): Promise<void>;
+}
+
+export function createReopening(parts: ReopeningParts): Reopening {
+  const { name, clock, timings, faults } = parts;
+  let ended: Promise<unknown> = Promise.resolve();
+  let current: QueueClient | null = null;
+  let notBefore = -Infinity;
+  let isClosed = false;
+
+  const abandon = (): void => {
+    if (current === null) return;
+    ended = Promise.all([ended, dispose(parts, current)]).then(() => undefined); // Else their results would nest.
+    current = null;
+  };
+  const reopen = (): QueueClient => {
+    const isStorm = createStormCounter(clock);
+    let opened: QueueClient | null = null;
+    const onFault: ClientOptions['onFault'] = (error, isFatal) => {
+      if (opened === null || current !== opened) return; // A fault of a client that was abandoned.
+      faults(`the queue ${name}`, error);
+      if (isFatal === undefined && !isStorm()) return;
+      notBefore = clock.monotonicMs() + timings.reopenMs;
+      abandon();
+    };
+    opened = parts.open(onFault);
+    start(opened, onFault);
+    return opened;
+  };
+  return {
+    get: () => {
+      if (!isClosed && clock.monotonicMs() >= notBefore) current ??= reopen();
+      return current;
+    },
+    close: async () => {
+      isClosed = true;
+      abandon();
+      await ended;
+    },
+  };
+}
+
+function start({ queue, worker }: QueueClient, onFault: ClientOptions['onFault']): void {
+  for (const each of [queue, worker])
+    each?.on('error', (error) => {
+      onFault(error); // Without a listener the error would end the process.
+    });
+  // A worker that is run before it is ready, and never is, such as with a wrong password, would ask again without a pause.
+  worker
+    ?.waitUntilReady()
+    .then(() => worker.run())
+    .catch((error: unknown) => {
+      onFault(error, 'fatal');
+    });
+}
+
+/** Waits for running handlers, then closes for a moment, then cuts the connections: a silent store would never close. */
+async function dispose(
+  { name, running, clock, timings, faults }: ReopeningParts,
+  { queue, worker, drop }: QueueClient,
+): Promise<void> {
+  const closed = Promise.all([queue.close(), worker?.close()]).catch((error: unknown) => {
+    faults(`closing ${name}`, error);
+  });
+  await Promise.all(running);
+  await within(clock, timings.notifyMs, closed);
+  drop();
+}
+
+const STORM = 100; // This many faults in a second mean that BullMQ loops without a pause.
+const STORM_MS = 1_000;
+
+/** Counts its calls; true once there were too many in a second. */
+function createStormCounter(clock: Clock): () => boolean {
+  let since = -Infinity;
+  let count = 0;
+  return () => {
+    const now = clock.monotonicMs();
+    if (now - since > STORM_MS) [since, count] = [now, 0];
+    count += 1;
+    return count >= STORM;
+  };
+}
+
+/** A job as BullMQ stores it. */
+type NewJob = Parameters<Queue['addBulk']>[0][number];
+
+/** The job that notifies a row: unique by row and epoch, one attempt, removed when it ends; retries are the row's. */
+export function jobOf({ jobPrefix }: NotifiedQueue, { id, epoch }: WorkRef): NewJob {
+  const jobId = `${jobPrefix}-${id}-${epoch}`; // Never digits only, never with a colon: BullMQ refuses both.
+  return {
+    name: 'work',
+    data: { id, epoch },
+    opts: { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true },
+  };
+}
+
+// Any client of the store can add jobs, so nothing but two numbers is read from one.
+const JOB = z.object({
+  name: z.literal('work'),
+  data: z.strictObject({ id: z.int().positive(), epoch: z.int().nonnegative() }),
+});
+
+/** Reads a job; null where it is not one of ours. */
+export function readJob(job: { readonly name: unknown; readonly data: unknown }): WorkRef | null {
+  const read = JOB.safeParse({ name: job.name, data: job.data });
+  return read.success ? read.data.data : null;
+}

@@ -1,0 +1,125 @@
+import type { Clock } from '../../lib/time/clock.ts';
+import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+import type { Notifier } from './notifier.ts';
+import type { Timings } from './timings.ts';
+import type { WorkerPool } from './worker-pool.ts';
+
+interface DispatcherParts {
+  readonly queue: WorkQueue;
+  readonly notifier: Notifier;
+  readonly pool: WorkerPool;
+  readonly clock: Clock;
+  readonly timings: Timings;
+}
+
+/** Polls one queue's due rows and notifies them. */
+interface Dispatcher {
+  poll(): Promise<void>;
+  /** Called after each worked row; true if a poll now would find more rows than the last one could read. */
+  hasRoom(): boolean;
+}
+
+export function createDispatcher({ queue, notifier, pool, clock, timings }: DispatcherParts): Dispatcher {
+  const states = new Map<number, NotifyState>();
+  let isFirstPoll = true; // Until one has succeeded.
+  let isFull = false;
+  let worked = 0;
+
+  /** The reference to notify; null if the row is left alone or worked here. */
+  const dispatch = async (ref: WorkRef, free: number): Promise<WorkRef | null> => {
+    if (pool.has(ref.id)) return null;
+    const state = states.get(ref.id);
+    const now = clock.monotonicMs();
+    const decision = decideDispatch({ ref, state, now, free, isFirstPoll }, timings);
+    if (decision === 'work' && state !== undefined) {
+      states.set(ref.id, afterFallback(state, now));
+      void pool.run(ref);
+    }
+    if (decision === 'raise') return queue.raise(ref);
+    return decision === 'notify' ? ref : null;
+  };
+  const notify = async (refs: readonly WorkRef[]): Promise<void> => {
+    const sent = await notifier.notify(queue, refs);
+    const now = clock.monotonicMs();
+    for (const { id, epoch } of refs) states.set(id, afterNotification(states.get(id), { epoch, now, sent }));
+  };
+  return {
+    poll: async () => {
+      const due = await queue.due(timings.batch);
+      [isFull, worked] = [due.length === timings.batch, 0];
+      forgetAllBut(states, due);
+      const free = pool.free(); // Before this poll gives the pool work: all its rows may wait for a worker.
+      const dispatched: (WorkRef | null)[] = [];
+      for (const row of due) dispatched.push(await dispatch(row, free));
+      isFirstPoll = false;
+      const refs = dispatched.filter((ref) => ref !== null);
+      if (refs.length > 0) await notify(refs);
+    },
+    hasRoom: () => {
+      worked += 1;
+      return isFull && worked >= timings.batch / 2;
+    },
+  };
+}
+
+/** A row that is no longer due was claimed; if it is due again later, it starts without a state. */
+function forgetAllBut(states: Map<number, NotifyState>, due: readonly WorkRef[]): void {
+  const ids = new Set(due.map(({ id }) => id));
+  for (const id of states.keys()) if (!ids.has(id)) states.delete(id);
+}
+
+/** When this process notified a row since it became due; instants are of a monotonic clock. */
+export interface NotifyState {
+  readonly epoch: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Whether the notifier took the last notification. */
+  readonly sent: boolean;
+  readonly times: number;
+}
+
+interface DueRow {
+  readonly ref: WorkRef;
+  /** Undefined where this process has not notified the row yet. */
+  readonly state: NotifyState | undefined;
+  readonly now: number;
+  /** How many workers of the pool have nothing to do. */
+  readonly free: number;
+  readonly isFirstPoll: boolean;
+}
+
+/** Notify the row, notify it under a new epoch, work it without the queue, or leave it alone. */
+export type Dispatch = 'notify' | 'raise' | 'work' | 'wait';
+
+/**
+ * Decides what to do about a due row.
+ *
+ * At the first poll a due row may still have a job that a dead worker took. BullMQ drops a second job with the same id, so
+ * the epoch is raised to get a new id. While all workers are busy, a waiting row says nothing about the queue: it is notified
+ * once and then left alone.
+ */
+export function decideDispatch({ ref, state, now, free, isFirstPoll }: DueRow, timings: Timings): Dispatch {
+  if (state === undefined) return isFirstPoll ? 'raise' : 'notify';
+  if (free > 0 && isUnanswered(state, now, timings)) return 'work';
+  if (state.epoch !== ref.epoch) return 'notify'; // Another process raised the epoch, and may have died before it notified.
+  const silence = now - state.lastAt;
+  if (!state.sent) return silence >= timings.pollMs ? 'notify' : 'wait';
+  return free > 0 && silence >= timings.renotifyMs ? 'raise' : 'wait';
+}
+
+function isUnanswered({ sent, times, firstAt }: NotifyState, now: number, timings: Timings): boolean {
+  return times >= 2 && now - firstAt >= (sent ? timings.fallbackMs : timings.unsentFallbackMs);
+}
+
+/** The state of a row that was notified a moment ago. */
+export function afterNotification(
+  state: NotifyState | undefined,
+  { epoch, now, sent }: { readonly epoch: number; readonly now: number; readonly sent: boolean },
+): NotifyState {
+  return { epoch, firstAt: state?.firstAt ?? now, lastAt: now, sent, times: (state?.times ?? 0) + 1 };
+}
+
+/** The state of a row that is worked without the queue: if it is still due afterwards, the waiting times start again. */
+export function afterFallback(state: NotifyState, now: number): NotifyState {
+  return { ...state, firstAt: now, lastAt: now, times: 1 };
+}

@@ -1,0 +1,41 @@
+import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
+
+/** A queue as it is named to a notifier: a process need not work a queue to notify it. */
+export type NotifiedQueue = Pick<WorkQueue, 'name' | 'jobPrefix'>;
+
+/**
+ * Tells worker pools that rows are due. It is a hint: it may lose notifications, double them, or be away for days, because
+ * the dispatcher polls the rows anyway.
+ */
+export interface Notifier {
+  /** Never throws, never takes longer than `Timings.notifyMs`; false where the notification could not be sent. */
+  notify(queue: NotifiedQueue, refs: readonly WorkRef[]): Promise<boolean>;
+  /** Passes the notifications of a queue to a handler, at most `queue.concurrency` at once. */
+  subscribe(queue: WorkQueue, handler: WorkHandler): void;
+  /** The queues' own metrics in Prometheus's text format. @throws Where they cannot be read. */
+  readonly metrics?: () => Promise<string>;
+  /** Takes no more notifications, and keeps its connections until running handlers have ended. */
+  close(): Promise<void>;
+}
+
+/** Works a row; never throws. */
+export type WorkHandler = (ref: WorkRef) => Promise<void>;
+
+/** Creates the notifier of a process that works alone. */
+export function createInProcessNotifier(): Notifier {
+  const handlers = new Map<string, WorkHandler>();
+  return {
+    notify: (queue, refs) => {
+      const handler = handlers.get(queue.name);
+      for (const ref of refs) void handler?.(ref);
+      return Promise.resolve(handler !== undefined);
+    },
+    subscribe: (queue, handler) => {
+      handlers.set(queue.name, handler);
+    },
+    close: () => {
+      handlers.clear();
+      return Promise.resolve();
+    },
+  };
+}

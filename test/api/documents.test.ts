@@ -1,0 +1,332 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { saveBlock } from '../../src/mirror/outbox/outbox-queue.ts';
+import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
+import { changeEntry, findEntry } from '../../src/mirror/outbox/outbox-store.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
+import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
+import { DATABASES } from '../mirror/databases.ts';
+import { NOON, NOON_TEXT, putRecords } from '../mirror/temp-mirror.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { fitting, jsonOf, serveMirror } from '../http/stage.ts';
+import type { Stage } from '../http/stage.ts';
+
+const KEY = { 'idempotency-key': 'ada' };
+const ADA = '{"operation":"create","kind":"clients","data":{"code":"C-1","name":"Ada"}}';
+
+async function queued(stage: Stage): Promise<void> {
+  expect((await stage.post('/v1/outbox', ADA, KEY)).status).toBe(202);
+}
+
+async function become(session: Session, state: 'parked' | 'done' | 'unsettled'): Promise<void> {
+  const epoch = (await findEntry(session, 1))?.epoch ?? 0;
+  await session.atomically((tx) => changeEntry(tx, { id: 1, epoch, patch: { state }, now: NOON }));
+}
+
+describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
+  test('a misspelt kind is answered with the one that may be meant', async () => {
+    const stage = await serveMirror(await open());
+    const answers = [
+      await stage.get('/v1/records/client/1'),
+      await stage.get('/v1/changes?kind=cleints'),
+      await stage.post('/v1/pulls', { kinds: ['product'] }),
+      await stage.post('/v1/outbox', ADA.replace('clients', 'Clients'), KEY),
+    ];
+    const details = await Promise.all(answers.map(async (answer) => (await jsonOf(answer))['detail']));
+    expect(details).toEqual([
+      expect.stringContaining('did you mean clients?'),
+      expect.stringContaining('did you mean clients?'),
+      expect.stringContaining('did you mean products?'),
+      expect.stringContaining('did you mean clients?'),
+    ]);
+  });
+
+  test('the status says when each schedule and each kind is due next, and whether somebody pulls', async () => {
+    const session = await open();
+    const kinds = ['clients', 'products'];
+    const every = { timezone: 'America/Toronto' };
+    const schedules = [
+      { ...every, name: 'nightly', cron: '30 3 * * *', kinds },
+      { ...every, name: 'products', cron: '*/10 * * * *', kinds: ['products'] },
+    ];
+    const stage = await serveMirror(session, { schedules, clock: fakeClock('2026-03-01T12:00:00Z') });
+    const status = await fitting(stage, 'GET /v1/status', await stage.get('/v1/status'));
+    expect(status).toMatchObject({
+      schedules: [
+        { name: 'products', at: '2026-03-01 12:10:00.000' },
+        { name: 'nightly', at: '2026-03-02 08:30:00.000', kinds },
+      ],
+      nextPulls: [
+        { kind: 'clients', schedule: 'nightly', at: '2026-03-02 08:30:00.000' },
+        { kind: 'products', schedule: 'products', at: '2026-03-01 12:10:00.000' },
+      ],
+      isServed: false,
+    });
+    const worker = { owner: 'a@b', roles: ['pulls', 'http'] };
+    await registerWorker(session, worker, new Date('2026-03-01T12:00:00Z'));
+    expect(await jsonOf(await stage.get('/v1/status'))).toMatchObject({ isServed: true });
+  });
+
+  test('the status is the document of the command line', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await session.atomically(async (tx) => {
+      await putRecords(tx, 'clients', [{ id: '1' }, { id: '2', _deleted_at: NOON_TEXT }]);
+      await saveBlock(tx, { kind: 'products', reason: 'forbidden', now: NOON, probeAt: NOON });
+      await freeze(tx, 'restored', NOON);
+    });
+    await queued(stage);
+    const status = await fitting(stage, 'GET /v1/status', await stage.get('/v1/status'));
+    expect(status).toMatchObject({
+      database: session.location,
+      kinds: [
+        { kind: 'clients', rows: 1, state: 'never' },
+        { kind: 'products', rows: 0 },
+      ],
+      outbox: { ready: 1, parked: 0 },
+      blockedKinds: [{ kind: 'products', reason: 'forbidden', since: NOON_TEXT, probeAt: NOON_TEXT }],
+      frozen: { reason: 'restored', since: NOON_TEXT },
+    });
+  });
+
+  test('the status says since when a kind is not certified, why, and what waits for it', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await session.atomically(async (tx) => {
+      await tx.query(sql`
+        insert into kind_state (kind, tick, state, reason, complete_sweeps, certified_at, uncertified_sweeps, epoch)
+        values ('clients', 9, 'complete', 'rows_unseen', 7, ${NOON_TEXT}, 4, 1),
+          ('products', 9, 'certified', null, 7, ${NOON_TEXT}, 0, 1),
+          ('sales_products', 9, 'complete', null, 0, null, 0, 1)`);
+      const absence = {
+        absentSince: NOON,
+        sweep: 1,
+        firstGoneAt: null,
+        lastSeenAt: null,
+        isCertified: false,
+      };
+      const states = ['suspected', 'suspected', 'released', 'held', 'rejected', 'unlisted'] as const;
+      const absences = states.map((state, index) => ({ ...absence, state, id: String(index) }));
+      await saveAbsences(tx, 'clients', absences);
+      for (const key of ['a', 'b'])
+        await tx.query(sql`insert into outbox (idempotency_key, kind, operation, payload, state)
+          values (${key}, 'clients', 'create', '{}', 'unsettled')`);
+    });
+    const status = await fitting(stage, 'GET /v1/status', await stage.get('/v1/status'));
+    const why = 'rows moved between its pages while it was read';
+    const clients = { kind: 'clients', since: NOON_TEXT, sweeps: 4, reason: 'rows_unseen', why };
+    const waiting = { suspectedDeletions: 3, heldDeletions: 1, unsettledCreates: 2 };
+    expect(status).toMatchObject({ uncertified: [{ ...clients, waiting }] });
+    const holds = ['held', 'rejected', 'released'].map((state) => ({
+      ...{ kind: 'clients', state, records: 1, since: NOON_TEXT },
+    }));
+    expect(status).toMatchObject({ holds });
+  });
+
+  test('a record comes as the service sent it, to the digit', async () => {
+    const session = await open();
+    const raw = '{"id":9007199254740993,"credit":123456789012345.6789,"b":1.10,"a":-0.0,"note":"</script>"}';
+    await session.atomically((tx) =>
+      putRecords(tx, 'clients', [{ id: '9007199254740993', _raw: raw, _deleted_at: NOON_TEXT }]),
+    );
+    const stage = await serveMirror(session);
+    const answer = await stage.get('/v1/records/clients/9007199254740993');
+    expect(await answer.text()).toBe(
+      `{"kind":"clients","id":"9007199254740993","deletedAt":"${NOON_TEXT}","changedAt":"${NOON_TEXT}","record":${raw}}`,
+    );
+    for (const [path, status] of [
+      ['clients/1', 404],
+      ['nothing/1', 404],
+      ['mirror_meta/1', 404],
+      ['clients/9223372036854775807', 404],
+      ['clients/9223372036854775808', 400],
+      ['clients/01', 400],
+    ] as const)
+      expect([path, (await stage.get(`/v1/records/${path}`)).status]).toEqual([path, status]);
+  });
+
+  test('a pull is a run that waits, asked for once, and the engine hears of it', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    const asked = await stage.post('/v1/pulls', { kinds: ['products', 'products'] });
+    expect(asked.status).toBe(202);
+    const answer = await fitting(stage, 'POST /v1/pulls', asked);
+    expect(answer).toEqual({ runId: 1, state: 'requested', kinds: ['products'] });
+    expect((await jsonOf(await stage.post('/v1/pulls', { kinds: ['products'] })))['runId']).toBe(1);
+    expect(await jsonOf(await stage.post('/v1/pulls'))).toMatchObject({ kinds: ['clients', 'products'] });
+    expect(stage.wakes()).toBe(3);
+    const runs = await fitting(stage, 'GET /v1/runs', await stage.get('/v1/runs'));
+    expect(runs).toMatchObject({ runs: [{ id: 2, command: 'pull', state: 'requested' }, { id: 1 }] });
+    const run = await fitting(stage, 'GET /v1/runs/{id}', await stage.get('/v1/runs/1'));
+    expect(run).toMatchObject({ id: 1, kinds: ['products'], reports: [] });
+    expect((await stage.get('/v1/runs/3')).status).toBe(404);
+    const refused = await stage.post('/v1/pulls', { kinds: ['cleints'] });
+    expect(await jsonOf(refused)).toMatchObject({ status: 422, code: 'usage.kind' });
+  });
+
+  test('an entry is stored once under its key: new 202, the same again 200, another 409, none without a key', async () => {
+    const stage = await serveMirror(await open());
+    expect((await stage.post('/v1/outbox', ADA)).status).toBe(400);
+    const first = await stage.post('/v1/outbox', ADA, KEY);
+    expect([first.status, first.headers.get('location')]).toEqual([202, '/v1/outbox/1']);
+    const audit = stage.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(audit).toContainEqual(
+      expect.objectContaining({
+        entryId: 1,
+        caller: 'bearer',
+        msg: 'changed by HTTP: entry 1 of the outbox',
+      }),
+    );
+    const stored = await fitting(stage, 'POST /v1/outbox', first);
+    expect(stored).toMatchObject({ id: 1, key: 'ada', state: 'ready', isNew: true });
+    const spaced = '{ "data": {"name":"Ada", "code":"C-1"}, "kind":"clients", "operation":"create"}';
+    const again = await stage.post('/v1/outbox', spaced, KEY);
+    expect([again.status, await jsonOf(again)]).toEqual([200, { ...stored, isNew: false }]);
+    const other = await stage.post('/v1/outbox', ADA.replace('Ada', 'Bea'), KEY);
+    expect([other.status, await jsonOf(other)]).toEqual([
+      409,
+      expect.objectContaining({ code: 'outbox.key_taken' }),
+    ]);
+    expect(stage.wakes()).toBe(1);
+    const double = await stage.post('/v1/outbox', ADA, { 'idempotency-key': 'double' });
+    expect([double.status, await jsonOf(double)]).toEqual([
+      422,
+      expect.objectContaining({ code: 'outbox.double' }),
+    ]);
+    const allowed = ADA.replace('{', '{"allowDouble":true,');
+    expect((await stage.post('/v1/outbox', allowed, { 'idempotency-key': 'double' })).status).toBe(202);
+    const next = ADA.replace('C-1', 'C-2');
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => stage.post('/v1/outbox', next, { 'idempotency-key': 'at once' })),
+    );
+    expect(all.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 7 }, () => 200), 202]);
+  });
+
+  test('an entry keeps the digits of its numbers on the way in and out', async () => {
+    const stage = await serveMirror(await open());
+    const sent =
+      '{"operation":"update","kind":"clients","id":9007199254740993,"data":{"note":12345678901234567.890}}';
+    const body = sent.replace('"note"', '"credit"');
+    const stored = await stage.post('/v1/outbox', body, KEY);
+    expect([stored.status, await jsonOf(stored)]).toMatchObject([202, { recordId: '9007199254740993' }]);
+    expect(await (await stage.get('/v1/outbox/1')).text()).toContain(
+      '"payload":{"credit":12345678901234567.890}',
+    );
+  });
+
+  test('what does not fit the catalogue is told at once and not stored', async () => {
+    const stage = await serveMirror(await open());
+    const wrong = { operation: 'update', kind: 'clients', data: { nonsense: { a: 1 } } };
+    const answer = await stage.post('/v1/outbox', wrong, KEY);
+    expect(await jsonOf(answer)).toMatchObject({ status: 422, code: 'outbox.invalid' });
+    const unknown = await stage.post('/v1/outbox', { ...JSON.parse(ADA), state: 'done' }, KEY); // prettier-ignore
+    expect(await jsonOf(unknown)).toMatchObject({ status: 400, code: 'http.invalid_request' });
+    expect(await jsonOf(await stage.get('/v1/outbox'))).toMatchObject({ entries: [] });
+  });
+
+  test('a field that nobody knows is refused with a guess, and stored where the body allows it', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    const wrong = { operation: 'create', kind: 'clients', data: { code: 'C-1', names: 'Ada' } };
+    const refused = await stage.post('/v1/outbox', wrong, KEY);
+    expect(await jsonOf(refused)).toMatchObject({
+      ...{ status: 422, code: 'outbox.invalid' },
+      detail: expect.stringContaining('did you mean name?') as string,
+    });
+    const no = await stage.post('/v1/outbox', { ...wrong, allowUnknown: false }, KEY);
+    expect(no.status).toBe(422);
+    expect((await stage.post('/v1/outbox', { ...wrong, allowUnknown: 'yes' }, KEY)).status).toBe(400);
+    const stored = await stage.post('/v1/outbox', { ...wrong, allowUnknown: true }, KEY);
+    expect([stored.status, await jsonOf(stored)]).toMatchObject([
+      202,
+      { notes: ['names is neither documented nor ever seen: it is sent as it is'] },
+    ]);
+    const rows = await session.query(sql`select allow_unknown from outbox`);
+    expect(rows).toEqual([{ allow_unknown: 1 }]);
+  });
+
+  test('entries are listed by state, and shown with what was tried', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await queued(stage);
+    await stage.post('/v1/outbox', ADA.replaceAll('C-1', 'C-2'), { 'idempotency-key': 'second' });
+    await become(session, 'done');
+    const ids = async (query: string): Promise<unknown> => {
+      const list = await fitting(stage, 'GET /v1/outbox', await stage.get(`/v1/outbox${query}`));
+      return (list['entries'] as { id: number }[]).map(({ id }) => id);
+    };
+    expect(await ids('')).toEqual([2, 1]);
+    expect(await ids('?state=done')).toEqual([1]);
+    expect(await ids('?state=open')).toEqual([2]);
+    expect(await ids('?limit=1')).toEqual([2]);
+    const shown = await fitting(stage, 'GET /v1/outbox/{id}', await stage.get('/v1/outbox/1'));
+    expect(shown).toMatchObject({ id: 1, state: 'done', history: [], payload: { code: 'C-1' } });
+    expect((await stage.get('/v1/outbox/7')).status).toBe(404);
+  });
+
+  test('a person decides on entries, and hears where nothing is to decide', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await queued(stage);
+    expect((await stage.post('/v1/outbox/1/retry')).status).toBe(409);
+    await become(session, 'parked');
+    const retried = await fitting(
+      stage,
+      'POST /v1/outbox/{id}/retry',
+      await stage.post('/v1/outbox/1/retry'),
+    );
+    expect(retried).toMatchObject({ state: 'ready', warning: null });
+    await become(session, 'parked');
+    const adopt = (recordId: unknown): Promise<Response> => stage.post('/v1/outbox/1/adopt', { recordId });
+    expect((await adopt('501')).status).toBe(422);
+    expect((await adopt('x')).status).toBe(400);
+    await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '501' }]));
+    expect(await jsonOf(await adopt(501))).toMatchObject({ state: 'done', recordId: '501' });
+    expect((await stage.post('/v1/outbox/1/abandon')).status).toBe(409);
+    expect((await stage.post('/v1/outbox/9/abandon')).status).toBe(404);
+    expect(stage.wakes()).toBe(3);
+  });
+
+  test('sends go on when a person says so', async () => {
+    const session = await open();
+    const stage = await serveMirror(session, { sendMark: { read: () => Promise.resolve(7) } });
+    expect(await jsonOf(await stage.post('/v1/outbox/resume'))).toEqual({ wasFrozen: false });
+    await session.atomically((tx) => freeze(tx, 'restored', NOON));
+    const resumed = await jsonOf(await stage.post('/v1/outbox/resume', {}));
+    expect(resumed).toEqual({ wasFrozen: true, reason: 'restored', since: NOON_TEXT });
+    expect(await session.query(sql`select value from mirror_meta where key = 'outbox.sends'`)).toEqual([
+      { value: '7' },
+    ]);
+  });
+
+  test('held deletions are listed and decided', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    const absence = {
+      state: 'held',
+      sweep: 1,
+      absentSince: NOON,
+      firstGoneAt: null,
+      isCertified: true,
+      lastSeenAt: null,
+    } as const;
+    await session.atomically((tx) =>
+      saveAbsences(
+        tx,
+        'clients',
+        ['9', '10'].map((id) => ({ id, ...absence })),
+      ),
+    );
+    const listed = await fitting(stage, 'GET /v1/deletions', await stage.get('/v1/deletions'));
+    expect(listed).toEqual({
+      deletions: [{ kind: 'clients', state: 'held', records: 2, since: NOON_TEXT, ids: ['9', '10'] }],
+      suspected: [],
+    });
+    const approved = await jsonOf(await stage.post('/v1/deletions/clients/approve'));
+    expect(approved).toEqual({ kind: 'clients', decision: 'approved', records: 2 });
+    expect((await stage.post('/v1/deletions/clients/reject')).status).toBe(200);
+    expect((await stage.post('/v1/deletions/products/approve')).status).toBe(409);
+    expect((await stage.post('/v1/deletions/nothing/approve')).status).toBe(404);
+  });
+});

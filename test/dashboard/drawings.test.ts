@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { html, bytesText, distance, roughly } from '../../src/http/html.ts';
+import { addressOf, listPage, PAGE_ROWS } from '../../src/dashboard/parts/paging.ts';
+import { stepsPath } from '../../src/dashboard/parts/drawings.ts';
+import { NOON, later } from '../mirror/temp-mirror.ts';
+
+describe('HTML', () => {
+  test('whatever a text contains, it is a text: no markup begins and no attribute ends in it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const written = html`${text}`.html;
+        expect(written).not.toMatch(/[<>"']/);
+        const read = written.replace(
+          /&(lt|gt|quot|#39|amp);/g,
+          (_, name: string) =>
+          ({ lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' })[name] ?? '', // prettier-ignore
+        );
+        expect(read).toBe(text);
+      }),
+    );
+  });
+});
+
+describe('a spark line', () => {
+  test('stays in its box, has a step for each hour, and touches the top with the largest count', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1_000_000), { minLength: 1, maxLength: 100 }), (counts) => {
+        const heights = [...stepsPath(counts).matchAll(/V([\d.]+)/g)].map(([, height]) => Number(height));
+        expect(heights).toHaveLength(counts.length + 1);
+        expect(Math.min(...heights)).toBeGreaterThanOrEqual(2);
+        expect(Math.max(...heights)).toBeLessThanOrEqual(28);
+        if (Math.max(...counts) > 0) expect(Math.min(...heights)).toBe(2);
+      }),
+    );
+  });
+});
+
+test('a page of a list goes on after its last row, if there is one more', () => {
+  const rows = Array.from({ length: PAGE_ROWS + 1 }, (_, index) => 100 - index);
+  expect(listPage(rows, (row) => row)).toEqual({ rows: rows.slice(0, PAGE_ROWS), next: 100 - PAGE_ROWS + 1 });
+  expect(listPage(rows.slice(1), (row) => row).next).toBeNull();
+  expect(addressOf('/x', { kind: 'a&b', before: undefined, code: '=' })).toBe('/x?kind=a%26b&code=%3D');
+});
+
+test('times and sizes are told in their largest unit', () => {
+  const told = [0, 31_000, 240_000, 5 * 3_600_000, 12 * 86_400_000].map(roughly);
+  expect(told).toEqual(['0 s', '31 s', '4 min', '5 h', '12 days']);
+  expect([distance(NOON, later(240_000)), distance(later(240_000), NOON), distance(NOON, NOON)]).toEqual([
+    ...['4 min ago', 'in 4 min', 'just now'],
+  ]);
+  expect([0, 999, 1500, 340e6, 5.25e12].map(bytesText)).toEqual([
+    '0 B',
+    '999 B',
+    '1.5 kB',
+    '340 MB',
+    '5.3 TB',
+  ]);
+});

@@ -1,0 +1,191 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { saveBlock } from '../../src/mirror/outbox/outbox-queue.ts';
+import { changeEntry, findEntry } from '../../src/mirror/outbox/outbox-store.ts';
+import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
+import { appendChanges } from '../../src/mirror/records/change-store.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
+import { DATABASES } from '../mirror/databases.ts';
+import { NOON, NOON_TEXT, later, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
+import { TWO_KINDS } from '../support/postgres-templates.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { TOKEN, serveMirror, signIn } from '../http/stage.ts';
+import type { Stage } from '../http/stage.ts';
+
+const ADA = '{"operation":"create","kind":"clients","data":{"code":"C-1","name":"Ada"}}';
+
+const pageOf = async ({ get }: Stage, path = '/'): Promise<string> => (await get(path)).text();
+
+/** Two clients that are held, and a create that is parked with one candidate. */
+async function inNeed(session: Session, stage: Stage): Promise<void> {
+  const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
+  await stage.post('/v1/outbox', ADA, { 'idempotency-key': 'ada' });
+  const epoch = (await findEntry(session, 1))?.epoch ?? 0;
+  const patch = { state: 'parked', verdict: 'look_alike', result: '{"ids":["501"]}' } as const;
+  await session.atomically(async (tx) => {
+    await putRecords(tx, 'clients', [{ id: '501' }]);
+    await saveAbsences(tx, 'clients', [{ ...absence, id: '9', state: 'held' }]);
+    await changeEntry(tx, { id: 1, epoch, patch, now: NOON });
+  });
+}
+
+/** Posts a form as a browser that has signed in. */
+async function submit(
+  stage: Stage,
+  path: string,
+  values: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const headers = { cookie: await signIn(stage), origin: stage.url };
+  const body = new URLSearchParams(values);
+  return fetch(stage.url + path, { method: 'POST', body, headers, redirect: 'manual' });
+}
+
+describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
+  test('is calm where nothing waits for a person', async () => {
+    const page = await pageOf(await serveMirror(await open()));
+    expect(page).toContain('Nothing needs you');
+    expect(page).not.toContain('<form');
+  });
+
+  test('says first what waits for a person, with a button for each decision and what it does', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await inNeed(session, stage);
+    await session.atomically(async (tx) => {
+      await saveBlock(tx, { kind: 'products', reason: 'forbidden', now: NOON, probeAt: NOON });
+      await freeze(tx, 'the database was restored', NOON);
+      await tx.append({
+        table: 'webhook_endpoints',
+        columns: ['name', 'public_id', 'url', 'cursor', 'state', 'disabled_reason'],
+        rows: [['erp', 'p', 'https://example.com/', 7, 'disabled', 'gone']],
+      });
+    });
+    const page = await pageOf(stage);
+    for (const told of [
+      'Nothing is sent',
+      'products may not be written',
+      '1 deletion of clients is held',
+      'Entry 1 is parked',
+      'The endpoint erp is disabled',
+      'It has answered 410 Gone',
+    ])
+      expect(page).toContain(told);
+    const actions = [...page.matchAll(/action="([^"]+)"/g)].map(([, action]) => action);
+    expect(actions).toEqual([
+      ...['/outbox/resume', '/deletions/clients/approve', '/deletions/clients/reject'],
+      ...['/outbox/1/adopt', '/outbox/1/retry', '/outbox/1/abandon'],
+      ...['/webhooks/erp/enable', '/webhooks/erp/replay'],
+    ]);
+    expect(page.indexOf('Needs you')).toBeLessThan(page.indexOf('Record kinds'));
+  });
+
+  test('carries out a decision of a form as the API does, and says so on the way back', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await inNeed(session, stage);
+    const approved = await submit(stage, '/deletions/clients/approve', { back: '/deletions' });
+    expect([approved.status, approved.headers.get('location')]).toEqual([303, '/deletions?done=approve']);
+    const adopted = await submit(stage, '/outbox/1/adopt', { recordId: '501' });
+    expect([adopted.status, adopted.headers.get('location')]).toEqual([303, '/?done=adopt']);
+    expect(await findEntry(session, 1)).toMatchObject({ state: 'done', recordId: '501' });
+    expect(await session.query(sql`select state from deletions`)).toEqual([{ state: 'approved' }]);
+    expect(await pageOf(stage, '/?done=adopt')).toContain('Adopted: the entry is done');
+    const again = await submit(stage, '/outbox/1/adopt', { recordId: '501' });
+    expect([again.status, again.headers.get('content-type')]).toEqual([409, 'text/html; charset=utf-8']);
+    expect(await again.text()).toContain('Entry 1 is done');
+  });
+
+  test('asks for a pull by a form, and returns to no other site', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    const asked = await submit(stage, '/pulls', { kinds: 'clients' });
+    expect(asked.headers.get('location')).toBe('/?done=pull');
+    expect(await session.query(sql`select kinds, state from runs`)).toEqual([
+      { kinds: '["clients"]', state: 'requested' },
+    ]);
+    for (const back of ['//evil.example', 'https://evil.example', '/\\evil.example', '/x?y'])
+      expect((await submit(stage, '/pulls', { kinds: 'clients', back })).status).toBe(400);
+  });
+
+  test('shows the latest changes with the values before and after, and the changes of each hour', async () => {
+    const session = await open();
+    const stage = await serveMirror(session, { clock: { ...fakeClock(), now: () => later(60_000) } });
+    const event = (seq: number, name: string) => ({
+      ...{
+        recordId: '17',
+        change: 'updated',
+        observedFrom: NOON_TEXT,
+        before: '{}',
+        after: `{"name":"${name}"}`,
+      },
+      fields: JSON.stringify({ name: [`Ada ${seq}`, name] }),
+    });
+    const append = (events: object[]): Promise<void> =>
+      session.atomically((tx) =>
+        appendChanges(tx, {
+          kind: 'clients',
+          events: events as never,
+          origin: 'service',
+          runId: null,
+          now: NOON,
+        }),
+      );
+    await append([event(1, 'Bea'), event(2, '<i>')]);
+    const page = await pageOf(stage);
+    expect(page).toMatch(
+      /<del>Ada 2<\/del>[^]*<ins>&lt;i&gt;<\/ins>[^]*<del>Ada 1<\/del>[^]*<ins>Bea<\/ins>/,
+    );
+    expect(page).toContain('aria-label="2 changes in 48 hours, 2 in the busiest one"');
+    expect(page).toContain('data-after="2"');
+    await append([event(3, 'Cy')]);
+    expect(await pageOf(stage)).toContain('aria-label="3 changes in 48 hours, 3 in the busiest one"');
+  });
+
+  test('says when each kind is read next, and which ones are stale', async () => {
+    const session = await open();
+    const hourly = {
+      name: 'all',
+      cron: '0 * * * *',
+      timezone: 'UTC',
+      kinds: ['clients', 'products'],
+      pages: null,
+    };
+    const clock = { ...fakeClock(), now: () => later(5 * 3_600_000) };
+    const stage = await serveMirror(session, { clock, schedules: [hourly] });
+    await session.atomically((tx) =>
+      tx.query(sql`
+        insert into kind_state (kind, tick, state, complete_sweeps, epoch, last_sweep_at)
+        values ('clients', 9, 'certified', 7, 1, ${NOON_TEXT}),
+          ('products', 9, 'certified', 7, 1, '2026-03-01 16:55:00.000')`),
+    );
+    const page = await pageOf(stage);
+    expect(page).toContain('clients is stale');
+    expect(page).not.toContain('products is stale');
+    expect(page).toContain('next in 60 min');
+  });
+});
+
+test('without a token nothing can be decided on the page', async () => {
+  const session = await tempMirror(TWO_KINDS);
+  const signed = await serveMirror(session);
+  await inNeed(session, signed);
+  const page = await pageOf(await serveMirror(session, { token: null }));
+  expect(page).toContain('Entry 1 is parked');
+  expect(page).not.toContain('<form');
+});
+
+test('a person who followed a link comes to its page after signing in, and to no other site', async () => {
+  const session = await tempMirror(TWO_KINDS);
+  const stage = await serveMirror(session);
+  const asked = await fetch(`${stage.url}/issues?kind=clients`);
+  expect([asked.status, await asked.text()]).toEqual([
+    401,
+    expect.stringContaining('value="/issues?kind=clients"'),
+  ]);
+  const goes = async (next: string): Promise<string | null> =>
+    (await stage.post('/login', { token: TOKEN, next })).headers.get('location');
+  expect(await goes('/issues?kind=clients')).toBe('/issues?kind=clients');
+  for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example', '/\n/evil.example'])
+    expect(await goes(next)).toBe('/');
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { changeEntry, findEntry } from '../../src/mirror/outbox/outbox-store.ts';
+import { appendChanges } from '../../src/mirror/records/change-store.ts';
+import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
+import { saveDrift } from '../../src/mirror/kinds/drift-store.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { DATABASES } from '../mirror/databases.ts';
+import { NOON, NOON_TEXT, putRecords } from '../mirror/temp-mirror.ts';
+import { serveMirror } from '../http/stage.ts';
+import type { Stage } from '../http/stage.ts';
+
+const NASTY = `<img src=x onerror=alert(1)>"'&`;
+const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;';
+
+async function pageOf({ get }: Stage, path: string, status = 200): Promise<string> {
+  const answer = await get(path);
+  expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
+    ...[path, status, 'text/html; charset=utf-8'],
+  ]);
+  const page = await answer.text();
+  expect(page).not.toContain('<img src=x');
+  return page;
+}
+
+async function addChanges(
+  session: Session,
+  count: number,
+  { kind = 'clients', text = 'Ada' } = {},
+): Promise<void> {
+  const events = Array.from({ length: count }, (_, index) => {
+    const [before, after] = [
+      { name: `${text} ${index}`, code: 'C' },
+      { name: `${text} ${index + 1}`, code: 'C' },
+    ];
+    return {
+      ...{ recordId: '17', change: 'updated' as const, observedFrom: NOON_TEXT },
+      ...{ before: JSON.stringify(before), after: JSON.stringify(after) },
+      fields: JSON.stringify({ name: [before.name, after.name] }),
+    };
+  });
+  await session.atomically((tx) =>
+    appendChanges(tx, { kind, events, origin: 'outbox:1', runId: 1, now: NOON }),
+  );
+}
+
+/** A record, its entry and its issue whose texts are all markup. */
+async function addNasty(session: Session, stage: Stage): Promise<void> {
+  const entry = { operation: 'create', kind: 'clients', data: { code: NASTY, name: NASTY } };
+  await stage.post('/v1/outbox', entry, { 'idempotency-key': 'nasty' });
+  const epoch = (await findEntry(session, 1))?.epoch ?? 0;
+  const patch = { state: 'parked', verdict: 'twins', recordId: '17', result: '{"ids":["17"]}' } as const;
+  const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
+  await session.atomically(async (tx) => {
+    await putRecords(tx, 'clients', [
+      { id: '17', _raw: JSON.stringify({ id: 17, name: NASTY, [NASTY]: 1 }) },
+    ]);
+    await changeEntry(tx, { id: 1, epoch, patch, now: NOON });
+    await saveAbsences(tx, 'clients', [{ ...absence, id: '17', state: 'held' }]);
+    await saveDrift(tx, [{ kind: 'clients', code: 'new_field', field: NASTY, detail: NASTY }], NOON);
+    await tx.append({
+      table: 'issues',
+      columns: ['kind', 'record_id', 'field', 'code', 'detail', 'first_seen_at'],
+      rows: [['clients', '17', NASTY, 'misfit', NASTY, NOON_TEXT]],
+    });
+    await tx.append({
+      table: 'webhook_deliveries',
+      columns: ['endpoint_id', 'webhook_id', 'type', 'response_start'],
+      rows: [[1, 'w', NASTY, NASTY]],
+    });
+    await tx.append({
+      table: 'outbox_attempts',
+      columns: ['outbox_id', 'n', 'opened_at', 'request', 'response_start'],
+      rows: [[1, 1, NOON_TEXT, NASTY, NASTY]],
+    });
+  });
+  await addChanges(session, 2, { text: NASTY });
+}
+
+describe.each(DATABASES)('the pages of a mirror in %s', (_name, open) => {
+  test('show text of the service as text', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await addNasty(session, stage);
+    for (const path of ['/changes', '/records/clients/17', '/records/clients', '/outbox', '/outbox/1'])
+      expect(await pageOf(stage, path)).toContain(ESCAPED);
+    for (const path of ['/issues', '/webhooks', '/kinds/clients', '/'])
+      expect(await pageOf(stage, path)).toContain(ESCAPED);
+    for (const path of ['/runs', '/deletions']) await pageOf(stage, path);
+  });
+
+  test('have an address for each page of a list, and lose and double nothing', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await addChanges(session, 70);
+    await addChanges(session, 60, { kind: 'products' });
+    await addChanges(session, 45);
+    for (const [start, expected] of [
+      ['/changes', 175],
+      ['/changes?kind=clients', 115],
+      ['/changes?kind=products&record=17', 60],
+    ] as const) {
+      const seen: string[] = [];
+      for (let path: string | undefined = start; path !== undefined;) {
+        const page = await pageOf(stage, path);
+        seen.push(...[...page.matchAll(/id="change-(\d+)"/g)].map(([, seq = '']) => seq));
+        path = /rel="next"\s+href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
+      }
+      expect(seen).toHaveLength(expected);
+      expect(seen.map(Number)).toEqual([...new Set(seen.map(Number))].sort((a, b) => b - a));
+    }
+  });
+
+  test('show beside a parked create the records that it may have made, and take another one', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await addNasty(session, stage);
+    const page = await pageOf(stage, '/outbox/1');
+    expect(page).toMatch(/wanted[^]*clients 17/);
+    expect(page).toMatch(/action="\/outbox\/1\/adopt"[^]*value="17"[^]*name="recordId"\s+inputmode/);
+  });
+
+  test('say so where there is nothing, as a page', async () => {
+    const stage = await serveMirror(await open());
+    for (const path of ['/records/clients/5', '/runs/9', '/outbox/9', '/kinds/nothing', '/records/nothing/1'])
+      expect(await pageOf(stage, path, 404)).toContain('Not here');
+    expect(await pageOf(stage, '/changes?kind=nothing', 422)).toContain('There is no such record kind');
+    expect(await pageOf(stage, '/changes?before=x', 400)).toContain('before');
+  });
+
+  test('lead from the field for an id to its record', async () => {
+    const { url, get } = await serveMirror(await open());
+    const answer = await get('/records/clients?id=17');
+    expect(answer.url).toBe(`${url}/records/clients/17`);
+  });
+});

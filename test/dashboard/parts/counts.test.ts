@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { createCounts } from '../../../src/dashboard/parts/counts.ts';
+import { putChanges } from '../../feed/support.ts';
+import { memoryLog } from '../../runs/engine/support.ts';
+import { DATABASES } from '../../mirror/databases.ts';
+import { NOON, NOON_TEXT, later, putRecords } from '../../mirror/temp-mirror.ts';
+
+describe.each(DATABASES)('counts of a mirror in %s', (_name, open) => {
+  test('have the live rows of each kind, and its events of the last hours', async () => {
+    const session = await open();
+    const { logger } = memoryLog();
+    const counts = createCounts({ session, logger, clock: { monotonicMs: () => 0 } });
+    const dead = { id: '3', _deleted_at: NOON_TEXT };
+    await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '1' }, { id: '2' }, dead]));
+    const kinds = ['clients', 'products'];
+    expect([...((await counts.rows(kinds)) ?? [])]).toEqual([['clients', 2], ['products', 0]]); // prettier-ignore
+    const event = { kind: 'clients', record_id: '1', change: 'updated', observed_at: NOON_TEXT };
+    await putChanges(session, event, event);
+    const hours = await counts.hours(later(3_600_000));
+    expect([...(hours?.keys() ?? [])]).toEqual(['clients']);
+    expect(hours?.get('clients')).toEqual([...Array.from({ length: 46 }, () => 0), 2, 0]);
+  });
+});
+
+test('a count that takes long is made again beside the answers, and not with each of them', async () => {
+  const [, open] = DATABASES[0] ?? [];
+  if (open === undefined) throw new Error('no database');
+  const session = await open();
+  let now = 0;
+  let statements = 0;
+  const slow: typeof session.query = (statement) => {
+    now += 200;
+    statements += 1;
+    return session.query(statement);
+  };
+  const clock = { monotonicMs: () => now };
+  const counts = createCounts({ session: { ...session, query: slow }, clock, logger: memoryLog().logger });
+  expect((await counts.rows(['clients']))?.get('clients')).toBe(0);
+  await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '1' }]));
+  expect((await counts.rows(['clients']))?.get('clients')).toBe(0);
+  expect(statements).toBe(1);
+  now += 4_000;
+  expect((await counts.rows(['clients']))?.get('clients')).toBe(0);
+  await expect.poll(async () => (await counts.rows(['clients']))?.get('clients')).toBe(1);
+  expect(statements).toBe(2);
+  expect(await counts.hours(NOON)).toEqual(new Map());
+});

@@ -1,0 +1,98 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import type { Row, Session, SqlValue } from '../../src/db/session/session.ts';
+import { DATABASES } from '../mirror/databases.ts';
+import { NOON_TEXT } from '../mirror/temp-mirror.ts';
+import { serveMirror, signIn } from '../http/stage.ts';
+import type { Stage } from '../http/stage.ts';
+
+const ROOM = 'https://hooks.slack.example/services/T0/B0/room-secret';
+
+/** An endpoint that works, one that fails, one that was disabled, and one that the settings no longer name. */
+async function addEndpoints(session: Session): Promise<void> {
+  const put = (columns: readonly string[], ...rows: readonly (readonly SqlValue[])[]): Promise<void> =>
+    session.atomically((tx) => tx.append({ table: 'webhook_endpoints', columns, rows }));
+  const columns = ['name', 'public_id', 'url', 'format', 'cursor', 'state', 'disabled_reason'];
+  await put(
+    [...columns, 'failures', 'failing_since', 'failing_told_at'],
+    ['well', 'p1', 'https://example.com/in?key=url-secret', 'json', 0, 'active', null, 0, null, null],
+    ['weak', 'p2', 'https://example.com/', 'json', 0, 'active', null, 3, NOON_TEXT, NOON_TEXT],
+    ['room', 'p3', ROOM, 'slack', 0, 'disabled', 'gone', 1, NOON_TEXT, null],
+  );
+}
+
+const actionsOf = (page: string): (string | undefined)[] =>
+  [...page.matchAll(/method="post" action="([^"]+)"/g)].map(([, action]) => action);
+
+const pageOf = async ({ get }: Stage, path: string): Promise<string> => (await get(path)).text();
+
+async function submit(stage: Stage, path: string, origin = stage.url): Promise<Response> {
+  const headers = { cookie: await signIn(stage), origin };
+  const body = new URLSearchParams({ back: '/webhooks' });
+  return fetch(stage.url + path, { method: 'POST', body, headers, redirect: 'manual' });
+}
+
+const stateOf = async (session: Session, name: string): Promise<Row | undefined> => {
+  const columns = sql`select state, disabled_reason, failures, replay_after from webhook_endpoints`;
+  return (await session.query(sql`${columns} where name = ${name}`))[0];
+};
+
+describe.each(DATABASES)('the page of webhooks of a mirror in %s', (_name, open) => {
+  test('has the decisions on each endpoint, and no address that is a secret', async () => {
+    const session = await open();
+    await addEndpoints(session);
+    const stage = await serveMirror(session);
+    const page = await pageOf(stage, '/webhooks');
+    expect(actionsOf(page)).toEqual([
+      ...['/webhooks/room/enable', '/webhooks/room/replay'],
+      ...['/webhooks/weak/replay', '/webhooks/weak/disable', '/webhooks/well/disable'],
+    ]);
+    for (const shown of ['https://hooks.slack.example/…', 'https://example.com/in?…'])
+      expect(page).toContain(shown);
+    for (const secret of ['room-secret', 'url-secret']) expect(page).not.toContain(secret);
+    const calm = await pageOf(await serveMirror(session, { token: null }), '/webhooks');
+    expect(actionsOf(calm)).toEqual([]);
+  });
+
+  test('carries out a decision, says so, and the endpoint no longer needs anybody', async () => {
+    const session = await open();
+    await addEndpoints(session);
+    const stage = await serveMirror(session);
+    expect(await pageOf(stage, '/')).toMatch(/The endpoint room is disabled[^]*The endpoint weak takes no/);
+    const answers = [
+      await submit(stage, '/webhooks/room/enable'),
+      await submit(stage, '/webhooks/weak/disable'),
+    ];
+    expect(answers.map(({ status, headers }) => [status, headers.get('location')])).toEqual([
+      [303, '/webhooks?done=enable'],
+      [303, '/webhooks?done=disable'],
+    ]);
+    expect(await stateOf(session, 'room')).toMatchObject({ state: 'active', failures: 0 });
+    expect(await stateOf(session, 'weak')).toMatchObject({
+      state: 'disabled',
+      disabled_reason: 'by_a_person',
+    });
+    expect(await pageOf(stage, '/webhooks?done=disable')).toContain('Disabled: the endpoint is sent nothing');
+    const overview = await pageOf(stage, '/');
+    expect(overview).toContain('Nothing needs you');
+    expect(overview).not.toContain('The endpoint');
+    const replayed = await submit(stage, '/webhooks/weak/replay');
+    expect(replayed.headers.get('location')).toBe('/webhooks?done=replay');
+    expect(await stateOf(session, 'weak')).toMatchObject({ state: 'active', replay_after: 0 });
+    expect(stage.wakes()).toBe(3);
+  });
+
+  test('decides nothing for a page of another origin, and nothing about an unknown endpoint', async () => {
+    const session = await open();
+    await addEndpoints(session);
+    const stage = await serveMirror(session);
+    for (const decision of ['enable', 'disable', 'replay'])
+      expect((await submit(stage, `/webhooks/room/${decision}`, 'https://evil.example')).status).toBe(403);
+    expect(await stateOf(session, 'room')).toMatchObject({ state: 'disabled', disabled_reason: 'gone' });
+    const absent = await submit(stage, '/webhooks/roam/enable');
+    expect([absent.status, await absent.text()]).toEqual([
+      404,
+      expect.stringContaining('There is no webhook endpoint roam; did you mean room?'),
+    ]);
+  });
+});

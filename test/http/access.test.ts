@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import { SyncError } from '../../src/lib/sync-error.ts';
+import { hostRefusal } from '../../src/http/guard.ts';
+import { createSignInCodes } from '../../src/http/credentials.ts';
+import { saveCheck } from '../../src/mirror/integrity-check.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { kindNamed, tempMirror, thrownBy } from '../mirror/temp-mirror.ts';
+import { TOKEN, jsonOf, serveMirror, signIn } from './stage.ts';
+
+const mirror = () => tempMirror([kindNamed('clients'), kindNamed('products')]);
+const WRONG = { authorization: 'Bearer wrong' };
+
+test('wrong tokens are refused, and after 19 in a minute told to wait; the right one, or its cookie, is let in all the same', async () => {
+  const stage = await serveMirror(await mirror());
+  const { get, post } = stage;
+  const cookie = await signIn(stage);
+  const told: number[] = [];
+  for (let n = 0; n < 21; n++) told.push((await get('/v1/runs', WRONG)).status);
+  expect(told).toEqual([...Array.from({ length: 19 }, () => 401), 429, 429]);
+  const refused = await post('/login', { token: 'wrong' });
+  expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+  expect(await jsonOf(refused)).toMatchObject({ code: 'http.too_many_attempts' });
+  expect((await get('/v1/runs')).status).toBe(200);
+  expect((await post('/login', { token: TOKEN })).status).toBe(303);
+  expect((await fetch(`${stage.url}/v1/runs`, { headers: { cookie } })).status).toBe(200);
+});
+
+describe('signing in', () => {
+  test('by the form leads to the status, with a cookie that no script and no other site gets', async () => {
+    const stage = await serveMirror(await mirror());
+    const answer = await fetch(`${stage.url}/login`, {
+      ...{ method: 'POST', redirect: 'manual' },
+      body: new URLSearchParams({ token: TOKEN }),
+    });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
+    const cookie = answer.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(
+      /^bms_sync_session=\d+\.[\w/+]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    expect(cookie).not.toContain(TOKEN);
+    const page = await fetch(stage.url, { headers: { cookie: await signIn(stage) } });
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Record kinds')]);
+  });
+
+  test('over https gives a cookie that goes over https only', async () => {
+    const { post } = await serveMirror(await mirror());
+    const answer = await post('/login', { token: TOKEN }, { 'x-forwarded-proto': 'https' });
+    expect(answer.headers.get('set-cookie')).toMatch(/; Secure;/);
+  });
+
+  test('with a wrong token shows the form again; a program gets a problem', async () => {
+    const { url, post } = await serveMirror(await mirror());
+    const form = await fetch(`${url}/login`, {
+      method: 'POST',
+      body: new URLSearchParams({ token: 'wrong' }),
+    });
+    expect([form.status, form.headers.get('set-cookie')]).toEqual([401, null]);
+    expect(await form.text()).toContain('That is not the admin token.');
+    const problem = await post('/login', { token: 'wrong' });
+    expect(problem.status).toBe(401);
+    expect(problem.headers.get('content-type')).toBe('application/problem+json');
+  });
+
+  test('is what the page asks for of whoever is not known', async () => {
+    const { url } = await serveMirror(await mirror());
+    const page = await fetch(url);
+    expect(page.status).toBe(401);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await page.text()).toContain('<form method="post" action="/login">');
+  });
+
+  test('by a link is good once, for ten minutes, and not used up by a look at it', async () => {
+    let elapsed = 0;
+    const clock = { ...fakeClock(), monotonicMs: () => elapsed };
+    const codes = createSignInCodes(clock);
+    const { url } = await serveMirror(await mirror(), { clock, codes });
+    const open = async (code: string, init: RequestInit = {}): Promise<readonly unknown[]> => {
+      const { status, headers } = await fetch(`${url}/login?code=${code}`, { redirect: 'manual', ...init });
+      return [status, headers.get('location'), headers.get('set-cookie')?.split('=')[0]];
+    };
+    const [code, late] = [codes.issue(), codes.issue()];
+    expect(await open(code, { method: 'HEAD' })).toEqual([200, null, undefined]);
+    expect(await open(code, { headers: { 'sec-purpose': 'prefetch;prerender' } })).toEqual([
+      200,
+      null,
+      undefined,
+    ]);
+    expect(await open(code)).toEqual([303, '/', 'bms_sync_session']);
+    for (const bad of [code, '', `${late}x`]) expect(await open(bad)).toEqual([401, null, undefined]);
+    elapsed = 600_000;
+    expect(await open(late)).toEqual([401, null, undefined]);
+  });
+
+  test('over a link of another site asks for the page again, because the browser kept the strict cookie back', async () => {
+    const { url } = await serveMirror(await mirror());
+    const pageFor = async (headers: Record<string, string>): Promise<string> =>
+      (await fetch(`${url}/changes`, { headers })).text();
+    expect(await pageFor({ 'sec-fetch-site': 'cross-site' })).toContain('http-equiv="refresh"');
+    expect(await pageFor({ 'sec-fetch-site': 'same-origin' })).not.toContain('http-equiv="refresh"');
+  });
+
+  test('lasts for half a day, and only with the same token', async () => {
+    const clock = fakeClock();
+    const stage = await serveMirror(await mirror(), { clock });
+    const other = await serveMirror(await mirror(), { clock, token: `${TOKEN}x` });
+    const cookie = await signIn(stage);
+    const later = cookie.replace(/=(\d+)/, (_, until: string) => `=${Number(until) + 1}`);
+    const statusOf = async ({ url }: { readonly url: string }, sent: string): Promise<number> =>
+      (await fetch(`${url}/v1/runs`, { headers: { cookie: `theme=dark; ${sent}` } })).status;
+    expect(await statusOf(stage, cookie)).toBe(200);
+    expect(await statusOf(stage, later)).toBe(401);
+    expect(await statusOf(other, cookie)).toBe(401);
+    await clock.sleep(43_199_000);
+    expect(await statusOf(stage, cookie)).toBe(200);
+    await clock.sleep(1_000);
+    expect(await statusOf(stage, cookie)).toBe(401);
+  });
+});
+
+describe('without an admin token', () => {
+  test.each(['0.0.0.0', '::', '192.0.2.7', 'sync.example.com', '[::]'])(
+    'a server on %s is not made',
+    async (host) => {
+      const error = await thrownBy(async () => serveMirror(await mirror(), { token: null, host }));
+      expect(error).toBeInstanceOf(SyncError);
+      expect((error as SyncError).code).toBe('server.token_required');
+    },
+  );
+
+  test.each(['127.0.0.1', '127.0.0.2', 'localhost', '::1', '[::1]'])(
+    'a server on %s reads only',
+    async (host) => {
+      const { url, post } = await serveMirror(await mirror(), { token: null, host });
+      expect((await fetch(`${url}/v1/status`)).status).toBe(200);
+      expect((await fetch(url)).status).toBe(200);
+      const refused = await post('/v1/pulls', { kinds: [] });
+      expect(await jsonOf(refused)).toMatchObject({ status: 403, code: 'server.read_only' });
+    },
+  );
+});
+
+describe('a host name', () => {
+  const ALLOWED = null;
+  test.each([
+    ['sync.example.com', 'SYNC.example.com:443', ALLOWED],
+    ['sync.example.com', 'example.com', 421],
+    ['192.0.2.7', '192.0.2.7:8080', ALLOWED],
+    ['192.0.2.7', '192.0.2.8:8080', 421],
+    ['0.0.0.0', '192.0.2.8:8080', ALLOWED],
+    ['0.0.0.0', '[2001:db8::1]:8080', ALLOWED],
+    ['0.0.0.0', 'evil.example', 421],
+    ['::', 'evil.example', 421],
+    ['::1', '[::1]:8080', ALLOWED],
+    ['127.0.0.1', '2130706433', 421],
+    ['127.0.0.1', undefined, 400],
+  ])('of a server on %s: %s', (host, header, status) => {
+    expect(hostRefusal(header, { host, names: [] })?.status ?? null).toBe(status);
+  });
+
+  test('that is among the further names is answered, whatever the port', () => {
+    const server = { host: '0.0.0.0', names: ['bms-sync', 'Sync.Example.com'] };
+    expect(hostRefusal('bms-sync:8080', server)).toBeNull();
+    expect(hostRefusal('sync.example.com', server)).toBeNull();
+    expect(hostRefusal('bms-sync.evil.example', server)).toMatchObject({ status: 421 });
+  });
+});
+
+test('readiness is told to all, its reasons only to who has the token', async () => {
+  const session = await mirror();
+  const { url, get } = await serveMirror(session);
+  expect((await fetch(`${url}/ready`)).status).toBe(200);
+  await session.close();
+  const open = await fetch(`${url}/ready`);
+  expect([open.status, (await jsonOf(open))['reasons']]).toEqual([503, undefined]);
+  const told = await get('/ready');
+  expect([told.status, (await jsonOf(told))['reasons']]).toEqual([503, [expect.any(String)]]);
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+});
+
+test('a damaged database file is a reason not to be ready, and part of the status', async () => {
+  const session = await mirror();
+  const { get } = await serveMirror(session);
+  const now = new Date('2026-03-01T12:00:00Z');
+  await session.atomically((tx) => saveCheck(tx, ['row 3 missing from index x'], now));
+  const reason = 'the database file is damaged: row 3 missing from index x';
+  const told = await get('/ready');
+  expect([told.status, (await jsonOf(told))['reasons']]).toEqual([503, [reason]]);
+  expect(await jsonOf(await get('/v1/status'))).toMatchObject({ damage: { reason } });
+  expect(await (await get('/')).text()).toContain(reason);
+  await session.atomically((tx) => saveCheck(tx, [], now));
+  expect((await get('/ready')).status).toBe(200);
+  expect(await jsonOf(await get('/v1/status'))).toMatchObject({ damage: null });
+});

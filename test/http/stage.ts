@@ -1,0 +1,110 @@
+import { expect, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { KINDS } from '../../src/catalog/kinds/catalog.ts';
+import type { Kind } from '../../src/catalog/kind.ts';
+import { systemClock } from '../../src/lib/time/clock.ts';
+import { createLogger } from '../../src/lib/log/logger.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { createServer } from '../../src/app/create-server.ts';
+import { BACKLOG } from '../../src/http/limits.ts';
+import type { ServerParts, Server } from '../../src/http/server.ts';
+import { canary } from '../support/canary.ts';
+
+/** A token that would be found wherever it leaked. */
+export const TOKEN = `canary-${canary('-7f3d9b2e4c6a8d1f5e3b7a9c2d4f6e8b')}`;
+
+export interface Stage {
+  readonly app: Server;
+  readonly url: string;
+  /** The `Host` of the server. */
+  readonly host: string;
+  /** Every line that was logged. */
+  readonly log: string[];
+  /** How often the engine was woken. */
+  readonly wakes: () => number;
+  readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>;
+  readonly post: (
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Response>;
+}
+
+/** Serves a mirror over HTTP until the test ends; `get` and `post` carry the token. */
+export async function serveMirror(session: Session, parts: Partial<ServerParts> = {}): Promise<Stage> {
+  const log: string[] = [];
+  let wakes = 0;
+  const logger = createLogger({
+    level: 'trace',
+    secrets: [], // What keeps the token out of the log is here not its mask.
+    destination: { write: (line) => void log.push(line) },
+  });
+  const kinds: readonly Kind[] = KINDS.filter(({ name }) => ['clients', 'products'].includes(name));
+  const app = await createServer({
+    ...{ session, kinds, clock: systemClock, logger, token: TOKEN, host: '127.0.0.1', names: [], port: 0 },
+    ...{ schedules: [], isDead: () => false },
+    writes: () => ({ unlandedMs: 0, lastLandedAt: null, fault: null }),
+    ...{ version: '1.2.3', sendMark: { read: () => Promise.resolve(0) }, wakeEngine: () => (wakes += 1) },
+    ...parts,
+  });
+  onTestFinished(() => app.close());
+  const url = await app.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG });
+  const auth = { authorization: `Bearer ${parts.token ?? TOKEN}` };
+  return {
+    ...{ app, url, log, host: new URL(url).host, wakes: () => wakes },
+    get: (path, headers) => fetch(`${url}${path}`, { headers: { ...auth, ...headers } }),
+    post: (path, body, headers) =>
+      fetch(`${url}${path}`, {
+        ...{ method: 'POST', redirect: 'manual' },
+        headers: {
+          ...auth,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+  };
+}
+
+type Schema = Parameters<typeof z.fromJSONSchema>[0];
+interface DescribedRoute {
+  readonly responses: Readonly<Record<string, { readonly content?: Record<string, { schema: Schema }> }>>;
+}
+
+/** What `/openapi.json` says of each path and method. */
+export const describedPaths = ({ app }: Stage): Readonly<Record<string, Record<string, DescribedRoute>>> =>
+  app.swagger().paths as unknown as Record<string, Record<string, DescribedRoute>>;
+
+/** Every route, as `GET /v1/runs/{id}`. */
+export const describedRoutes = (stage: Stage): readonly string[] =>
+  Object.entries(describedPaths(stage)).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+
+/** The document of an answer, which must be what the description of its route (`GET /v1/runs/{id}`) says. */
+export async function fitting(
+  stage: Stage,
+  route: string,
+  answer: Response,
+): Promise<Record<string, unknown>> {
+  const [method = '', path = ''] = route.split(' ');
+  const { responses } = describedPaths(stage)[path]?.[method.toLowerCase()] ?? {};
+  const schema = responses?.[answer.status]?.content?.['application/json']?.schema;
+  if (schema === undefined) throw new Error(`${route} does not say what ${answer.status} is`);
+  const document = await jsonOf(answer);
+  expect(z.fromJSONSchema(schema).safeParse(document).error?.issues ?? []).toEqual([]);
+  return document;
+}
+
+/** Signs in and returns the cookie, as a browser would send it. */
+export async function signIn({ url }: Stage): Promise<string> {
+  const answer = await fetch(`${url}/login`, {
+    method: 'POST',
+    body: new URLSearchParams({ token: TOKEN }),
+    redirect: 'manual',
+  });
+  return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
+
+export const jsonOf = async (answer: Response): Promise<Record<string, unknown>> =>
+  (await answer.json()) as Record<string, unknown>;

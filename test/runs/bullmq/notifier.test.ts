@@ -1,0 +1,93 @@
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { createBullmqNotifier } from '../../../src/runs/bullmq/notifier.ts';
+import { systemClock } from '../../../src/lib/time/clock.ts';
+import { QUICK, memoryLog, ownPrefix, workQueue, workSession } from '../engine/support.ts';
+
+async function notifying() {
+  const [session, log, prefix] = [await workSession(), memoryLog(), ownPrefix()];
+  const { queue } = workQueue(session);
+  const notifier = createBullmqNotifier(inject('redisUrl'), {
+    clock: systemClock,
+    logger: log.logger,
+    timings: QUICK,
+    prefix,
+  });
+  const store = new Queue(`${prefix}-work`, { connection: { url: inject('redisUrl') } });
+  onTestFinished(async () => {
+    await Promise.all([notifier.close(), store.close()]);
+  });
+  return { queue, notifier, store };
+}
+
+/** A worker that never ends its work, so that its jobs can be seen. */
+async function holding() {
+  const on = await notifying();
+  const ends: (() => void)[] = [];
+  on.notifier.subscribe(on.queue, () => new Promise((resolve) => ends.push(resolve)));
+  onTestFinished(() => {
+    for (const end of ends) end();
+  });
+  return on;
+}
+
+const IN_QUEUE = ['waiting', 'active'] as const;
+
+test('F05 F11 a job carries a number and an epoch, one attempt, and leaves nothing behind', async () => {
+  const { queue, notifier, store } = await holding();
+  while (!(await notifier.notify(queue, [{ id: 41, epoch: 3 }]))) await systemClock.sleep(10);
+  const [job] = await store.getJobs([...IN_QUEUE]);
+  expect(job).toMatchObject({ id: 'wk-41-3', name: 'work', data: { id: 41, epoch: 3 } });
+  expect(job?.opts).toMatchObject({ attempts: 1, removeOnComplete: true, removeOnFail: true });
+});
+
+test('rows with further columns put no more than these into the store', async () => {
+  const { queue, notifier, store } = await holding();
+  const row = { id: 41, epoch: 3, payload: 'canary' };
+  while (!(await notifier.notify(queue, [row]))) await systemClock.sleep(10);
+  const client = new Redis(inject('redisUrl'));
+  const stored = await client.hgetall(`bull:${store.name}:wk-41-3`);
+  client.disconnect();
+  expect(JSON.stringify(stored)).not.toContain('canary');
+});
+
+test('the same ref twice is one job', async () => {
+  const { queue, notifier, store } = await holding();
+  while (!(await notifier.notify(queue, [{ id: 1, epoch: 0 }]))) await systemClock.sleep(10);
+  await notifier.notify(queue, [{ id: 1, epoch: 0 }]);
+  expect(await store.getJobs([...IN_QUEUE])).toHaveLength(1);
+});
+
+test('after closing nothing is sent', async () => {
+  const { queue, notifier } = await notifying();
+  await notifier.close();
+  expect(await notifier.notify(queue, [{ id: 2, epoch: 0 }])).toBe(false);
+});
+
+test('jobs that one process adds another one takes, at most as many at once as the queue allows', async () => {
+  const { queue, notifier } = await notifying();
+  const ends: (() => void)[] = [];
+  let [now, most, all] = [0, 0, 0];
+  notifier.subscribe(queue, async () => {
+    most = Math.max(most, ++now);
+    all += 1;
+    await new Promise<void>((resolve) => ends.push(resolve));
+    now -= 1;
+  });
+  const refs = [1, 2, 3, 4, 5, 6, 7].map((id) => ({ id, epoch: 0 }));
+  while (!(await notifier.notify(queue, refs))) await systemClock.sleep(10);
+  while (all < refs.length) {
+    await systemClock.sleep(10);
+    for (const end of ends.splice(0)) end();
+  }
+  expect(most).toBe(queue.concurrency);
+});
+
+test('tells the queue’s own figures, each name explained once', async () => {
+  const { queue, notifier } = await holding();
+  expect(await notifier.notify(queue, [{ id: 7, epoch: 0 }])).toBe(true);
+  const text = (await notifier.metrics?.()) ?? '';
+  expect(text).toMatch(/^bullmq_job_count\{queue="[^"]+-work", state="(?:waiting|active)"\} 1$/m);
+  expect(text.match(/^# TYPE bullmq_job_count /gm)).toHaveLength(1);
+});

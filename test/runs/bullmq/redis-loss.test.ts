@@ -1,0 +1,165 @@
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test } from 'vitest';
+import { createBullmqNotifier } from '../../../src/runs/bullmq/notifier.ts';
+import type { Notifier } from '../../../src/runs/engine/notifier.ts';
+import { systemClock } from '../../../src/lib/time/clock.ts';
+import { freshRedis, proxyToRedis } from '../../support/redis.ts';
+import type { RedisServer } from '../../support/redis-server.ts';
+import {
+  LONGEST_WAIT_MS,
+  QUICK,
+  longest,
+  memoryLog,
+  startTestEngine,
+  throughTheQueue,
+  workQueue,
+  workSession,
+} from '../engine/support.ts';
+import type { Log } from '../engine/support.ts';
+
+const OUTAGE_MS = process.env['BMS_TEST_DEEP'] === '1' ? 30_000 : 3_000;
+
+const notifierOf = (url: string, log: Log, timings = QUICK): Notifier =>
+  createBullmqNotifier(url, { clock: systemClock, logger: log.logger, timings });
+
+const pause = (ms: number): Promise<void> => systemClock.sleep(ms);
+
+async function stage(url: string, handleMs = 2) {
+  const [session, log] = [await workSession(), memoryLog()];
+  const work = workQueue(session, { handle: () => pause(handleMs) });
+  const notifier = notifierOf(url, log);
+  startTestEngine({ session, notifier, work: [work], log });
+  return { work, notifier };
+}
+
+function clientOf(server: RedisServer): Redis {
+  const client = new Redis(server.url);
+  client.on('error', () => undefined);
+  onTestFinished(() => {
+    client.disconnect();
+  });
+  return client;
+}
+
+test('F02 rows are worked once each, and soon, while Redis is flushed twenty times', async () => {
+  const redis = await freshRedis();
+  const { work } = await stage(redis.url);
+  const client = clientOf(redis);
+  for (let i = 0; i < 20; i += 1) {
+    await work.insert(10);
+    await pause(15);
+    await client.flushall();
+    await work.insert(5);
+    await pause(15);
+  }
+  await work.done(300);
+  expect(await work.counts()).toEqual(Array(300).fill(1));
+  expect(longest(work.waits)).toBeLessThan(LONGEST_WAIT_MS);
+});
+
+test('F03 the same while Redis is killed five times and has forgotten all', async () => {
+  const redis = await freshRedis();
+  const { work } = await stage(redis.url);
+  for (let i = 0; i < 5; i += 1) {
+    await work.insert(20);
+    await pause(30);
+    await redis.kill9();
+    await work.insert(20);
+    await pause(100);
+    await redis.start();
+    await work.insert(20);
+    await pause(100);
+  }
+  await work.done(300);
+  expect(await work.counts()).toEqual(Array(300).fill(1));
+  expect(longest(work.waits)).toBeLessThan(LONGEST_WAIT_MS);
+});
+
+test(
+  'an outage of Redis delays rows and loses none; afterwards the queue is used again',
+  async () => {
+    const redis = await freshRedis();
+    const { work } = await stage(redis.url);
+    await work.insert(5);
+    await work.done(5);
+    await redis.kill9();
+    const end = performance.now() + OUTAGE_MS;
+    let sum = 5;
+    while (performance.now() < end) {
+      await work.insert(5);
+      sum += 5;
+      await pause(OUTAGE_MS / 15);
+    }
+    await redis.start();
+    await work.insert(5);
+    await work.done(sum + 5);
+    expect(await work.counts()).toEqual(Array(sum + 5).fill(1));
+    expect(longest(work.waits)).toBeLessThan(LONGEST_WAIT_MS);
+    await throughTheQueue(work, sum + 5);
+  },
+  OUTAGE_MS + 30_000,
+);
+
+test('an engine that starts while Redis is away works without it, and with it once it is there', async () => {
+  const redis = await freshRedis();
+  await redis.kill9();
+  const { work, notifier } = await stage(redis.url);
+  await work.insert(5);
+  await work.done(5);
+  expect(await notifier.notify(work.queue, [{ id: 1, epoch: 0 }])).toBe(false);
+  await redis.start();
+  await throughTheQueue(work, 5);
+});
+
+test.each<[string, (redis: RedisServer) => Promise<void> | void]>([
+  ['down', (redis) => redis.kill9()],
+  [
+    'silent',
+    (redis) => {
+      redis.pause();
+    },
+  ],
+])(
+  'F06 notifying returns false within its time while Redis is %s, and closing does not hang',
+  async (_, break_) => {
+    const [redis, session, log] = [await freshRedis(), await workSession(), memoryLog()];
+    const work = workQueue(session);
+    const notifier = notifierOf(redis.url, log);
+    notifier.subscribe(work.queue, () => Promise.resolve());
+    while (!(await notifier.notify(work.queue, [{ id: 1, epoch: 0 }]))) await pause(10);
+    await break_(redis);
+    const began = performance.now();
+    expect(await notifier.notify(work.queue, [{ id: 2, epoch: 0 }])).toBe(false);
+    expect(performance.now() - began).toBeLessThan(QUICK.notifyMs * 2 + 200);
+    await notifier.close();
+    expect(performance.now() - began).toBeLessThan(QUICK.notifyMs * 4 + 500);
+    redis.resume();
+  },
+);
+
+test('F07 rows are worked though the worker’s connection has gone silent', async () => {
+  const proxy = await proxyToRedis(await freshRedis());
+  const { work } = await stage(proxy.url);
+  await work.insert(3);
+  await work.done(3);
+  await proxy.holdWaiting();
+  await work.insert(20);
+  await work.done(23);
+  expect(await work.counts()).toEqual(Array(23).fill(1));
+  expect(longest(work.waits)).toBeLessThan(LONGEST_WAIT_MS);
+});
+
+test('F07 rows are worked though the queue takes notifications and brings none', async () => {
+  const redis = await freshRedis();
+  const { work } = await stage(redis.url);
+  await work.insert(1);
+  await work.done(1);
+  const queue = new Queue('bms-work', { connection: { url: redis.url } });
+  onTestFinished(() => queue.close());
+  await queue.pause();
+  await work.insert(5);
+  await work.done(6);
+  expect(await work.counts()).toEqual(Array(6).fill(1));
+  expect(longest(work.waits)).toBeLessThan(LONGEST_WAIT_MS);
+});
