@@ -1,5 +1,32 @@
 import tseslint from 'typescript-eslint';
 
+const GROUPING = 'Write the members one by one, without a spread that only groups them.';
+const TUPLE = 'Return an object whose members have names.';
+
+/** Constructions that a reader would have to solve. */
+const READABLE = [
+  { selector: 'SpreadElement > ObjectExpression', message: GROUPING },
+  { selector: 'SpreadElement > ArrayExpression', message: GROUPING },
+  {
+    selector: "VariableDeclarator[id.type='ArrayPattern'][init.type='ArrayExpression']",
+    message: 'Declare unrelated values apart.',
+  },
+  ...['FunctionDeclaration', 'VariableDeclarator > ArrowFunctionExpression'].flatMap((ours) =>
+    [
+      '',
+      'TSTypeOperator > ',
+      "TSTypeReference[typeName.name='Promise'] > TSTypeParameterInstantiation > ",
+    ].map((inside) => ({
+      selector: `${ours} > TSTypeAnnotation.returnType > ${inside}TSTupleType`,
+      message: TUPLE,
+    })),
+  ),
+  {
+    selector: 'VariableDeclarator > ArrowFunctionExpression > TSAsExpression.body > ArrayExpression',
+    message: TUPLE,
+  },
+];
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'data/', 'coverage/', 'eslint.config.js'] },
   ...tseslint.configs.strictTypeChecked,
@@ -23,6 +50,7 @@ export default tseslint.config(
           message: 'Only src/main.ts reads the environment.',
         },
         { selector: 'ExportAllDeclaration', message: 'No barrels: import from the file that owns it.' },
+        ...READABLE,
       ],
       '@typescript-eslint/no-floating-promises': ['error', { checkThenables: true }],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
@@ -37,7 +65,7 @@ export default tseslint.config(
       'max-params': 'off', // A table of cases has as many as it has columns.
       'max-lines-per-function': 'off',
       'no-restricted-exports': 'off',
-      'no-restricted-syntax': 'off',
+      'no-restricted-syntax': ['error', ...READABLE],
       'no-console': 'off',
     },
   },

@@ -26,7 +26,8 @@ export function insertBare(mirror: string, copy: string): number {
   source.close();
   const target = openWriter(copy);
   for (const statement of schema) target.exec(statement);
-  const [putParent, putElement] = [inserterOf(target, PARENTS), inserterOf(target, ELEMENTS)];
+  const putParent = inserterOf(target, PARENTS);
+  const putElement = inserterOf(target, ELEMENTS);
   const elementsTogether = Math.ceil((elements.length * ROWS_TOGETHER) / parents.length);
   const start = performance.now();
   for (let at = 0; at * ROWS_TOGETHER < parents.length; at++) {

@@ -29,7 +29,10 @@ export function sqliteFiles(): Databases {
 export async function postgresServer(port = 54_331): Promise<Databases> {
   const folder = mkdtempSync(join(tmpdir(), 'bms-sync-bench-'));
   const server = new EmbeddedPostgres({
-    ...{ databaseDir: folder, port, password: 'bench', persistent: false },
+    databaseDir: folder,
+    port,
+    password: 'bench',
+    persistent: false,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--no-locale'],
     onLog: () => undefined,

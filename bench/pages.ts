@@ -14,32 +14,35 @@ import { migrate } from '../src/mirror/shape/migrate.ts';
 import { createServer } from '../src/app/create-server.ts';
 import { CHANGE_COLUMNS } from './change-columns.ts';
 
-const [ROWS, CHANGES, ENTRIES, RUNS, AT_ONCE] = [1_000_000, 100_000, 20_000, 10_000, 10_000];
+const ROWS = 1_000_000;
+const CHANGES = 100_000;
+const ENTRIES = 20_000;
+const RUNS = 10_000;
+const AT_ONCE = 10_000;
 const TOKEN = 'a-token-of-thirty-two-characters';
 const PAGES = [
-  ...[
-    '/',
-    '/changes',
-    '/changes?kind=clients',
-    '/changes?kind=bookings',
-    '/changes?before=40000',
-    '/changes/50000',
-  ],
-  ...['/kinds/clients', '/records/clients', '/records/clients?after=70500000', '/records/clients/70000017'],
-  ...[
-    '/runs',
-    '/runs?before=4000',
-    '/outbox',
-    '/outbox?state=parked',
-    '/outbox/17',
-    '/deletions',
-    '/issues',
-    '/storage',
-  ],
+  '/',
+  '/changes',
+  '/changes?kind=clients',
+  '/changes?kind=bookings',
+  '/changes?before=40000',
+  '/changes/50000',
+  '/kinds/clients',
+  '/records/clients',
+  '/records/clients?after=70500000',
+  '/records/clients/70000017',
+  '/runs',
+  '/runs?before=4000',
+  '/outbox',
+  '/outbox?state=parked',
+  '/outbox/17',
+  '/deletions',
+  '/issues',
+  '/storage',
 ];
 
 const client = (id: number, name: string): string =>
-  JSON.stringify({ ...{ id, code: `C-${id}`, name, phone: '(418) 555-0100' }, note: 'x'.repeat(300) });
+  JSON.stringify({ id, code: `C-${id}`, name, phone: '(418) 555-0100', note: 'x'.repeat(300) });
 
 async function fill(session: Session): Promise<void> {
   const now = Date.now();
@@ -61,7 +64,8 @@ async function fill(session: Session): Promise<void> {
         table: 'changes',
         columns: CHANGE_COLUMNS,
         rows: Array.from({ length: AT_ONCE }, (_, n) => {
-          const [seq, id] = [from + n, 70_000_000 + ((from + n) % 5000)];
+          const seq = from + n;
+          const id = 70_000_000 + ((from + n) % 5000);
           const kind = seq % 2000 === 0 ? 'bookings' : 'clients';
           const when = at(now - (CHANGES - seq) * 1000);
           const fields = '{"name":["Ada","Bea"]}';
@@ -125,17 +129,18 @@ try {
 }
 const logger = createLogger({ level: 'silent', secrets: [TOKEN], destination: { write: () => undefined } });
 const app = await createServer({
-  ...{
-    session,
-    kinds: LISTED_KINDS,
-    clock: systemClock,
-    logger,
-    token: TOKEN,
-    host: '127.0.0.1',
-    names: [],
-    port: 0,
-  },
-  ...{ schedules: [], isDead: () => false, version: 'bench', sendMark: { read: () => Promise.resolve(0) } },
+  session,
+  kinds: LISTED_KINDS,
+  clock: systemClock,
+  logger,
+  token: TOKEN,
+  host: '127.0.0.1',
+  names: [],
+  port: 0,
+  schedules: [],
+  isDead: () => false,
+  version: 'bench',
+  sendMark: { read: () => Promise.resolve(0) },
   writes: () => ({ unlandedMs: 0, lastLandedAt: null, fault: null }),
 });
 await app.ready(); // As `serve` does before it listens.
@@ -143,9 +148,11 @@ const headers = { authorization: `Bearer ${TOKEN}` };
 console.log('page'.padEnd(36), 'first', '   cpu', 'median', 'worst'.padStart(6), 'kB'.padStart(6));
 for (const page of PAGES) {
   const times: number[] = [];
-  let [bytes, firstCpu] = [0, 0]; // A busy machine takes longer, and no more of the processor.
+  let bytes = 0;
+  let firstCpu = 0; // A busy machine takes longer, and no more of the processor.
   for (let n = 0; n < 12; n++) {
-    const [from, before] = [performance.now(), process.cpuUsage()];
+    const from = performance.now();
+    const before = process.cpuUsage();
     const answer = await app.inject({ url: page, headers });
     times.push(performance.now() - from);
     const { user, system } = process.cpuUsage(before);

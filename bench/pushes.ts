@@ -34,7 +34,8 @@ const { values } = parseArgs({
     redis: { type: 'string' },
   },
 });
-const [pushes, rounds] = [Number(values.pushes), Number(values.rounds)];
+const pushes = Number(values.pushes);
+const rounds = Number(values.rounds);
 const logger = createLogger({ level: 'warn', secrets: [], destination: process.stderr });
 const server = fork(new URL('./write-server.ts', import.meta.url), [values.latency], {
   execArgv: ['--import', 'tsx'],
@@ -49,11 +50,17 @@ for (const inFlight of [1, 8]) {
     bare.push(await postBare(inFlight));
     whole.push(await pushAll(inFlight));
   }
-  const [limit, rate] = [pushes / median(bare), pushes / median(whole)];
+  const limit = pushes / median(bare);
+  const rate = pushes / median(whole);
   console.log(
     JSON.stringify({
-      ...{ queue: values.redis === undefined ? 'in process' : 'BullMQ on Redis', inFlight, pushes, rounds },
-      ...{ latencyMs: Number(values.latency), barePerSecond: rounded(limit), pushesPerSecond: rounded(rate) },
+      queue: values.redis === undefined ? 'in process' : 'BullMQ on Redis',
+      inFlight,
+      pushes,
+      rounds,
+      latencyMs: Number(values.latency),
+      barePerSecond: rounded(limit),
+      pushesPerSecond: rounded(rate),
       ratio: Number((rate / limit).toFixed(3)),
     }),
   );
@@ -68,7 +75,9 @@ async function postBare(inFlight: number): Promise<number> {
   const worker = async (): Promise<void> => {
     for (let body = waiting.shift(); body !== undefined; body = waiting.shift()) {
       const answer = await request(`${url}/api/clients`, {
-        ...{ method: 'POST', body: JSON.stringify(body), dispatcher: agent },
+        method: 'POST',
+        body: JSON.stringify(body),
+        dispatcher: agent,
         headers: { 'content-type': 'application/json' },
       });
       await answer.body.json();
@@ -105,7 +114,10 @@ async function workAll(config: Config, session: Session): Promise<number> {
       values.redis === undefined
         ? createInProcessNotifier()
         : createBullmqNotifier(values.redis, { clock: systemClock, logger, prefix: `bench-${Date.now()}` }),
-    ...{ session, worker: { owner: parts.owner.name, roles: ['outbound'] }, clock: systemClock, logger },
+    session,
+    worker: { owner: parts.owner.name, roles: ['outbound'] },
+    clock: systemClock,
+    logger,
   });
   for (;;) {
     const [left] = await session.query(sql`select count(*) as n from outbox where state <> 'done'`);

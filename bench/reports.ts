@@ -56,7 +56,8 @@ async function fillKind(session: Session, world: World, name: keyof typeof ROWS)
     1 + ids.reduce((most, id) => Math.max(most, id), 0) - ids.reduce((least, id) => Math.min(least, id));
   for (let from = 0; from < ROWS[name]; from += AT_ONCE) {
     const rows = Array.from({ length: Math.min(AT_ONCE, ROWS[name] - from) }, (_, n) => {
-      const [place, copy] = [(from + n) % ids.length, Math.floor((from + n) / ids.length)];
+      const place = (from + n) % ids.length;
+      const copy = Math.floor((from + n) / ids.length);
       return originals[place]?.with(first, String((ids[place] ?? 0) + copy * span)) ?? [];
     });
     await session.atomically((tx) => tx.append({ table: name, columns, rows }));

@@ -30,7 +30,9 @@ const { values } = parseArgs({
     alone: { type: 'boolean', default: false },
   },
 });
-const [rows, rounds, inFlight] = [Number(values.rows), Number(values.rounds), 8];
+const rows = Number(values.rows);
+const rounds = Number(values.rounds);
+const inFlight = 8;
 const pages = Math.ceil(rows / 100);
 const server = fork(new URL('./page-server.ts', import.meta.url), [String(rows)], {
   execArgv: ['--import', 'tsx'],
@@ -66,8 +68,12 @@ async function compare(latencyMs: number): Promise<void> {
   for (const [name, all] of Object.entries(pulls)) {
     const rate = rows / median(all.map(({ seconds }) => seconds));
     print({
-      ...{ pull: name, latencyMs, inFlight, rounds },
-      ...{ limitRowsPerSecond: Math.round(limit), rowsPerSecond: Math.round(rate) },
+      pull: name,
+      latencyMs,
+      inFlight,
+      rounds,
+      limitRowsPerSecond: Math.round(limit),
+      rowsPerSecond: Math.round(rate),
       ratio: Number((rate / limit).toFixed(3)),
       loopDelayP99Ms: median(all.map(({ loopDelayP99Ms }) => loopDelayP99Ms)),
     });
@@ -85,14 +91,16 @@ async function measureFloor(): Promise<void> {
   await order({ latencyMs: 0 });
   const database = await databases.fresh();
   await pullClients({ url, database, inFlight });
-  const [mirror, copy] = [database.slice('file:'.length), `${database.slice('file:'.length)}.copy`];
+  const mirror = database.slice('file:'.length);
+  const copy = `${database.slice('file:'.length)}.copy`;
   const [limits, bare]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
     limits.push(await fetchAndParse());
     bare.push(insertBare(mirror, copy));
     rmSync(copy);
   }
-  const [limit, writing] = [median(limits), median(bare)];
+  const limit = median(limits);
+  const writing = median(bare);
   const microsecondsARow = Number(((writing * 1e6) / rows).toFixed(1));
   print({
     floor: 'first',

@@ -29,8 +29,12 @@ function addressOf({ stderr }: ChildProcess): Promise<string> {
 const folder = mkdtempSync(join(tmpdir(), 'bms-sync-api-'));
 const service = await startSandbox({ size: 20 });
 const env = {
-  ...{ PATH: process.env['PATH'], BMS_BASE_URL: service.url, BMS_TOKEN: service.token },
-  ...{ DATABASE_URL: `file:${join(folder, 'mirror.db')}`, ADMIN_TOKEN: TOKEN, PORT: '0' },
+  PATH: process.env['PATH'],
+  BMS_BASE_URL: service.url,
+  BMS_TOKEN: service.token,
+  DATABASE_URL: `file:${join(folder, 'mirror.db')}`,
+  ADMIN_TOKEN: TOKEN,
+  PORT: '0',
 };
 const serve = spawn(process.execPath, [join(ROOT, 'dist/main.js'), 'serve'], { cwd: folder, env });
 try {

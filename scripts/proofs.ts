@@ -27,7 +27,8 @@ function check(): void {
 }
 
 function prove(): void {
-  const [hash, startedAt] = [hashNow(), performance.now()];
+  const hash = hashNow();
+  const startedAt = performance.now();
   const seed = process.env['BMS_TEST_SEED'] === undefined ? newSeed() : seedOf(process.env);
   const code = runProofs({ seed });
   process.exitCode = code;

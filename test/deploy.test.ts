@@ -161,8 +161,13 @@ test('a misspelt setting would be found', () => {
   ];
   expect(unknownSettings(misspelt.join('\n')).toSorted()).toEqual(
     [
-      ...['ADMIN_TOKN', 'BMS_WRITE', 'BMS__SERVER__NAME', 'LOG_LEVL'],
-      ...['server.name', 'sever.names', 'shutdown.graceSecond'],
+      'ADMIN_TOKN',
+      'BMS_WRITE',
+      'BMS__SERVER__NAME',
+      'LOG_LEVL',
+      'server.name',
+      'sever.names',
+      'shutdown.graceSecond',
     ].toSorted(),
   );
   expect(unknownSettings('`server.names`, BMS__SERVER__NAMES=[], `compose.yaml`, BMS_TOKEN')).toEqual([]);
@@ -226,7 +231,9 @@ describe('make-secrets.sh', () => {
     const { environment } = compose.services['postgres'] ?? {};
     const { username, hostname, pathname } = new URL(config.database.url);
     expect([username, hostname, pathname]).toEqual([
-      ...[environment?.['POSTGRES_USER'], 'postgres', `/${environment?.['POSTGRES_DB'] ?? ''}`],
+      environment?.['POSTGRES_USER'],
+      'postgres',
+      `/${environment?.['POSTGRES_DB'] ?? ''}`,
     ]);
     expect(read(madeWith(token), 'postgres-password')).not.toBe(read(folder, 'postgres-password'));
   });
@@ -271,7 +278,8 @@ test('every command that is named exists, and every role', async () => {
   const files = names.map((name) => text(`deploy/${name}`)).join('\n');
   const started = [
     ...unitValues('ExecStart').map((line) => line.split('dist/main.js ')[1]?.split(' ')),
-    ...[worker?.command, pod?.containers[0].args],
+    worker?.command,
+    pod?.containers[0].args,
     JSON.parse(/^CMD (.*)$/m.exec(text('Dockerfile'))?.[1] ?? '') as readonly string[],
   ];
   expect(started).toEqual([['serve'], ['serve'], ['serve'], ['serve']]);

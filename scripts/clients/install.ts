@@ -27,7 +27,8 @@ export function pathOf(page: string): string {
  */
 export function install(page: string): string | null {
   const problem = installPackages(packagesOf(page));
-  const [home, done] = [homeOf(page), join(homeOf(page), 'done')];
+  const home = homeOf(page);
+  const done = join(homeOf(page), 'done');
   if (problem !== null || existsSync(done)) return problem;
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });

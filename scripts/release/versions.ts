@@ -7,7 +7,8 @@ const IMAGE = /(\bimage: bms-sync:)\S+/g;
  * @throws {Error} Where one of them is not three numbers.
  */
 export function isBefore(version: string, other: string): boolean {
-  const [ours, theirs] = [numbersOf(version), numbersOf(other)];
+  const ours = numbersOf(version);
+  const theirs = numbersOf(other);
   const at = ours.findIndex((number, place) => number !== theirs[place]);
   return at !== -1 && (ours[at] ?? 0) < (theirs[at] ?? 0);
 }

@@ -45,16 +45,28 @@ async function read(
     const clock = fakeClock(instant);
     await using source = openSource(
       {
-        ...{ baseUrl: url, token, concurrency: 4, requestsPerSecond: null, timeoutSeconds: 30 },
-        ...{ maxAttempts: 5, maxBodyBytes: 1e8, authHeaders: 'all', proxyUrl: null },
+        baseUrl: url,
+        token,
+        concurrency: 4,
+        requestsPerSecond: null,
+        timeoutSeconds: 30,
+        maxAttempts: 5,
+        maxBodyBytes: 1e8,
+        authHeaders: 'all',
+        proxyUrl: null,
       },
       { clock, logger },
     );
     const report = await pullKinds(
       { session, source, clock, logger, owner: createOwner() },
       {
-        ...{ kinds, baseUrl: url, acceptNewSource: false, repeatBelowPages: 20 },
-        ...{ digestScope: 'token', ignoreFields: {}, retention: KEEP_ALL },
+        kinds,
+        baseUrl: url,
+        acceptNewSource: false,
+        repeatBelowPages: 20,
+        digestScope: 'token',
+        ignoreFields: {},
+        retention: KEEP_ALL,
         deletions: { graceSeconds: 0, holdAbove: { rows: 5, share: 0.02 } },
       },
     );
@@ -102,8 +114,13 @@ function workOn(world: World, number: number, gone: JsonObject[]): Omit<DayOfWor
   }
   for (let step = 0; step < number % 3; step++)
     world.insert('bookings', {
-      ...{ code: `R9${number}${step}`, client_id: idOf('clients', number + step), fact_number: null },
-      ...{ pickup_date: '2025-10-15', price: `${100 + number}.25`, distance: '12.00', items: [] },
+      code: `R9${number}${step}`,
+      client_id: idOf('clients', number + step),
+      fact_number: null,
+      pickup_date: '2025-10-15',
+      price: `${100 + number}.25`,
+      distance: '12.00',
+      items: [],
     });
   const deletes = number % 4 === 1;
   if (deletes) {

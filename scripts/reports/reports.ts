@@ -43,8 +43,14 @@ export const REPORTS: readonly Report[] = [
       'Client 0 has all rows that name no client; a `code` that is null beside another id is a client that is gone.',
     ],
     shown: [
-      ...['code', 'name', 'credit_exact', 'bookings', 'active_projects', 'last_pickup'],
-      ...['invoiced_exact', 'to_invoice_exact'],
+      'code',
+      'name',
+      'credit_exact',
+      'bookings',
+      'active_projects',
+      'last_pickup',
+      'invoiced_exact',
+      'to_invoice_exact',
     ],
     plot: {
       caption: 'The ten clients with the most invoiced',

@@ -31,16 +31,28 @@ export function starterFiles(): ReadonlyMap<string, string> {
 }
 
 const databaseFile = (): object => ({
-  ...{ database_name: 'bms-sync mirror', sqlalchemy_uri: ADDRESS, uuid: uuidOf('database') },
-  ...{ expose_in_sqllab: true, allow_run_async: false, allow_ctas: false, allow_cvas: false },
-  ...{ allow_dml: false, allow_csv_upload: false, extra: {}, version: VERSION },
+  database_name: 'bms-sync mirror',
+  sqlalchemy_uri: ADDRESS,
+  uuid: uuidOf('database'),
+  expose_in_sqllab: true,
+  allow_run_async: false,
+  allow_ctas: false,
+  allow_cvas: false,
+  allow_dml: false,
+  allow_csv_upload: false,
+  extra: {},
+  version: VERSION,
 });
 
 function datasetFile(report: Report): object {
   const { by, series } = report.plot;
   return {
-    ...{ table_name: report.name, description: report.question, schema: null, sql: sqlOf(report) },
-    ...{ uuid: uuidOf(`dataset ${report.name}`), database_uuid: uuidOf('database') },
+    table_name: report.name,
+    description: report.question,
+    schema: null,
+    sql: sqlOf(report),
+    uuid: uuidOf(`dataset ${report.name}`),
+    database_uuid: uuidOf('database'),
     columns: [
       ...by.map((name) => columnOf(name, 'TEXT')),
       ...Object.values(series).map((name) => columnOf(name, 'BIGINT')),
@@ -51,14 +63,22 @@ function datasetFile(report: Report): object {
 }
 
 const columnOf = (name: string, type: string): object => ({
-  ...{ column_name: name, type, is_dttm: false, groupby: true, filterable: true },
+  column_name: name,
+  type,
+  is_dttm: false,
+  groupby: true,
+  filterable: true,
 });
 
 function chartFile(report: Report): object {
   return {
-    ...{ slice_name: report.title, description: report.notes.join(' '), viz_type: VIZ_TYPE },
-    ...{ params: paramsOf(report), uuid: uuidOf(`chart ${report.name}`) },
-    ...{ dataset_uuid: uuidOf(`dataset ${report.name}`), version: VERSION },
+    slice_name: report.title,
+    description: report.notes.join(' '),
+    viz_type: VIZ_TYPE,
+    params: paramsOf(report),
+    uuid: uuidOf(`chart ${report.name}`),
+    dataset_uuid: uuidOf(`dataset ${report.name}`),
+    version: VERSION,
   };
 }
 
@@ -67,16 +87,26 @@ const VIZ_TYPE = 'echarts_timeseries_bar';
 /** A bar for each time, or for the names with the largest first series. */
 function paramsOf({ plot }: Report): object {
   const metrics = Object.entries(plot.series).map(([label, column]) => ({
-    ...{ expressionType: 'SQL', hasCustomLabel: true, label, optionName: `metric_${column}` },
+    expressionType: 'SQL',
+    hasCustomLabel: true,
+    label,
+    optionName: `metric_${column}`,
     sqlExpression: column.endsWith('_e4') ? `SUM(${column}) / 10000.0` : `SUM(${column})`,
   }));
   return {
-    ...{ viz_type: VIZ_TYPE, x_axis: axisOf(plot), metrics, groupby: [], adhoc_filters: [] },
-    ...{ orientation: plot.isTime ? 'vertical' : 'horizontal', stack: 'Stack' },
+    viz_type: VIZ_TYPE,
+    x_axis: axisOf(plot),
+    metrics,
+    groupby: [],
+    adhoc_filters: [],
+    orientation: plot.isTime ? 'vertical' : 'horizontal',
+    stack: 'Stack',
     ...(plot.isTime
       ? { row_limit: 10_000, x_axis_sort: plot.by[0], x_axis_sort_asc: true, zoomable: true }
       : { row_limit: plot.most, order_desc: true, x_axis_sort: metrics[0]?.label, x_axis_sort_asc: true }),
-    ...{ show_legend: metrics.length > 1, rich_tooltip: true, y_axis_format: ',.0f' },
+    show_legend: metrics.length > 1,
+    rich_tooltip: true,
+    y_axis_format: ',.0f',
   };
 }
 
@@ -115,17 +145,24 @@ const rowId = (at: number): string => `ROW-${at + 1}`;
 const chartId = ({ name }: Report): string => `CHART-${name}`;
 
 const rowOf = (at: number): object => ({
-  ...{ type: 'ROW', id: rowId(at), parents: ['ROOT_ID', 'GRID_ID'] },
+  type: 'ROW',
+  id: rowId(at),
+  parents: ['ROOT_ID', 'GRID_ID'],
   children: REPORTS.slice(at * CHARTS_A_ROW, (at + 1) * CHARTS_A_ROW).map(chartId),
   meta: { background: 'BACKGROUND_TRANSPARENT' },
 });
 
 const placeOf = (report: Report, at: number): object => ({
-  ...{ type: 'CHART', id: chartId(report), children: [] },
+  type: 'CHART',
+  id: chartId(report),
+  children: [],
   parents: ['ROOT_ID', 'GRID_ID', rowId(Math.floor(at / CHARTS_A_ROW))],
   meta: {
-    ...{ chartId: at + 1, uuid: uuidOf(`chart ${report.name}`), sliceName: report.title },
-    ...{ width: COLUMNS_OF_GRID / CHARTS_A_ROW, height: CHART_HEIGHT },
+    chartId: at + 1,
+    uuid: uuidOf(`chart ${report.name}`),
+    sliceName: report.title,
+    width: COLUMNS_OF_GRID / CHARTS_A_ROW,
+    height: CHART_HEIGHT,
   },
 });
 

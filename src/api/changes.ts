@@ -51,7 +51,9 @@ const schema = {
   summary: 'Read change events in order',
   description:
     'With `Accept: text/event-stream` it is a stream of server-sent events: `id` is the seq, `data` one event.',
-  ...{ tags: ['Mirror'], headers, response: { 200: pageOrStream } },
+  tags: ['Mirror'],
+  headers,
+  response: { 200: pageOrStream },
 };
 
 /** Change events: a page, or a stream. */

@@ -22,7 +22,8 @@ export function deletionRoutes(app: Server, { session }: RouteContext): void {
     '/v1/deletions',
     {
       schema: {
-        ...{ ...schema, summary: 'List mass disappearances and the decisions on them' },
+        ...schema,
+        summary: 'List mass disappearances and the decisions on them',
         response: { 200: z.object({ deletions: z.array(hold), suspected: z.array(suspected) }) },
       },
     },

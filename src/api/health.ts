@@ -26,7 +26,9 @@ export function healthRoutes(app: Server, context: RouteContext): void {
       const isKnown = request.headers.authorization !== undefined || request.headers.cookie !== undefined;
       const mayKnow = isKnown && 'caller' in (await context.access.judge(request));
       return sendProblem(reply, {
-        ...{ status: 503, code: 'server.not_ready', detail: 'It cannot do its work now.' },
+        status: 503,
+        code: 'server.not_ready',
+        detail: 'It cannot do its work now.',
         hint: mayKnow ? undefined : 'With the admin token, this tells why.',
         ...(mayKnow && { more: { reasons } }),
       });

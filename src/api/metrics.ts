@@ -12,11 +12,10 @@ export function metricsRoute(app: Server, context: RouteContext, registry: Regis
     '/metrics',
     {
       schema: {
-        ...{ summary: 'Export metrics for Prometheus', tags: ['Health'] },
-        ...{
-          response: {
-            200: { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } },
-          },
+        summary: 'Export metrics for Prometheus',
+        tags: ['Health'],
+        response: {
+          200: { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } },
         },
       },
     },
@@ -60,19 +59,28 @@ export function countRequests(app: Server, { streamLimit, version, writes }: Rou
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   const requests = new Counter({
-    ...{ name: 'bms_sync_http_requests_total', help: 'Requests that were answered.', registers },
+    name: 'bms_sync_http_requests_total',
+    help: 'Requests that were answered.',
+    registers,
     labelNames: ['method', 'route', 'status'],
   });
   const refusals = new Counter({
-    ...{ name: 'bms_sync_http_refusals_total', help: 'Callers that were not let in.', registers },
+    name: 'bms_sync_http_refusals_total',
+    help: 'Callers that were not let in.',
+    registers,
     labelNames: ['status'],
   });
   const duration = new Histogram({
-    ...{ name: 'bms_sync_http_request_duration_seconds', help: 'Time to answer.', registers },
-    ...{ labelNames: ['route'], buckets: SECONDS },
+    name: 'bms_sync_http_request_duration_seconds',
+    help: 'Time to answer.',
+    registers,
+    labelNames: ['route'],
+    buckets: SECONDS,
   });
   const waiting = new Gauge({
-    ...{ name: 'bms_sync_http_waiting', help: 'Streams that are open.', registers },
+    name: 'bms_sync_http_waiting',
+    help: 'Streams that are open.',
+    registers,
     collect: () => {
       waiting.set(streamLimit.taken());
     },
@@ -96,14 +104,16 @@ export function countRequests(app: Server, { streamLimit, version, writes }: Rou
 function tellWrites(registry: Registry, writes: ServerParts['writes']): void {
   const registers = [registry];
   const age = new Gauge({
-    ...{ name: 'bms_sync_unlanded_write_age_seconds', registers },
+    name: 'bms_sync_unlanded_write_age_seconds',
+    registers,
     help: 'Time since the oldest write to the mirror that has not landed.',
     collect: () => {
       age.set(writes().unlandedMs / 1000);
     },
   });
   const last = new Gauge({
-    ...{ name: 'bms_sync_last_write_timestamp_seconds', registers },
+    name: 'bms_sync_last_write_timestamp_seconds',
+    registers,
     help: 'When this process last wrote to the mirror; 0 before the first time.',
     collect: () => {
       last.set((writes().lastLandedAt?.getTime() ?? 0) / 1000);

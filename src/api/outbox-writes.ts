@@ -45,7 +45,10 @@ export function outboxWriteRoutes(app: Server, { session, kinds, clock, wakeEngi
         summary: 'Put a create or an update into the outbox',
         description:
           'The same key and body again: 200 and the entry as it is by now. Another body: 409. A create whose natural key something has: 422.',
-        ...{ ...schema, headers, body: change, response: { 202: stored, 200: stored } },
+        ...schema,
+        headers,
+        body: change,
+        response: { 202: stored, 200: stored },
       },
     },
     async (request, reply) => {

@@ -85,7 +85,9 @@ export function outboxRoutes(app: Server, { session }: RouteContext): void {
     {
       schema: {
         summary: 'List entries: those that need a person first, then the newest; or page by page',
-        ...{ tags, querystring: query, response: { 200: list } },
+        tags,
+        querystring: query,
+        response: { 200: list },
       },
     },
     async ({ query: { state, after, limit } }, reply) => {
@@ -107,8 +109,11 @@ export function outboxRoutes(app: Server, { session }: RouteContext): void {
     '/v1/outbox/:id',
     {
       schema: {
-        ...{ summary: 'Show one entry with its attempts', tags, operationId: 'showEntry' },
-        ...{ params: rowPath, response: { 200: history } },
+        summary: 'Show one entry with its attempts',
+        tags,
+        operationId: 'showEntry',
+        params: rowPath,
+        response: { 200: history },
       },
     },
     async ({ params }, reply) => sendJson(reply, historyDocument(await readHistory(session, params.id))),

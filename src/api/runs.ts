@@ -38,7 +38,9 @@ export function runRoutes(app: Server, context: RouteContext): void {
     '/v1/runs',
     {
       schema: {
-        ...{ summary: 'List the latest runs, newest first; or page by page', tags, querystring: query },
+        summary: 'List the latest runs, newest first; or page by page',
+        tags,
+        querystring: query,
         response: { 200: z.object({ runs: z.array(run), next: nextId }) },
       },
     },
@@ -55,7 +57,10 @@ export function runRoutes(app: Server, context: RouteContext): void {
     '/v1/runs/:id',
     {
       schema: {
-        ...{ summary: 'Show one run, kind by kind', tags, operationId: 'showRun', params: rowPath },
+        summary: 'Show one run, kind by kind',
+        tags,
+        operationId: 'showRun',
+        params: rowPath,
         response: { 200: run.extend({ reports: z.array(report) }) },
       },
     },

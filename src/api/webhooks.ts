@@ -11,7 +11,10 @@ const names = z.array(z.string()).nullable();
 const endpoint = z.object({
   name: z.string(),
   url: z.string().describe('without its query; of a chat room only the host'),
-  ...{ kinds: names, changes: names, fields: names, format },
+  kinds: names,
+  changes: names,
+  fields: names,
+  format,
   state: z.enum(['active', 'disabled']),
   health: z.enum(['healthy', 'failing', 'disabled']),
   disabledReason: z.string().nullable(),
@@ -21,7 +24,9 @@ const endpoint = z.object({
   cursor: z.int().describe('the events up to here were taken into deliveries'),
   replayAfter: z.int().nullable(),
   pending: z.int().describe('deliveries that are neither taken nor given up'),
-  ...{ pendingSince: instant.nullable(), deliveredAt: instant.nullable(), createdAt: instant },
+  pendingSince: instant.nullable(),
+  deliveredAt: instant.nullable(),
+  createdAt: instant,
 });
 
 /** Receivers of events. */

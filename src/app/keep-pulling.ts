@@ -34,7 +34,9 @@ export function startFreshness(
   if (requestsPerMinute === null) return () => Promise.resolve();
   const rules = pullSettings(config);
   return startKeepingFresh(parts, {
-    ...{ requestsPerMinute, rules, baseUrl: rules.baseUrl },
+    requestsPerMinute,
+    rules,
+    baseUrl: rules.baseUrl,
     kinds: listedKinds(config),
     sweepsOf: wholeSweeps(schedulesOf(config)),
   });

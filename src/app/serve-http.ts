@@ -38,11 +38,23 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
   const { host, names, port, adminToken } = config.server;
   const codes = createSignInCodes(clock);
   const app = await createServer({
-    ...{ session, writes, clock, logger, host, names, port, wakeEngine, sendMark: mark },
+    session,
+    writes,
+    clock,
+    logger,
+    host,
+    names,
+    port,
+    wakeEngine,
+    sendMark: mark,
     ...(queueMetrics && { queueMetrics }),
     webhooks: config.webhooks,
-    ...{ kinds: allKinds(config), token: adminToken, version: packageVersion() },
-    ...{ schedules: schedulesOf(config), isDead: owner.isDead, codes },
+    kinds: allKinds(config),
+    token: adminToken,
+    version: packageVersion(),
+    schedules: schedulesOf(config),
+    isDead: owner.isDead,
+    codes,
   });
   try {
     const address = await app.listen({ host, port, backlog: BACKLOG });

@@ -33,8 +33,11 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
 
 /** `bi_sync_status`, `sync_status_now` and `client_contacts` are views; `schedules.timezone` is a setting. */
 export const OTHER_NAMES: readonly string[] = [
-  ...['sync_status', 'sync_status_now', 'client_contacts'],
-  ...['timezone', 'verify'],
+  'sync_status',
+  'sync_status_now',
+  'client_contacts',
+  'timezone',
+  'verify',
 ];
 
 /** Prefixes of our views and of names that each database reserves. */

@@ -30,7 +30,9 @@ function judgePlace(path: string, folder: string): CheckResult {
   if (mayWriteIn(folder))
     return passed('database', `there is no mirror at ${path} yet; the first pull creates it`);
   return {
-    ...{ name: 'database', ok: false, code: 'mirror.not_writable' },
+    name: 'database',
+    ok: false,
+    code: 'mirror.not_writable',
     detail: `there is no mirror at ${path}, and this user may not create it in ${folder}`,
     hint: 'Set DATABASE_URL to a path that this user may write, or have the right given.',
   };
@@ -73,7 +75,10 @@ export function judgeSpace({ size, free }: { readonly size: number; readonly fre
   const detail = `${megabytes(size)} are in use, ${megabytes(free)} are free`;
   if (free >= Math.max(LEAST_FREE, size / 2)) return passed('database.space', detail);
   return {
-    ...{ name: 'database.space', ok: false, code: 'mirror.little_space', detail },
+    name: 'database.space',
+    ok: false,
+    code: 'mirror.little_space',
+    detail,
     hint: 'Make room on that disk, or move the mirror: a full disk stops every pull and every push, and loses nothing.',
   };
 }

@@ -87,7 +87,9 @@ async function findStops(session: Session): Promise<readonly CheckResult[]> {
 
 function frozen({ reason, since }: Frozen): CheckResult {
   return {
-    ...{ name: 'writes.frozen', ok: false, code: 'outbox.frozen' },
+    name: 'writes.frozen',
+    ok: false,
+    code: 'outbox.frozen',
     detail: `nothing is sent since ${since} UTC: ${reason}`,
     hint: RESUME,
   };
@@ -95,7 +97,9 @@ function frozen({ reason, since }: Frozen): CheckResult {
 
 function blocked({ kind, reason, since }: WriteBlock): CheckResult {
   return {
-    ...{ name: `writes.${kind}`, ok: false, code: 'outbox.kind_blocked' },
+    name: `writes.${kind}`,
+    ok: false,
+    code: 'outbox.kind_blocked',
     detail: `the service has refused to let ${kind} be written since ${since} UTC (${reason})`,
     hint: 'Have the token given the right; the next entry is tried every few minutes, and the rest follows it.',
   };

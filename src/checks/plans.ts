@@ -32,8 +32,10 @@ function tellRetention({ retention }: Config): CheckResult {
     `${what} ${days === null ? 'for ever' : `for ${days} days`}`;
   const { changesDays, runsDays, outboxDays, issuesDays } = retention;
   const parts = [
-    ...[kept('change events', changesDays), kept('runs', runsDays)],
-    ...[kept('ended entries of the outbox', outboxDays), kept('closed issues', issuesDays)],
+    kept('change events', changesDays),
+    kept('runs', runsDays),
+    kept('ended entries of the outbox', outboxDays),
+    kept('closed issues', issuesDays),
   ];
   return passed('retention', `kept are ${parts.join(', ')}`);
 }

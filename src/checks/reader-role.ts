@@ -35,7 +35,10 @@ function judgeReader(role: string, rights: Rights): CheckResult {
   const found = faults.map(({ against, says }) => `${says} ${rights[against].join(', ')}`);
   const mends = faults.flatMap(({ mend }) => mend(role));
   return {
-    ...{ name: NAME, ok: false, code: 'mirror.reader_rights', detail: `${role} ${found.join('; ')}` },
+    name: NAME,
+    ok: false,
+    code: 'mirror.reader_rights',
+    detail: `${role} ${found.join('; ')}`,
     hint: `${mends.join(' ')} What it may do as a superuser or through another role is taken from it there.`,
   };
 }

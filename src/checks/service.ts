@@ -40,7 +40,10 @@ export function judgeClock(theirs: Date | null, ours: Date): CheckResult {
   const detail = `this machine is ${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs < 0 ? 'behind' : 'ahead of'} the service`;
   if (Math.abs(apartMs) <= MOST_APART_MS) return passed('clock', detail);
   return {
-    ...{ name: 'clock', ok: false, code: 'clock.differs', detail },
+    name: 'clock',
+    ok: false,
+    code: 'clock.differs',
+    detail,
     hint: 'Have the clock of this machine set by NTP: schedules and the instants of changes go by it.',
   };
 }
@@ -72,7 +75,10 @@ async function checkHeaders(source: Source, kind: ListedKind): Promise<CheckResu
   }
   if (accepted.length > 0) return passed('header', `the token is read under ${accepted.join(', ')}`);
   return {
-    ...{ name: 'header', ok: false, code: 'source.unauthorized', hint: null },
+    name: 'header',
+    ok: false,
+    code: 'source.unauthorized',
+    hint: null,
     detail: 'the token is read under none of the three spellings',
   };
 }

@@ -74,7 +74,8 @@ export async function readStatusReport(
   const names = kinds.map(({ name }) => name);
   return {
     ...(await readMirrorStatus(session, kinds)),
-    ...{ schedules: slots, nextPulls: nextPulls(slots, names) },
+    schedules: slots,
+    nextPulls: nextPulls(slots, names),
     isServed: await isServed(session, 'pulls', { now, isDead }),
   };
 }

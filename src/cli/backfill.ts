@@ -61,7 +61,8 @@ function extentOf({ ids, pages, all }: BackfillOptions): { extent: Extent; reque
   const given = [ids, pages, all].filter((option) => option !== undefined);
   if (given.length !== 1)
     throw new UsageError('A backfill takes one of --ids, --pages and --all.', {
-      ...{ code: 'usage.extent', hint: 'For example: bms-sync backfill clients --ids 1,5-9' },
+      code: 'usage.extent',
+      hint: 'For example: bms-sync backfill clients --ids 1,5-9',
     });
   if (ids !== undefined) return { extent: { ids: expandIds(ids) }, request: `--ids ${ids}` };
   if (pages !== undefined) return { extent: { pages: parsePages(pages) }, request: `--pages ${pages}` };

@@ -34,7 +34,7 @@ function printAbsences(stdout: Output, { deletions, suspected }: Disappearances)
 }
 
 function printHolds(stdout: Output, holds: Disappearances['deletions']): void {
-  const rows = holds.map((hold) => [...[hold.kind, hold.state, hold.records, hold.since], idsShown(hold)]);
+  const rows = holds.map((hold) => [hold.kind, hold.state, hold.records, hold.since, idsShown(hold)]);
   printLine(stdout, textTable(['kind', 'state', 'records', 'missing since (UTC)', 'ids'], rows));
   if (holds.some(({ state }) => state === 'held'))
     printLine(
@@ -51,8 +51,12 @@ export function printDisappeared(stdout: Output, groups: readonly ShownHold[]): 
   printLine(stdout, '\nNo longer listed, and still in the mirror:');
   const header = ['kind', 'state', 'records', 'missing since (UTC)', 'ids', 'next'];
   const rows = groups.map((group) => [
-    ...[group.kind, group.state, group.records, group.since],
-    ...[idsShown(group, IDS_SHOWN), HOLD_WORDS[group.state] ?? null],
+    group.kind,
+    group.state,
+    group.records,
+    group.since,
+    idsShown(group, IDS_SHOWN),
+    HOLD_WORDS[group.state] ?? null,
   ]);
   printLine(stdout, textTable(header, rows));
 }

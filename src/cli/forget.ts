@@ -55,7 +55,8 @@ async function runForget(
   const { io } = context;
   const config = settingsOf(context, options);
   const wanted = {
-    ...{ kind: kindOfRecord(config, { kind, id, command: 'forget' }), id },
+    kind: kindOfRecord(config, { kind, id, command: 'forget' }),
+    id,
     suppress: options.suppress ?? false,
   };
   const plan = await planned(config, wanted);

@@ -51,8 +51,17 @@ interface PulledKind extends ReportedKind {
 type ReportedKind = PullSummary['kinds'][number];
 
 const HEADER = [
-  ...['kind', 'state', 'rows', 'created', 'updated', 'deleted', 'restored'],
-  ...['unchanged', 'quarantined', 'pages', 'seconds'],
+  'kind',
+  'state',
+  'rows',
+  'created',
+  'updated',
+  'deleted',
+  'restored',
+  'unchanged',
+  'quarantined',
+  'pages',
+  'seconds',
 ];
 
 /** Prints a pull for a person: one line a kind, then the present knowledge, the next pull's part, faults and advice. */
@@ -63,9 +72,16 @@ function printPull(stdout: Output, report: PullSummary): void {
     isLeftToPerson: isLeftToPerson(disappeared, kind.kind),
   }));
   const rows = kinds.map((kind) => [
-    ...[kind.kind, outcomeWords(kind).label],
-    ...[kind.rows, kind.created, kind.updated, kind.deleted, kind.restored],
-    ...[kind.unchanged, kind.quarantined, kind.pages],
+    kind.kind,
+    outcomeWords(kind).label,
+    kind.rows,
+    kind.created,
+    kind.updated,
+    kind.deleted,
+    kind.restored,
+    kind.unchanged,
+    kind.quarantined,
+    kind.pages,
     (kind.durationMs / 1000).toFixed(2),
   ]);
   printLine(stdout, textTable(HEADER, rows));

@@ -87,7 +87,8 @@ async function pushOne(context: CommandContext, target: Target, options: PushOpt
 async function pushBatch(context: CommandContext, options: PushOptions): Promise<void> {
   if (!options.batch)
     throw new UsageError('push takes one of create KIND, update KIND ID and --batch.', {
-      ...{ code: 'usage.push', hint: 'bms-sync push --help' },
+      code: 'usage.push',
+      hint: 'bms-sync push --help',
     });
   const requests = readBatch(await readStdin(context.io)).map((request) => allowing(request, options));
   await run(context, options, requests);

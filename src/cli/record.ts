@@ -70,8 +70,13 @@ export function kindOfRecord(config: Config, { kind: name, id, command }: NamedR
 function storyDocument(story: RecordStory): JsonObject {
   const { kind, id, state, row, absence, events, issues, entries, endedEntries, createdBy, refersTo } = story;
   return {
-    ...{ kind, id, state, firstSeenAt: row?.firstSeenAt ?? null, changedAt: row?.changedAt ?? null },
-    ...{ deletedAt: row?.deletedAt ?? null, absence: absence && { ...absence } },
+    kind,
+    id,
+    state,
+    firstSeenAt: row?.firstSeenAt ?? null,
+    changedAt: row?.changedAt ?? null,
+    deletedAt: row?.deletedAt ?? null,
+    absence: absence && { ...absence },
     record: jsonOrText(row?.raw ?? null),
     versions: events.map((event) => ({ ...event, fields: jsonOrText(event.fields) })),
     issues: issues.map((issue) => ({ ...issue })),
@@ -80,7 +85,10 @@ function storyDocument(story: RecordStory): JsonObject {
       history: attempts.map((attempt) => ({ ...attempt })),
     })),
     endedEntries: endedEntries.map(({ id: entry, operation, state: end, updatedAt }) => ({
-      ...{ id: entry, operation, state: end, endedAt: updatedAt },
+      id: entry,
+      operation,
+      state: end,
+      endedAt: updatedAt,
     })),
     links: { createdBy, refersTo: refersTo.map((reference) => ({ ...reference })) },
   };
@@ -138,7 +146,10 @@ function originWords(origin: string): string {
 function printIssues(stdout: Output, { issues }: RecordStory): void {
   if (issues.length === 0) return;
   const rows = issues.map(({ firstSeenAt, closedAt, field, code, detail }) => [
-    ...[firstSeenAt, closedAt ?? 'open', field, code],
+    firstSeenAt,
+    closedAt ?? 'open',
+    field,
+    code,
     beginning(detail ?? '', LONGEST_VALUE),
   ]);
   printLine(stdout, '\nIssues:');

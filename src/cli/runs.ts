@@ -75,13 +75,28 @@ function printRun(stdout: Output, run: Run & { readonly reports: readonly KindRe
   );
   if (run.reason !== null) printLine(stdout, run.reason);
   const header = [
-    ...['kind', 'state', 'rows', 'created', 'updated', 'unchanged', 'quarantined'],
-    ...['requests', 'retries', 'ms'],
+    'kind',
+    'state',
+    'rows',
+    'created',
+    'updated',
+    'unchanged',
+    'quarantined',
+    'requests',
+    'retries',
+    'ms',
   ];
   const rows = run.reports.map((kind) => [
-    ...[kind.kind, outcomeWords(kind).label],
-    ...[kind.rows, kind.created, kind.updated, kind.unchanged, kind.quarantined],
-    ...[kind.requests, kind.retries, kind.durationMs],
+    kind.kind,
+    outcomeWords(kind).label,
+    kind.rows,
+    kind.created,
+    kind.updated,
+    kind.unchanged,
+    kind.quarantined,
+    kind.requests,
+    kind.retries,
+    kind.durationMs,
   ]);
   printLine(stdout, textTable(header, rows));
   for (const { kind, detail } of run.reports) if (detail !== null) printLine(stdout, `${kind}: ${detail}`);

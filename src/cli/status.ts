@@ -54,9 +54,14 @@ function printKinds(stdout: Output, { kinds, nextPulls, isServed }: StatusReport
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
   const next = new Map(nextPulls.map(({ kind, at }) => [kind, at.slice(0, 16)]));
   const rows = kinds.map((row) => [
-    ...[row.kind, wordsOf(row).label, row.rows],
-    ...[row.last_sweep_at, row.certified_at, row.last_change_at],
-    ...[row.open_issues, next.get(row.kind) ?? '-'],
+    row.kind,
+    wordsOf(row).label,
+    row.rows,
+    row.last_sweep_at,
+    row.certified_at,
+    row.last_change_at,
+    row.open_issues,
+    next.get(row.kind) ?? '-',
   ]);
   printLine(stdout, textTable(header, rows));
   if (nextPulls.length > 0 && !isServed)
@@ -95,8 +100,12 @@ function printUncertified(stdout: Output, { uncertified, holds }: Status): void 
   if (uncertified.length > 0) {
     const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
     const rows = uncertified.map(({ kind, since, why, waiting }) => [
-      ...[kind, since ?? 'never was', why],
-      ...[waiting.suspectedDeletions, waiting.heldDeletions, waiting.unsettledCreates],
+      kind,
+      since ?? 'never was',
+      why,
+      waiting.suspectedDeletions,
+      waiting.heldDeletions,
+      waiting.unsettledCreates,
     ]);
     printLine(stdout, '\nNot certified, with the work that waits for it:');
     printLine(stdout, textTable(header, rows));

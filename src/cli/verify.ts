@@ -59,7 +59,13 @@ function isBarred({ reason, same, moved, differs, quarantined }: KindComparison)
 function printReport(stdout: Output, { runId, durationMs, kinds }: VerifyReport): void {
   const header = ['kind', 'same', 'moved', 'differs', 'missing', 'surplus', 'quarantined', 'not compared'];
   const rows = kinds.map((kind) => [
-    ...[kind.kind, kind.same, kind.moved, kind.differs, kind.missing, kind.surplus, kind.quarantined],
+    kind.kind,
+    kind.same,
+    kind.moved,
+    kind.differs,
+    kind.missing,
+    kind.surplus,
+    kind.quarantined,
     kind.reason,
   ]);
   printLine(stdout, textTable(header, rows));

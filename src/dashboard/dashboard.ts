@@ -21,8 +21,17 @@ import { addRunPages } from './runs-page.ts';
 import { addWebhooksPage } from './webhooks-page.ts';
 
 const PAGES = [
-  ...[addOverviewPage, addKindPage, addChangesPage, addRecordPage, addRecordsPage, addRunPages],
-  ...[addOutboxPage, addEntryPage, addDeletionsPage, addIssuesPage, addWebhooksPage],
+  addOverviewPage,
+  addKindPage,
+  addChangesPage,
+  addRecordPage,
+  addRecordsPage,
+  addRunPages,
+  addOutboxPage,
+  addEntryPage,
+  addDeletionsPage,
+  addIssuesPage,
+  addWebhooksPage,
 ];
 
 /** The dashboard: the mirror as pages for people, with the forms of their decisions. */

@@ -25,7 +25,9 @@ export function addIssuesPage(app: Server, { session, kinds }: Dashboard): void 
   app.get(PATH, pageOptions(summary, { querystring }), async ({ query }, reply) => {
     const read = await listOpenIssues(session, { ...query, limit: PAGE_ROWS + 1 });
     const content = issuesPage({
-      ...{ kinds: names, query, page: listPage(read, ({ id }) => id) },
+      kinds: names,
+      query,
+      page: listPage(read, ({ id }) => id),
       counts: await countIssues(session),
       drift: await readDrift(session, DRIFT_SHOWN),
     });

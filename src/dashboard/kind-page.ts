@@ -37,7 +37,9 @@ export function addKindPage(app: Server, dashboard: Dashboard): void {
       });
     const after = await latestSeq(session);
     const content = kindPage({
-      ...{ line, now, mayDecide: access.hasToken },
+      line,
+      now,
+      mayDecide: access.hasToken,
       changes: await latestChanges(session, { kind, limit: CHANGES_SHOWN }),
       readings: await latestReadings(session, kind, READINGS_SHOWN),
     });

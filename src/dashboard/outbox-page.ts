@@ -22,7 +22,9 @@ export function addOutboxPage(app: Server, { session, clock }: Dashboard): void 
     const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
     const read = await listEntries(session, { states, before: last, limit: PAGE_ROWS + 1 });
     const content = outboxPage({
-      ...{ counts: await countEntries(session), now: clock.now(), page: listPage(read, ({ id }) => id) },
+      counts: await countEntries(session),
+      now: clock.now(),
+      page: listPage(read, ({ id }) => id),
       query: { state: wanted === '' ? undefined : wanted, before: last },
     });
     const after = await latestSeq(session);

@@ -32,7 +32,9 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-const [CHANGES_SHOWN, RUNS_SHOWN, PARKED_SHOWN] = [14, 6, 5];
+const CHANGES_SHOWN = 14;
+const RUNS_SHOWN = 6;
+const PARKED_SHOWN = 5;
 
 /** Reads the facts of the overview. */
 async function readOverview(dashboard: Dashboard) {
@@ -153,7 +155,8 @@ function tiles({ kinds, outbox }: Overview): Html {
   const rows = sumOf(kinds.map((line) => line.rows));
   const changes = sumOf(kinds.flatMap(({ hours }) => hours?.slice(-24) ?? [null]));
   const open = STATES.slice(0, -2).reduce((all, state) => all + (outbox[state] ?? 0), 0);
-  const [rejected, unsettled] = [outbox.rejected ?? 0, outbox.unsettled ?? 0];
+  const rejected = outbox.rejected ?? 0;
+  const unsettled = outbox.unsettled ?? 0;
   const tile = (address: string, number: number | null, words: string): Html =>
     html`<li>
       <strong>${number === null ? '…' : count(number)}</strong><span><a href="${address}">${words}</a></span>

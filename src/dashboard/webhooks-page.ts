@@ -24,7 +24,10 @@ export function addWebhooksPage(app: Server, { session, clock, access }: Dashboa
   app.get(PATH, options, async ({ query: { done: carriedOut, ...query } }, reply) => {
     const read = await listDeliveries(session, { ...query, limit: PAGE_ROWS + 1 });
     const content = webhooksPage({
-      ...{ query, now: clock.now(), page: listPage(read, ({ id }) => id), mayDecide: access.hasToken },
+      query,
+      now: clock.now(),
+      page: listPage(read, ({ id }) => id),
+      mayDecide: access.hasToken,
       endpoints: await listEndpoints(session),
     });
     const after = await latestSeq(session);
@@ -93,7 +96,10 @@ function endpointTable({ endpoints, now, mayDecide }: WebhookFacts): Html {
     {
       caption: 'Endpoints, by name',
       headings: [
-        ...['endpoint', 'address', 'events', 'delivered'],
+        'endpoint',
+        'address',
+        'events',
+        'delivered',
         { number: 'waiting' },
         { number: 'failures in a row' },
         ...(mayDecide ? ['decide'] : []),
@@ -133,7 +139,7 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], now: Date): Html {
   return dataTable(
     {
       caption: 'Deliveries, the newest first',
-      headings: [...['event', 'endpoint', 'record', 'state', 'answer'], { number: 'attempts' }, 'planned'],
+      headings: ['event', 'endpoint', 'record', 'state', 'answer', { number: 'attempts' }, 'planned'],
       rows,
     },
     'cards',

@@ -37,7 +37,8 @@ const DETAIL_LENGTH = 200;
 /** Makes the decoder of a kind's records. A value that fits no rule costs a null and a misfit, never the row. */
 export function recordDecoder({ fields }: Pick<Kind, 'fields'>): (record: JsonObject) => DecodedRecord {
   const columns = fields.map((field) => ({ ...field, decode: columnDecoder(field) }));
-  let [misfits, lost] = [NO_MISFITS, NOTHING_LOST];
+  let misfits = NO_MISFITS;
+  let lost = NOTHING_LOST;
   const onMisfit = ({ name }: Field, code: MisfitCode, value: Json): void => {
     misfits = [...misfits, { field: name, code, detail: shortened(compactJson(value), DETAIL_LENGTH) }];
     if (code !== 'more_places') lost = new Map(lost).set(name, value);
@@ -165,7 +166,8 @@ const DECODERS: Record<Field['type'], Decoder> = {
   timestamp: (value) => {
     if (isBlank(value) || value === '0000-00-00 00:00:00') return null;
     if (typeof value !== 'string' || !/^[ T]$/.test(value.charAt(10))) return misfit('not_a_timestamp');
-    const [date, time] = [value.slice(0, 10), value.slice(11)];
+    const date = value.slice(0, 10);
+    const time = value.slice(11);
     return isCalendarDate(date) && isClockTime(time) ? `${date} ${time}` : misfit('not_a_timestamp');
   },
 

@@ -204,7 +204,8 @@ export function changedFields(kind: Kind, before: JsonObject, after: JsonObject)
   const sent = [...kind.hints, ...kind.fields].filter(({ textOf }) => textOf === undefined);
   const fields = new Map(sent.map((field) => [field.name, field])); // A documented field comes before its hint.
   return names.filter((name) => {
-    const [old, young] = [ownValue(before, name), ownValue(after, name)];
+    const old = ownValue(before, name);
+    const young = ownValue(after, name);
     if ((old ?? null) === (young ?? null)) return false;
     const field = fields.get(name);
     if (field === undefined && isPlain(old) && isPlain(young)) return true;

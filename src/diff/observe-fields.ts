@@ -174,7 +174,8 @@ export function boundFields(
   const documented = new Set(kind.fields.map(({ name }) => name));
   const isKnown = (name: string): boolean => documented.has(name) || known.has(name);
   if (records.every((record) => Object.keys(record).every(isKnown))) return { records, untracked: new Set() }; // Nearly always.
-  const [added, untracked] = [new Set<string>(), new Set<string>()];
+  const added = new Set<string>();
+  const untracked = new Set<string>();
   const isTracked = (name: string): boolean => {
     if (isKnown(name) || added.has(name)) return true;
     if (known.size + added.size >= MOST_FIELDS || name.length > LONGEST_NAME) return false;

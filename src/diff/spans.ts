@@ -41,13 +41,13 @@ export function spansOf(responses: readonly Shown[], known: readonly string[]): 
   const until = responses.reduce((most, { answered }) => Math.max(most, answered), 0);
   const scale = scaleOf(from, until);
   const create = () => createHighest(expected, scale.top);
-  const [firstAnswered, lastSent, lastAnswered] = [create(), create(), create()];
+  const firstAnswered = create();
+  const lastSent = create();
+  const lastAnswered = create();
   const add = (text: string, span: Span): void => {
-    const [first, sent, answered] = [
-      scale.earliness(span.firstAnswered),
-      scale.lateness(span.lastSent),
-      scale.lateness(span.lastAnswered),
-    ];
+    const first = scale.earliness(span.firstAnswered);
+    const sent = scale.lateness(span.lastSent);
+    const answered = scale.lateness(span.lastAnswered);
     ids.number(text, (index) => {
       firstAnswered.raise(index, first);
       lastSent.raise(index, sent);

@@ -67,7 +67,8 @@ export function merge({ kind, wanted, base, remote }: MergeInput): Merge {
 export function readBack({ kind, body, before, after }: ReadBackInput): ReadBack {
   const missed = unheld(kind, body, after).map(([name, wanted]) => {
     const field = readNameOf(kind, name);
-    const [base, remote] = [shownValue(kind, before, field), shownValue(kind, after, field)];
+    const base = shownValue(kind, before, field);
+    const remote = shownValue(kind, after, field);
     return { field, base: base ?? null, remote: remote ?? null, wanted };
   });
   const written = new Set(Object.keys(body).flatMap((name) => [name, readNameOf(kind, name)]));

@@ -30,7 +30,9 @@ const UNKNOWN: Problem = {
 const WRONG: Problem = { ...UNKNOWN, detail: 'That is not the admin token.' };
 
 const USED: Problem = {
-  ...{ ...UNKNOWN, code: 'http.code_used', detail: 'This link was used already, or is too old.' },
+  ...UNKNOWN,
+  code: 'http.code_used',
+  detail: 'This link was used already, or is too old.',
   hint: 'Take a new one, or the admin token.',
 };
 

@@ -28,7 +28,9 @@ function written(part: Part): string {
   return 'html' in part ? part.html : part.map((some) => some.html).join('');
 }
 
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
 
 /** A length of time in its largest unit: `31 s`, `4 min`, `5 h`, `12 days`. */
 export function roughly(ms: number): string {

@@ -6,6 +6,18 @@ import { add, disable, enable, remove, replay, rotate, test } from './webhooks.t
 
 /** Everything that a person may do by the API, and by forms of the dashboard where it has a notice. */
 export const OPERATIONS: readonly AnyOperation[] = [
-  ...[pull, retry, adopt, abandon, resume, approve, reject],
-  ...[add, test, rotate, enable, disable, replay, remove],
+  pull,
+  retry,
+  adopt,
+  abandon,
+  resume,
+  approve,
+  reject,
+  add,
+  test,
+  rotate,
+  enable,
+  disable,
+  replay,
+  remove,
 ];

@@ -67,7 +67,8 @@ async function reasonToFreeze(tx: Transaction, { marked, counted, place }: Stand
     return `${marked} sends were made from here, and this database knows of ${counted}`;
   if (await isCopy(tx, place))
     return 'this database is a copy of another one, which may have sent its entries';
-  const [highest, accepted] = [await highestForeignLink(tx), await readMeta(tx, 'outbox.accepted_links')];
+  const highest = await highestForeignLink(tx);
+  const accepted = await readMeta(tx, 'outbox.accepted_links');
   if (highest === null || highest <= Number(accepted ?? 0)) return null;
   return 'the mirror knows of creations that its outbox does not';
 }

@@ -40,7 +40,8 @@ export function describeKind({ kind, isDocumented, seen }: KindFacts): KindDescr
   const named = new Set([...fields, ...hints].map((field) => field.name));
   const discovered = [...(seen ?? [])].filter(([field]) => !named.has(field));
   return {
-    ...{ kind: name, declaredBy: isDocumented ? 'documentation' : 'settings' },
+    kind: name,
+    declaredBy: isDocumented ? 'documentation' : 'settings',
     list: list && { path: list.path, paging: list.paging, order: list.order },
     retrieve: retrieveOf(kind),
     create: create && { path: create.path, shown: create.body },
@@ -104,7 +105,8 @@ function describeField(
   const { items } = field;
   return {
     ...typeOf(field),
-    ...{ known, seen: seen && seen.has(field.name) },
+    known,
+    seen: seen && seen.has(field.name),
     write: isWritten && field.name !== 'id' ? { name: writeName, form: formWords(field) } : null,
     shownInCreate: shownInCreate.has(writeName),
     items: items === undefined ? null : items.map(typeOf),
@@ -123,8 +125,16 @@ function describeDiscovered(
 ): FieldDescription {
   const words = type === 'none' ? 'unknown: only empty values were seen' : typeWords({ name, type });
   return {
-    ...{ name, type, scale: null, meaning: words, refersTo: null, known: 'discovered', seen: true },
-    ...{ write: isWritten ? { name, form: 'as given' } : null, shownInCreate: false, items: null },
+    name,
+    type,
+    scale: null,
+    meaning: words,
+    refersTo: null,
+    known: 'discovered',
+    seen: true,
+    write: isWritten ? { name, form: 'as given' } : null,
+    shownInCreate: false,
+    items: null,
   };
 }
 

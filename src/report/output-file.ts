@@ -42,7 +42,8 @@ function isMirror({ database }: MirrorPlace, path: string): boolean {
   const mirror = sqlitePath(database.url);
   if (mirror === null) return false;
   const names = ['', '-wal', '-shm', '-journal'].map((end) => `${resolve(mirror)}${end}`);
-  const [own, given] = [statOf(mirror), statOf(path)];
+  const own = statOf(mirror);
+  const given = statOf(path);
   const isSame = own !== null && given !== null && own.ino === given.ino && own.dev === given.dev;
   return names.includes(path) || isSame;
 }

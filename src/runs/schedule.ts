@@ -23,7 +23,8 @@ const HOUR_MS = 3_600_000;
  * but only walking forward: hence ever longer walks up to now instead of one step back.
  */
 export function dueSlot({ cron, timezone, lastSlot, now }: SlotQuestion): Date | null {
-  const [last, until] = [lastSlot.getTime(), now.getTime()];
+  const last = lastSlot.getTime();
+  const until = now.getTime();
   for (let hours = 1; ; hours *= 8) {
     const from = Math.max(last, until - hours * HOUR_MS);
     const slot = latestWithin(parse(cron, timezone, from), until);

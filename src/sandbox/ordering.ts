@@ -80,7 +80,10 @@ function commonDivisor(a: number, b: number): number {
 
 /** The number that undoes a multiplication by `step`, counted modulo `count` (extended Euclid). */
 function inverse(step: number, count: number): number {
-  let [remainder, next, factor, nextFactor] = [count, step % count, 0, 1];
+  let remainder = count;
+  let next = step % count;
+  let factor = 0;
+  let nextFactor = 1;
   while (next > 0) {
     const quotient = Math.floor(remainder / next);
     [remainder, next] = [next, remainder - quotient * next];

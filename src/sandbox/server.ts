@@ -70,7 +70,9 @@ function serviceRequest(request: FastifyRequest, kind: Kind, operation: ServiceO
   const { id = '' } = request.params as { id?: string };
   const query = new URLSearchParams(request.url.split('?', 2)[1]);
   return {
-    ...{ kind, operation, id },
+    kind,
+    operation,
+    id,
     method: request.method,
     page: positive(query.get('page')) ?? 1,
     perPage: positive(query.get('per_page')),

@@ -79,7 +79,8 @@ function sortedIds(
 
   /** The position at which this place stands, or would stand. */
   const positionOf = (wanted: ListPlace): number => {
-    let [low, high] = [0, ids.length];
+    let low = 0;
+    let high = ids.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const isBefore = comparePlaces(ordering, placeAt(ids[middle] as number), wanted) < 0;

@@ -21,9 +21,25 @@ import {
 import type { Session } from '../../src/db/session/session.ts';
 
 const TABLES = [
-  ...[MIRROR_META, KIND_STATE, RUNS, RUN_KINDS, SIGHTINGS, FIELDS, DRIFT, ISSUES],
-  ...[PAGES, TOUCHED, CHANGES, DELETIONS, UNLISTED_ROWS],
-  ...[OUTBOX, OUTBOX_KEYS, OUTBOX_ATTEMPTS, LINKS, WRITE_BLOCKS, WORKERS],
+  MIRROR_META,
+  KIND_STATE,
+  RUNS,
+  RUN_KINDS,
+  SIGHTINGS,
+  FIELDS,
+  DRIFT,
+  ISSUES,
+  PAGES,
+  TOUCHED,
+  CHANGES,
+  DELETIONS,
+  UNLISTED_ROWS,
+  OUTBOX,
+  OUTBOX_KEYS,
+  OUTBOX_ATTEMPTS,
+  LINKS,
+  WRITE_BLOCKS,
+  WORKERS,
 ].map(({ name }) => name);
 
 /** Taken once a minute. */

@@ -12,7 +12,8 @@ export interface OwnPostgres {
 /** Starts a PostgreSQL server of our own, which goes with its data when it is stopped. */
 export async function startPostgres(): Promise<OwnPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'bms-postgres-'));
-  const [port, password] = [await freePort(), 'of-the-soak'];
+  const port = await freePort();
+  const password = 'of-the-soak';
   const EmbeddedPostgres = await loadEmbeddedPostgres();
   const server = new EmbeddedPostgres({
     databaseDir: folder,

@@ -18,9 +18,11 @@ export function watchStalls(): { readonly take: () => Stalls; readonly stop: () 
   const delay = monitorEventLoopDelay({ resolution: TICK_MS });
   delay.enable();
   let busyMs = 0;
-  let [at, cpu] = [performance.now(), process.cpuUsage()];
+  let at = performance.now();
+  let cpu = process.cpuUsage();
   const timer = setInterval(() => {
-    const [now, used] = [performance.now(), process.cpuUsage(cpu)];
+    const now = performance.now();
+    const used = process.cpuUsage(cpu);
     busyMs = Math.max(busyMs, Math.min(now - at - TICK_MS, (used.user + used.system) / 1e3));
     [at, cpu] = [now, process.cpuUsage()];
   }, TICK_MS);

@@ -6,7 +6,10 @@ import { TOKEN, jsonOf, serveMirror } from '../http/stage.ts';
 import type { Stage } from '../http/stage.ts';
 
 const change = (record_id: string, kind = 'clients') => ({
-  ...{ kind, record_id, change: 'created', observed_at: at('12:00') },
+  kind,
+  record_id,
+  change: 'created',
+  observed_at: at('12:00'),
   after: `{"id":${record_id},"credit":1.10}`,
 });
 
@@ -25,7 +28,8 @@ async function events({ url }: Stage, query: string, lastId?: string): Promise<E
   const leaving = new AbortController();
   const answer = await fetch(`${url}/v1/changes${query}`, {
     headers: {
-      ...{ authorization: `Bearer ${TOKEN}`, accept: 'text/event-stream' },
+      authorization: `Bearer ${TOKEN}`,
+      accept: 'text/event-stream',
       ...(lastId !== undefined && { 'last-event-id': lastId }),
     },
     signal: leaving.signal,

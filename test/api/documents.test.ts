@@ -119,7 +119,10 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     const waiting = { suspectedDeletions: 3, heldDeletions: 1, unsettledCreates: 2 };
     expect(status).toMatchObject({ uncertified: [{ ...clients, waiting }] });
     const holds = ['held', 'rejected', 'released'].map((state) => ({
-      ...{ kind: 'clients', state, records: 1, since: NOON_TEXT },
+      kind: 'clients',
+      state,
+      records: 1,
+      since: NOON_TEXT,
     }));
     expect(status).toMatchObject({ holds });
   });
@@ -231,7 +234,8 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     const wrong = { operation: 'create', kind: 'clients', data: { code: 'C-1', names: 'Ada' } };
     const refused = await stage.post('/v1/outbox', wrong, KEY);
     expect(await jsonOf(refused)).toMatchObject({
-      ...{ status: 422, code: 'outbox.invalid' },
+      status: 422,
+      code: 'outbox.invalid',
       detail: expect.stringContaining('did you mean name?') as string,
     });
     const no = await stage.post('/v1/outbox', { ...wrong, allowUnknown: false }, KEY);

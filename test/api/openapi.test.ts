@@ -18,7 +18,10 @@ test('the description has what each route takes, what it answers, and how it ref
   for (const [path, methods] of Object.entries(paths))
     for (const [method, { summary, responses }] of Object.entries(methods))
       expect([path, method, typeof summary, Object.keys(responses['default']?.content ?? {})]).toEqual([
-        ...[path, method, 'string', ['application/problem+json']],
+        path,
+        method,
+        'string',
+        ['application/problem+json'],
       ]);
   expect(paths['/v1/outbox']?.['post']).toMatchObject({
     parameters: [{ in: 'header', name: 'idempotency-key', required: true, schema: { type: 'string' } }],
@@ -26,7 +29,9 @@ test('the description has what each route takes, what it answers, and how it ref
   });
   expect(paths['/v1/runs']?.['get']?.parameters).toContainEqual(
     expect.objectContaining({
-      ...{ in: 'query', name: 'after', required: false },
+      in: 'query',
+      name: 'after',
+      required: false,
       schema: expect.objectContaining({ type: 'integer', minimum: 0 }) as unknown,
     }),
   );

@@ -15,7 +15,11 @@ async function addEntries(session: Session, count: number, prefix: string): Prom
       table: 'outbox',
       columns: ['idempotency_key', 'kind', 'operation', 'payload', 'state'],
       rows: Array.from({ length: count }, (_, n) => [
-        ...[`${prefix}-${n}`, 'clients', 'create', '{}', STATES[n % STATES.length] ?? 'ready'],
+        `${prefix}-${n}`,
+        'clients',
+        'create',
+        '{}',
+        STATES[n % STATES.length] ?? 'ready',
       ]),
     }),
   );
@@ -85,7 +89,9 @@ describe.each(DATABASES)('lists over a mirror in %s', (_name, open) => {
     const stage = await serveMirror(session);
     const pages = await walk(stage, '/v1/outbox?limit=1000');
     expect(pages.map(({ ids, next }) => [ids.length, next])).toEqual([
-      ...[[1000, 1000], [1000, 2000], [500, 2500]], // prettier-ignore
+      [1000, 1000],
+      [1000, 2000],
+      [500, 2500], // prettier-ignore
     ]);
     expect(idsIn(pages)).toEqual(upTo(ROWS));
     const moved = await walk(stage, '/v1/outbox?limit=999', async (n) => {

@@ -39,7 +39,8 @@ describe('whether writes land', () => {
 
     const holder = await bystander(url);
     await holder.query('begin; select 1 from mirror_meta for update');
-    const [first, second] = [write(), write()];
+    const first = write();
+    const second = write();
     await clock.sleep(14_999);
     expect((await stage.get('/ready')).status).toBe(200);
     await clock.sleep(8_001);

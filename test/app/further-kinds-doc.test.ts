@@ -29,7 +29,8 @@ describe('the worked example of docs/further-kinds.md', () => {
   test('runs as it is written, and answers as it says', async () => {
     await using sandbox = await startSandbox();
     const folder = tempFolder();
-    const [path, file] = [join(folder, 'further.db'), join(folder, 'further.yaml')];
+    const path = join(folder, 'further.db');
+    const file = join(folder, 'further.yaml');
     writeFileSync(file, yaml);
     const argv = first(/^npx bms-sync (pull .*)$/m.exec(commands)).replace('further.yaml', file);
 

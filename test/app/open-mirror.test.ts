@@ -8,7 +8,8 @@ import { run, settingsFor } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
-const [NORMAL, FULL] = [1, 2];
+const NORMAL = 1;
+const FULL = 2;
 
 const open = (url: string): Promise<Session> => openMirror(loadConfig({ env: { DATABASE_URL: url } }));
 

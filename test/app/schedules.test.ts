@@ -17,7 +17,8 @@ import { ask } from '../support/mirror-file.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
-const [MINUTE, DAY] = [60_000, 86_400_000];
+const MINUTE = 60_000;
+const DAY = 86_400_000;
 
 function wallClock() {
   let now = Date.parse('2026-03-01T12:30:00Z');
@@ -70,7 +71,9 @@ const runsOf = (session: Session) =>
   session.query(sql`select command, kinds, request, state, slot from runs order by id`);
 
 test('two processes, one run, worked once', async () => {
-  const [service, wall, url] = [await sandbox(), wallClock(), await freshDatabaseUrl('template_all_kinds')];
+  const service = await sandbox();
+  const wall = wallClock();
+  const url = await freshDatabaseUrl('template_all_kinds');
   const sessions = await Promise.all([1, 2].map(() => openPostgresSession(url)));
   onTestFinished(async () => {
     for (const session of sessions) await session.close();
@@ -95,7 +98,9 @@ test('two processes, one run, worked once', async () => {
 });
 
 test('H05 a run that is cut off because its process must end is for the next one', async () => {
-  const [plain, session, wall] = [await sandbox({ size: 430 }), await mirror(), wallClock()];
+  const plain = await sandbox({ size: 430 });
+  const session = await mirror();
+  const wall = wallClock();
   const stop = new AbortController();
   const service = await rewriting(plain, (body) => {
     stop.abort();
@@ -114,7 +119,9 @@ test('H05 a run that is cut off because its process must end is for the next one
 });
 
 test('a run of a kind that these settings do not know fails, and stands in no other way', async () => {
-  const [service, session, wall] = [await sandbox(), await mirror(), wallClock()];
+  const service = await sandbox();
+  const session = await mirror();
+  const wall = wallClock();
   const process = processOf({ service, session, clock: wall.clock, schedules: { departments: '* * * * *' } });
   await session.atomically((tx) =>
     tx.query(sql`
@@ -130,7 +137,8 @@ test('a run of a kind that these settings do not know fails, and stands in no ot
 });
 
 test('serve asks for what came due while it was down, and works it', { timeout: 60_000 }, async () => {
-  const [service, path] = [await sandbox({ size: 5 }), freshMirror()];
+  const service = await sandbox({ size: 5 });
+  const path = freshMirror();
   const env = { ...settingsFor(service, path), BMS__SCHEDULES: '{"departments":"* * * * *"}' };
   await run(['pull', 'clients', 'departments'], env);
   await run(['migrate'], env);
@@ -155,7 +163,8 @@ test(
   'serve sees a change between two sweeps, and says no more of it than that it serves',
   { timeout: 60_000 },
   async () => {
-    const [service, path] = [await sandbox({ size: 5 }), freshMirror()];
+    const service = await sandbox({ size: 5 });
+    const path = freshMirror();
     const settings = { ...settingsFor(service, path), BMS__SCHEDULES__ALL: 'null' };
     await run(['pull', 'departments', 'clients'], settings);
     const [id = 0] = service.world.ids('departments');
@@ -179,7 +188,8 @@ test.each([
   ['without a budget', ['serve', '--only', 'pulls'], 'null'],
   ['without the role of pulling', ['serve', '--only', 'webhooks'], '600'],
 ])('serve %s asks for nothing between sweeps', { timeout: 60_000 }, async (_name, argv, budget) => {
-  const [service, path] = [await sandbox({ size: 5 }), freshMirror()];
+  const service = await sandbox({ size: 5 });
+  const path = freshMirror();
   const settings = { ...settingsFor(service, path), BMS__SCHEDULES__ALL: 'null' };
   await run(['pull', 'departments'], settings);
   const before = service.requests.length;

@@ -17,10 +17,8 @@ function poison({ world }: Sandbox, kind: string): void {
   const ids = world.ids(kind);
   for (const [index, value] of NASTY_VALUES.entries()) {
     for (const shift of [0, 1, 2]) {
-      const [id, field] = [
-        ids[(index + shift) % ids.length] ?? 0,
-        fields[(index + shift) % fields.length] ?? '',
-      ];
+      const id = ids[(index + shift) % ids.length] ?? 0;
+      const field = fields[(index + shift) % fields.length] ?? '';
       world.update(kind, id, { [field]: value });
     }
   }
@@ -44,7 +42,8 @@ test(
   { timeout: 120_000 },
   async () => {
     const service = await sandbox({ size: 130 });
-    const [sqlite, postgres] = [await mirror(), (await postgresMirror()).session];
+    const sqlite = await mirror();
+    const postgres = (await postgresMirror()).session;
     for (const round of [1, 2]) {
       if (round === 2) for (const { name } of LISTED_KINDS) poison(service, name);
       await pullFrom(service, sqlite);

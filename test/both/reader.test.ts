@@ -45,7 +45,8 @@ test('PostgreSQL: a reader in a long transaction and a pull that adds columns do
 });
 
 test('SQLite: an analyst’s view goes on working while columns are added', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   await pullFrom(service, session, PRODUCTS);
   await session.atomically((tx) => tx.execute(analystView));
   const before = await session.query(sql`select * from analyst order by id`);

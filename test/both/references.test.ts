@@ -40,7 +40,8 @@ test('the catalogue knows what these fields refer to', () => {
 
 describe.each(DATABASES)('%s', (_name, open) => {
   test('every reference joins with the kind that it names, through the views', async () => {
-    const [service, session] = [await sandbox({ size: 40 }), await open()];
+    const service = await sandbox({ size: 40 });
+    const session = await open();
     await pullFrom(service, session);
     for (const [kind, field, target] of REFERENCES) {
       const rows = await session.query(sql`
@@ -59,7 +60,8 @@ describe.each(DATABASES)('%s', (_name, open) => {
   });
 
   test('what is no id is null with an issue, and its text stands at the end of the view', async () => {
-    const [service, session] = [await sandbox({ size: 40 }), await open()];
+    const service = await sandbox({ size: 40 });
+    const session = await open();
     await pull(service, session, 'purchase_products');
     const ids = [...service.world.ids('purchase_products')].sort((a, b) => a - b);
     const sent: readonly Json[] = ['007', 'ABC', '', 0, '0', 12, null];
@@ -85,7 +87,8 @@ describe.each(DATABASES)('%s', (_name, open) => {
   });
 
   test('an id in another spelling is no change', async () => {
-    const [service, session] = [await sandbox({ size: 40 }), await open()];
+    const service = await sandbox({ size: 40 });
+    const session = await open();
     await pull(service, session, 'purchase_products');
     const [id = 0] = service.world.ids('purchase_products');
     const { product_id: before = null } = service.world.get('purchase_products', id) ?? {};

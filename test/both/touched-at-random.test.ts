@@ -42,7 +42,8 @@ async function touch(
     if (deed === 'insert') await put({ ...row, id: String(8_000_000_000 + count) });
     else if (deed === 'mark') await put({ ...row, _deleted_at: '2026-02-01 00:00:00.000' });
     else if (deed === 'columns') {
-      const [name, other] = [random.pick(fields), random.pick(rows)];
+      const name = random.pick(fields);
+      const other = random.pick(rows);
       await put({ ...row, [name]: random.chance(0.5) ? null : (other[name] ?? null) });
     } else
       await session.atomically((tx) =>
@@ -81,7 +82,10 @@ async function mend(
 async function content(session: Session, kind: string): Promise<unknown[]> {
   const rows = (await rowsOf(session, kind)).filter((row) => row['_deleted_at'] === null);
   return rows.map((row) => ({
-    ...{ ...row, _response: null, _listed: null, _changed_at: null },
+    ...row,
+    _response: null,
+    _listed: null,
+    _changed_at: null,
     _first_seen_at: String(row['_first_seen_at']).slice(0, 'YYYY-MM-DD HH:MM'.length),
   }));
 }

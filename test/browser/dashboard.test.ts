@@ -19,8 +19,17 @@ afterAll(async () => {
 });
 
 const EVERY_PAGE = [
-  ...['/', '/changes', '/kinds/clients', '/records/clients', '/runs', '/runs/1', '/outbox'],
-  ...['/outbox/1', '/deletions', '/issues', '/webhooks'],
+  '/',
+  '/changes',
+  '/kinds/clients',
+  '/records/clients',
+  '/runs',
+  '/runs/1',
+  '/outbox',
+  '/outbox/1',
+  '/deletions',
+  '/issues',
+  '/webhooks',
 ];
 
 const go = (page: Page, path: string) => page.goto(stage.dashboard.address + path);
@@ -47,7 +56,8 @@ describe('signing in', () => {
 
   test('by a link is good once, and leaves no code in the address', async () => {
     const link = stage.dashboard.signInLink();
-    const [first, second] = [await stage.open(), await stage.open()];
+    const first = await stage.open();
+    const second = await stage.open();
     const page = await first.newPage();
     await page.goto(link);
     expect(page.url()).toBe(`${stage.dashboard.address}/`);
@@ -272,7 +282,13 @@ test('60 texts that would do harm as markup are text on every page, also when th
     world.update('clients', id, { name: next(index), phone: next(index) });
   await stage.pull('clients');
   const paths = [
-    ...['/', '/changes', '/changes?kind=clients', '/kinds/clients', '/records/clients', '/issues', '/outbox'],
+    '/',
+    '/changes',
+    '/changes?kind=clients',
+    '/kinds/clients',
+    '/records/clients',
+    '/issues',
+    '/outbox',
     ...ids.slice(0, 34).map((id) => `/records/clients/${id}`),
   ];
   for (const path of paths) {

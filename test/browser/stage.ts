@@ -32,7 +32,8 @@ export interface BrowserStage {
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findProgram({
     names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
-    ...{ package: 'chromium', what: 'Chromium' },
+    package: 'chromium',
+    what: 'Chromium',
   });
   const isRoot = userInfo().uid === 0; // Chromium's own sandbox refuses root.
   return chromium.launch({ executablePath, args: isRoot ? ['--no-sandbox'] : [] });
@@ -53,7 +54,9 @@ export async function openStage({ size = 60, before }: StageOptions = {}): Promi
   const ended = new AbortController();
   let serving: Promise<void> = Promise.resolve();
   const logger = createLogger({
-    ...{ level: 'silent', secrets: [token], destination: { write: () => undefined } },
+    level: 'silent',
+    secrets: [token],
+    destination: { write: () => undefined },
   });
   const config = loadConfig({ env: {}, flags: settings(sandbox, join(folder, 'mirror.db'), token) });
   await before?.(sandbox, config);
@@ -71,7 +74,12 @@ export async function openStage({ size = 60, before }: StageOptions = {}): Promi
   const pull = pulling(api);
   await pull();
   return {
-    ...{ sandbox, dashboard, token, api, open, pull },
+    sandbox,
+    dashboard,
+    token,
+    api,
+    open,
+    pull,
     signedIn: async (options) => {
       const page = await (await open(options)).newPage();
       await page.goto(dashboard.signInLink());
@@ -105,7 +113,8 @@ function asking({ address }: OpenDashboard, token: string): BrowserStage['api'] 
     const answer = await fetch(address + path, {
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
       headers: {
-        ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
         ...(key !== undefined && { 'idempotency-key': key }),
       },
     });

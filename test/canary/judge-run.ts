@@ -18,7 +18,8 @@ export function judgeRun(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bms-canary-'));
   project.provide('canaryFolder', folder);
   return async () => {
-    const [tallies, starts] = [talliesIn(folder), startsNotedIn(folder)];
+    const tallies = talliesIn(folder);
+    const starts = startsNotedIn(folder);
     rmSync(folder, { recursive: true, force: true });
     const sum = sumOf([...tallies, watch.tally]);
     process.stdout.write(told(sum));

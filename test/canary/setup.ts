@@ -11,12 +11,14 @@ import { servedPorts } from './watch-sockets.ts';
 
 // What is watched where it is made: every logger, every server and every error of ours that a test gets to see.
 vi.mock('../../src/lib/log/logger.ts', async (load) => {
-  const [original, { watchedLines }] = [await load<typeof logging>(), await import('./watch-logs.ts')];
+  const original = await load<typeof logging>();
+  const { watchedLines } = await import('./watch-logs.ts');
   const createLogger: typeof logging.createLogger = (options) => original.createLogger(watchedLines(options));
   return { ...original, createLogger };
 });
 vi.mock('../../src/app/create-server.ts', async (load) => {
-  const [original, { watchServer }] = [await load<typeof serving>(), await import('./watch-sockets.ts')];
+  const original = await load<typeof serving>();
+  const { watchServer } = await import('./watch-sockets.ts');
   const createServer: typeof serving.createServer = async (parts) => {
     const app = await original.createServer(parts);
     watchServer(app);
@@ -25,12 +27,14 @@ vi.mock('../../src/app/create-server.ts', async (load) => {
   return { ...original, createServer };
 });
 vi.mock('../../src/lib/sync-error.ts', async (load) => {
-  const [original, { watchedErrors }] = [await load<typeof errors>(), await import('./watch-errors.ts')];
+  const original = await load<typeof errors>();
+  const { watchedErrors } = await import('./watch-errors.ts');
   const { SyncError, UsageError } = original;
   return { ...original, SyncError: watchedErrors(SyncError), UsageError: watchedErrors(UsageError) };
 });
 vi.mock('../../src/source/http/errors.ts', async (load) => {
-  const [original, { keepingErrors }] = [await load<typeof faults>(), await import('./watch-errors.ts')];
+  const original = await load<typeof faults>();
+  const { keepingErrors } = await import('./watch-errors.ts');
   const redactErrors: typeof faults.redactErrors = (told, token) => {
     const hide = original.redactErrors(told, token);
     return (read) => keepingErrors(() => hide(read))();
@@ -38,7 +42,8 @@ vi.mock('../../src/source/http/errors.ts', async (load) => {
   return { ...original, redactErrors };
 });
 vi.mock('../../src/source/http/write-answer.ts', async (load) => {
-  const [original, { keepingErrors }] = [await load<typeof answers>(), await import('./watch-errors.ts')];
+  const original = await load<typeof answers>();
+  const { keepingErrors } = await import('./watch-errors.ts');
   return { ...original, readWriteAnswer: keepingErrors(original.readWriteAnswer) };
 });
 

@@ -184,7 +184,9 @@ describe('a secret is known', () => {
     const text = `${before}${SECRET} and on`;
     const bytes = Buffer.from(text);
     const spelled = [
-      ...[text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text)],
+      text,
+      JSON.stringify(text).slice(1, -1),
+      encodeURIComponent(text),
       ...(['base64', 'base64url', 'hex'] as const).map((encoding) => bytes.toString(encoding)),
       bytes.toString('hex').toUpperCase(),
       Array.from(text, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),

@@ -23,7 +23,8 @@ export function watchedErrors<C extends ErrorClass>(errors: C): C {
  */
 export function keepingErrors<Args extends unknown[], T>(work: (...args: Args) => T): (...args: Args) => T {
   return (...args) => {
-    const [outer, made] = [keptBack, new Set<Error>()];
+    const outer = keptBack;
+    const made = new Set<Error>();
     keptBack = made;
     let thrown: unknown;
     try {

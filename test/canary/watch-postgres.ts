@@ -19,10 +19,8 @@ export async function lookAtDatabase(url: string): Promise<void> {
   try {
     await client.query(CUT_OFF);
     const { rows: tables } = await client.query<{ name: string; isEmpty: boolean }>(TABLES);
-    const [empty, written] = [
-      tables.filter(({ isEmpty }) => isEmpty),
-      tables.filter(({ isEmpty }) => !isEmpty),
-    ];
+    const empty = tables.filter(({ isEmpty }) => isEmpty);
+    const written = tables.filter(({ isEmpty }) => !isEmpty);
     watch.count('PostgreSQL tables', empty.length);
     await lookAtTables(
       client,

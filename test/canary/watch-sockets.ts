@@ -11,7 +11,8 @@ export const servedPorts = new Set<number>();
 export function watchServer({ server }: { readonly server: Server }): void {
   server.prependListener('connection', (socket: Socket) => {
     const look = lookAt('HTTP answers', 'of our own server');
-    const [write, end] = [socket.write.bind(socket), socket.end.bind(socket)];
+    const write = socket.write.bind(socket);
+    const end = socket.end.bind(socket);
     socket.write = ((...sent: Parameters<Socket['write']>) => {
       look(sent[0], sent[1]);
       return write(...sent);

@@ -78,7 +78,12 @@ test(
 
     expect(verified).toMatchObject({ code: 0, stderr: '' });
     expect((document(verified) as { kinds: readonly object[] }).kinds.at(-1)).toMatchObject({
-      ...{ kind: kind.name, same: 30, differs: 0, missing: 0, surplus: 0, quarantined: 0 },
+      kind: kind.name,
+      same: 30,
+      differs: 0,
+      missing: 0,
+      surplus: 0,
+      quarantined: 0,
     });
     sandbox.child.kill('SIGINT');
     expect(await sandbox.ended).toMatchObject({ code: 0, stderr: '' });

@@ -30,7 +30,9 @@ test('frozen sends fail a check that says why and how they go on', async () => {
   const now = new Date('2026-03-01T12:00:00Z');
   await session.atomically((tx) => freeze(tx, 'a back-up was restored', now));
   expect((await look()).checks).toContainEqual({
-    ...{ name: 'writes.frozen', ok: false, code: 'outbox.frozen' },
+    name: 'writes.frozen',
+    ok: false,
+    code: 'outbox.frozen',
     detail: 'nothing is sent since 2026-03-01 12:00:00.000 UTC: a back-up was restored',
     hint: expect.stringContaining('bms-sync outbox resume') as string,
   });
@@ -58,7 +60,9 @@ test.each([
     );
     expect(await session.query(sql`select kind from write_blocks`)).toEqual([{ kind: 'clients' }]);
     expect((await look()).checks.at(-1)).toMatchObject({
-      ...{ name: 'writes.clients', ok: false, code: 'outbox.kind_blocked' },
+      name: 'writes.clients',
+      ok: false,
+      code: 'outbox.kind_blocked',
       detail: expect.stringContaining('forbidden') as string,
     });
   },

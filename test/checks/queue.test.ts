@@ -29,12 +29,14 @@ test('a Redis that wants a password is told of, and that it is away', async () =
 });
 
 test('a Redis with TLS is told of where the address has none, and where its certificate is not trusted', async () => {
-  const [folder, port] = [tempFolder(), await freePort()];
+  const folder = tempFolder();
+  const port = await freePort();
   const file = (name: 'key' | 'cert'): string => {
     writeFileSync(join(folder, name), SELF_SIGNED[name]);
     return join(folder, name);
   };
-  const [cert, key] = [file('cert'), file('key')];
+  const cert = file('cert');
+  const key = file('key');
   const ours = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert];
   await freshRedis('--tls-port', String(port), ...ours, '--tls-auth-clients', 'no');
 

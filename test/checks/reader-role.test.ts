@@ -66,7 +66,8 @@ test('a role that does not exist, or no longer, is named by every command with t
   expect(ended.stderr).toContain('create role "absent_analyst" login');
 
   const url = await freshDatabaseUrl();
-  const [role, admin] = [await freshRole(url), await bystander(url)];
+  const role = await freshRole(url);
+  const admin = await bystander(url);
   await found(url, role.name);
   await admin.query(`alter role ${role.name} rename to ${role.name}_gone`);
   const finding = await found(url, role.name);

@@ -9,7 +9,9 @@ const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['
 
 describe.each(DATABASES)('in %s', (database) => {
   test('a stale kind is told once, and not while a run is about to read it', async () => {
-    const [session, clock, log] = [await MIRRORS[database](), clockAt(0), memoryLog()];
+    const session = await MIRRORS[database]();
+    const clock = clockAt(0);
+    const log = memoryLog();
     await pullOne(await sandbox(), session, { kind: 'departments' });
     const parts = { session, clock, logger: log.logger, isDead: () => false };
     const check = createStaleCheck(parts, [schedule]);
@@ -26,7 +28,10 @@ describe.each(DATABASES)('in %s', (database) => {
     for (let look = 0; look < 3; look++) await check();
     expect(log.lines).toMatchObject([
       {
-        ...{ level: 40, event: 'kind.stale', kind: 'departments', since: '2026-03-01T12:00:00.000Z' },
+        level: 40,
+        event: 'kind.stale',
+        kind: 'departments',
+        since: '2026-03-01T12:00:00.000Z',
         msg: 'the list of departments was not read to its end for 50 min: 3 slots of its schedule have passed',
       },
     ]);

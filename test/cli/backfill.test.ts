@@ -7,7 +7,8 @@ import type { Env } from '../support/command-line.ts';
 import { migratedMirror } from '../support/sqlite-templates.ts';
 
 async function scene(size = 60) {
-  const [service, path] = [await sandbox({ size }), await migratedMirror()];
+  const service = await sandbox({ size });
+  const path = await migratedMirror();
   return { service, path, env: settingsFor(service, path) };
 }
 
@@ -30,8 +31,12 @@ test('reads records by ids and ranges of ids, and names those that the service d
   expect(missing).toContain(String(gone));
   expect(code).toBe(0);
   expect(report).toMatchObject({
-    ...{ kind: 'clients', state: 'complete', updated: 1, rows: 2, unchanged: 1 },
-    ...{ missing: [...missing, '7'] },
+    kind: 'clients',
+    state: 'complete',
+    updated: 1,
+    rows: 2,
+    unchanged: 1,
+    missing: [...missing, '7'],
   });
   const rows = ask(path, `select city, _deleted_at from clients where id in (${first}, ${gone}) order by id`);
   expect(rows).toEqual([
@@ -44,7 +49,8 @@ test('reads records by ids and ranges of ids, and names those that the service d
 test('reads pages, or all of them', async () => {
   const { service, path, env } = await scene(260);
   expect(await backfill(env, 'clients', '--pages', '1-2')).toMatchObject({
-    ...{ code: 0, report: { state: 'complete', rows: 200, pages: 2 } },
+    code: 0,
+    report: { state: 'complete', rows: 200, pages: 2 },
   });
   for (const kind of ['projects', 'purchase_products', 'punches'])
     expect((await backfill(env, kind, '--all')).report).toMatchObject({

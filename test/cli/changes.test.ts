@@ -30,8 +30,12 @@ async function mirrorWithChanges(): Promise<Stored> {
 
 const some = (count: number, kind: string) =>
   Array.from({ length: count }, (_, index) => ({
-    ...{ kind, record_id: String(index + 1), change: 'updated', observed_at: at('12:00') },
-    ...{ before: '{"id":1,"credit":10.00}', after: '{"id":1,"credit":12.50}' },
+    kind,
+    record_id: String(index + 1),
+    change: 'updated',
+    observed_at: at('12:00'),
+    before: '{"id":1,"credit":10.00}',
+    after: '{"id":1,"credit":12.50}',
     fields: '{"credit":[10.00,12.50]}',
   }));
 
@@ -90,12 +94,17 @@ describe('changes', () => {
     await putChanges(
       session,
       {
-        ...{ kind: 'clients', record_id: '12', change: 'updated', observed_at: at('13:00') },
+        kind: 'clients',
+        record_id: '12',
+        change: 'updated',
+        observed_at: at('13:00'),
         fields: `{"nom":["a\u009b31m","\\u001b[31m\u202eb"],"credit":[null,12345678901234567890.10],"note":[${long},""]}`,
       },
       { record_id: '13', change: 'deleted', observed_at: at('14:00') },
       {
-        ...{ record_id: '14', change: 'updated', observed_at: at('14:00') },
+        record_id: '14',
+        change: 'updated',
+        observed_at: at('14:00'),
         fields: JSON.stringify(Object.fromEntries(range(1, 8).map((n) => [`f${n}`, [n, n + 1]]))),
       },
     );

@@ -43,7 +43,10 @@ describe('deletions', () => {
     const { path, env, second, ids } = await massDisappearance();
     expect(second.code).toBe(0);
     expect(kindIn(second, 'clients')).toMatchObject({
-      ...{ state: 'complete', reason: 'absences_unproven', rows: 32, deleted: 0 },
+      state: 'complete',
+      reason: 'absences_unproven',
+      rows: 32,
+      deleted: 0,
     });
     expect(liveClients(path)).toHaveLength(40);
     const since = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/) as string;

@@ -62,7 +62,8 @@ describe('doctor creates nothing', () => {
 
     expect(ended.code).toBe(1);
     expect(checksIn(ended).find(({ name }) => name === 'database')).toMatchObject({
-      ...{ ok: false, code: 'mirror.not_writable' },
+      ok: false,
+      code: 'mirror.not_writable',
     });
     expect(existsSync(dirname(file))).toBe(true);
   });
@@ -86,7 +87,8 @@ test('doctor says what serve would do: when it pulls, whether it sends, what it 
   await using sandbox = await startSandbox({ size: 10 });
   const env = {
     ...settingsFor(sandbox, freshMirror()),
-    ...{ BMS__SCHEDULES: '{"timezone":"America/Toronto","clients":"0 3 * * *"}', BMS_WRITES: 'on' },
+    BMS__SCHEDULES: '{"timezone":"America/Toronto","clients":"0 3 * * *"}',
+    BMS_WRITES: 'on',
     BMS__RETENTION__CHANGES_DAYS: '90',
     BMS__FRESHNESS__REQUESTS_PER_MINUTE: '10',
   };

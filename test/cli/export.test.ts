@@ -24,22 +24,26 @@ interface Stage {
 
 /** A mirror of a small sandbox, with a client whose fields are hard to export. */
 async function stage(database: (typeof DATABASES)[number]): Promise<Stage> {
-  const [service, { session, url }] = [await sandbox({ size: 8 }), await mirrorIn(database)];
+  const service = await sandbox({ size: 8 });
+  const { session, url } = await mirrorIn(database);
   service.world.insert('clients', {
-    ...{
-      code: '-7',
-      name: '=HYPERLINK("x")',
-      city: 'Montréal, "QC"',
-      address: 'two\nlines',
-      phone: '+1 514 555-0123',
-    },
-    ...{ credit: '-12345678901234.50', creation_date: '0000-00-00' },
+    code: '-7',
+    name: '=HYPERLINK("x")',
+    city: 'Montréal, "QC"',
+    address: 'two\nlines',
+    phone: '+1 514 555-0123',
+    credit: '-12345678901234.50',
+    creation_date: '0000-00-00',
   });
   const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
   await run(['pull', 'clients', 'bookings'], env);
   const path = url.replace('file:', '');
   return {
-    ...{ service, env, session, path, folder: tempFolder() },
+    service,
+    env,
+    session,
+    path,
+    folder: tempFolder(),
     exported: (...argv) => run(['export', ...argv], env),
   };
 }
@@ -184,7 +188,8 @@ describe('mistakes', () => {
 
   test.each(['csv', 'ndjson'])('a file in %s is its owner’s, and follows no link', async (format) => {
     const { env, folder } = await stage('SQLite');
-    const [file, elsewhere] = [join(folder, 'x'), join(tempFolder(), 'elsewhere')];
+    const file = join(folder, 'x');
+    const elsewhere = join(tempFolder(), 'elsewhere');
     writeFileSync(elsewhere, 'untouched');
     symlinkSync(elsewhere, `${file}.${process.pid}.partial`);
 

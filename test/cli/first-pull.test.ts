@@ -55,7 +55,8 @@ test('a pull that only found kinds busy ends with 0, and says who is reading the
   expect(ended.stdout).toMatch(/\nclients: .*elsewhere:1:abcd/);
   expect(sandbox.requests).toEqual([]);
   expect(kindIn(await run(['pull', 'clients', '--json'], env), 'clients')).toMatchObject({
-    ...{ state: 'busy', reason: 'busy' },
+    state: 'busy',
+    reason: 'busy',
   });
 });
 
@@ -102,7 +103,8 @@ test('a pull and status show what disappeared and is not proven yet, with its id
       disappeared: [{ kind: 'clients', state: 'suspected', records: 2 }],
     });
   expect(document(await run(['deletions', '--json'], env))).toMatchObject({
-    ...{ deletions: [], suspected: [{ kind: 'clients', records: 2 }] },
+    deletions: [],
+    suspected: [{ kind: 'clients', records: 2 }],
   });
 });
 

@@ -21,7 +21,9 @@ const ADDRESSES = {
 const DATABASES = ['SQLite', 'PostgreSQL'] as const;
 
 /** Personal data of the client that is forgotten: now, before, and of a contact. */
-const [NAME, FORMER, CONTACT] = ['Zénobie Quatrefages', 'Zénobie Duvoisin', 'Barnabé Quatrefages'];
+const NAME = 'Zénobie Quatrefages';
+const FORMER = 'Zénobie Duvoisin';
+const CONTACT = 'Barnabé Quatrefages';
 const PERSONAL = ['Quatrefages', 'Duvoisin', 'quatrefages@example.com'];
 
 interface Stage {
@@ -36,13 +38,20 @@ interface Stage {
 
 /** A mirror with one client whose personal data is wherever it can be. */
 async function stage(database: (typeof DATABASES)[number], more: Env = {}): Promise<Stage> {
-  const [service, url] = [await sandbox({ size: 12 }), await ADDRESSES[database]()];
+  const service = await sandbox({ size: 12 });
+  const url = await ADDRESSES[database]();
   const env = {
-    ...{ BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url, ...more },
-    ...{ BMS__DELETIONS__GRACE_SECONDS: '0' },
+    BMS_BASE_URL: service.url,
+    BMS_TOKEN: service.token,
+    DATABASE_URL: url,
+    ...more,
+    BMS__DELETIONS__GRACE_SECONDS: '0',
   };
   const inserted = service.world.insert('clients', {
-    ...{ code: 'ZQ', name: FORMER, email: 'quatrefages@example.com', creation_date: 'Quatrefages: no date' },
+    code: 'ZQ',
+    name: FORMER,
+    email: 'quatrefages@example.com',
+    creation_date: 'Quatrefages: no date',
     contacts: [{ id: 1, nom: CONTACT }],
   });
   const id = String(Number(inserted['id']));
@@ -114,12 +123,10 @@ describe.each(DATABASES)('%s', (database) => {
 
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(document(ended)).toEqual({
-      ...{
-        kind: 'clients',
-        id,
-        suppressed: false,
-        scrubbed: database === 'SQLite' ? true : null,
-      },
+      kind: 'clients',
+      id,
+      suppressed: false,
+      scrubbed: database === 'SQLite' ? true : null,
       erased: { row: true, events: 2, issues: 1, entries: 1, attempts: 1, deliveries: 2 },
     });
     expect(found(await everything(made, database))).toEqual([]);

@@ -67,7 +67,10 @@ describe('an everyday mistake ends with its exit code and a message that says th
       const said = ended.stdout + ended.stderr;
       const missing = mistake.says.filter((words) => !said.includes(words));
       expect({ title: mistake.title, code: ended.code, missing, said }).toEqual({
-        ...{ title: mistake.title, code: mistake.code, missing: [], said },
+        title: mistake.title,
+        code: mistake.code,
+        missing: [],
+        said,
       });
       expectMessage(ended);
       if (mistake.hides !== undefined) expect(said).not.toContain(mistake.hides);

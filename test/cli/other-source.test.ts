@@ -132,7 +132,8 @@ describe("a mirror never takes another source's data unasked", () => {
     const { checks } = document(examined) as { checks: readonly { name: string; ok: boolean }[] };
     expect(checks.filter(({ ok }) => !ok)).toEqual([
       expect.objectContaining({
-        ...{ name: 'tenant.departments', code: 'mirror.other_source' },
+        name: 'tenant.departments',
+        code: 'mirror.other_source',
         detail: expect.stringMatching(/company 5 .*company 99217/) as string,
         hint: expect.stringContaining('--new-source') as string,
       }),

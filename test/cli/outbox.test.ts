@@ -92,10 +92,20 @@ describe('outbox list', () => {
       unknown
     >;
     expect(entries[1]).toEqual({
-      ...{ id: 3, key: 'k3', kind: 'clients', operation: 'create', recordId: null, state: 'parked' },
-      ...{ verdict: 'twins', meaning: VERDICTS.twins.meaning, attempts: 1, nextAttemptAt: null },
-      ...{ createdAt: expect.any(String) as string, updatedAt: NOON_TEXT },
-      ...{ payload: { code: 'C-3', credit: 1.5 }, result: { ids: ['501', '502'] } },
+      id: 3,
+      key: 'k3',
+      kind: 'clients',
+      operation: 'create',
+      recordId: null,
+      state: 'parked',
+      verdict: 'twins',
+      meaning: VERDICTS.twins.meaning,
+      attempts: 1,
+      nextAttemptAt: null,
+      createdAt: expect.any(String) as string,
+      updatedAt: NOON_TEXT,
+      payload: { code: 'C-3', credit: 1.5 },
+      result: { ids: ['501', '502'] },
     });
     expect({ blockedKinds, frozen }).toEqual({ blockedKinds: [], frozen: null });
     expect(asJson.stdout).toContain('"credit":1.50');
@@ -143,22 +153,24 @@ describe('outbox show', () => {
       const request = 'POST /api/clients\n{"code":"C-3"}';
       await openAttempt(tx, { outboxId: 3, n: 1, request, now: NOON });
       await closeAttempt(tx, {
-        ...{ outboxId: 3, n: 1, grade: 'ambiguous', status: 500 },
-        ...{ responseStart: '<h1>\u001b[31mOops\n</h1>', now: later(1000) },
+        outboxId: 3,
+        n: 1,
+        grade: 'ambiguous',
+        status: 500,
+        responseStart: '<h1>\u001b[31mOops\n</h1>',
+        now: later(1000),
       });
       await openAttempt(tx, { outboxId: 3, n: 2, request, now: later(2000) });
     });
     const shown = document(await run(['outbox', 'show', '3', '--json'], env));
     expect(shown).toMatchObject({
-      ...{
-        id: 3,
-        state: 'parked',
-        verdict: 'twins',
-        isMaker: false,
-        base: null,
-        owner: null,
-        preimage: null,
-      },
+      id: 3,
+      state: 'parked',
+      verdict: 'twins',
+      isMaker: false,
+      base: null,
+      owner: null,
+      preimage: null,
       next: [
         expect.stringContaining('outbox adopt 3 RECORD'),
         expect.stringContaining('retry 3'),
@@ -213,10 +225,15 @@ describe('a decision on an entry', () => {
       { state: 'parked', verdict: 'gone' },
     );
     expect(document(await run(['outbox', 'retry', '1', '--json'], env))).toMatchObject({
-      ...{ id: 1, state: 'ready', verdict: null, warning: null },
+      id: 1,
+      state: 'ready',
+      verdict: null,
+      warning: null,
     });
     expect(await run(['outbox', 'retry', '2'], env)).toEqual({
-      ...{ code: 0, stdout: 'The entry gets another try.\n', stderr: '' },
+      code: 0,
+      stdout: 'The entry gets another try.\n',
+      stderr: '',
     });
   });
 
@@ -230,7 +247,9 @@ describe('a decision on an entry', () => {
     });
     await write(path, (tx) => putRecords(tx, 'clients', [{ id: '501' }]));
     expect(document(await run(['outbox', 'adopt', '1', '501', '--json'], env))).toMatchObject({
-      ...{ state: 'done', verdict: 'adopted', recordId: '501' },
+      state: 'done',
+      verdict: 'adopted',
+      recordId: '501',
     });
     expect(document(await run(['outbox', 'show', '1', '--json'], env))).toMatchObject({ isMaker: true });
     expect((await run(['outbox', 'show', '1'], env)).stdout).toContain('\nmade: record 501\n');
@@ -258,7 +277,9 @@ describe('a decision on an entry', () => {
     writeFileSync(`${path}.sends`, '12\n');
     await again();
     expect(document(await run(['outbox', 'resume', '--json'], env))).toEqual({
-      ...{ wasFrozen: true, reason: 'restored', since: NOON_TEXT },
+      wasFrozen: true,
+      reason: 'restored',
+      since: NOON_TEXT,
     });
     await again();
     expect((await run(['outbox', 'resume'], env)).stdout).toContain(`since ${NOON_TEXT} UTC: restored.`);

@@ -52,8 +52,14 @@ describe('push', () => {
     const asJson = await run([...ADA, '--key', 'ada', '--json'], env);
     expect(asJson).toMatchObject({ code: 0, stderr: QUEUED });
     expect(document(asJson)).toEqual({
-      ...{ id: 1, state: 'ready', key: 'ada', kind: 'clients', operation: 'create', recordId: null },
-      ...{ isNew: true, notes: [] },
+      id: 1,
+      state: 'ready',
+      key: 'ada',
+      kind: 'clients',
+      operation: 'create',
+      recordId: null,
+      isNew: true,
+      notes: [],
     });
     expect(outbox(path)).toMatchObject([
       {
@@ -65,7 +71,8 @@ describe('push', () => {
     ]);
     const again = await run([...ADA, '--key', 'ada'], env);
     expect(again).toEqual({
-      ...{ code: 0, stderr: QUEUED },
+      code: 0,
+      stderr: QUEUED,
       stdout: 'Entry 1: create clients, queued before, and ready by now. Key: ada\n',
     });
     expect(document(await run([...ADA, '--key', 'ada', '--json'], env))).toMatchObject({
@@ -125,7 +132,11 @@ describe('push --dry-run stores and sends nothing, and shows', () => {
     const { path, env } = await mirror();
     const { json, text, raw } = await dry(ADA, env);
     expect(json).toEqual({
-      ...{ dryRun: true, operation: 'create', kind: 'clients', notes: [], alike: [] },
+      dryRun: true,
+      operation: 'create',
+      kind: 'clients',
+      notes: [],
+      alike: [],
       request: { method: 'POST', path: '/api/clients', body: { code: 'C-1', name: 'Ada', credit: 10.5 } },
     });
     expect(raw).toContain('"credit":10.50');
@@ -145,8 +156,14 @@ describe('push --dry-run stores and sends nothing, and shows', () => {
     );
     const { json, text } = await dry(argv, env);
     expect(json).toEqual({
-      ...{ dryRun: true, operation: 'update', kind: 'clients', notes: [], recordId: '17' },
-      ...{ against: 'mirror', merge: 'set', conflicts: [] },
+      dryRun: true,
+      operation: 'update',
+      kind: 'clients',
+      notes: [],
+      recordId: '17',
+      against: 'mirror',
+      merge: 'set',
+      conflicts: [],
       request: { method: 'PUT', path: '/api/clients/17', body: { name: 'Zoé', address2: 'app. 3' } },
     });
     expect(text).toContain("Compared with the mirror's row");
@@ -158,7 +175,8 @@ describe('push --dry-run stores and sends nothing, and shows', () => {
     const { env } = await mirror();
     const { json, text } = await dry([...RENAME, '--base', '{"name":"Ada"}'], env);
     expect(json).toMatchObject({
-      ...{ merge: 'conflict', request: null },
+      merge: 'conflict',
+      request: null,
       conflicts: [{ field: 'name', base: 'Ada', remote: 'Bea', wanted: 'Zoé' }],
     });
     expect(text).toMatch(/\nname +"Ada" +"Bea" +"Zoé"\n/);
@@ -180,8 +198,12 @@ describe('push --wait', () => {
     const ended = await run([...keyed, '--wait', '--timeout', '600', '--json'], env);
     expect(ended.code).toBe(code);
     expect(document(ended)).toMatchObject({
-      ...{ id: 1, state: patch.state, verdict: patch.verdict ?? null, recordId: patch.recordId ?? null },
-      ...{ isNew: false, meaning: expect.any(String) as string },
+      id: 1,
+      state: patch.state,
+      verdict: patch.verdict ?? null,
+      recordId: patch.recordId ?? null,
+      isNew: false,
+      meaning: expect.any(String) as string,
       result: JSON.parse(patch.result ?? 'null') as unknown,
     });
     const { stdout } = await run([...keyed, '--wait'], env);

@@ -59,22 +59,37 @@ describe.each(PLACES)('record in %s', (_name, place) => {
     const log = { kind: 'projects', runId: null };
     const fields = '{"nom":["Pont","Pont neuf"]}';
     await appendChanges(tx, {
-      ...{ ...log, origin: 'outbox:1', now: NOON },
+      ...log,
+      origin: 'outbox:1',
+      now: NOON,
       events: [{ ...change, change: 'created', before: null, after: BEFORE, fields: '{}' }],
     });
     await appendChanges(tx, {
-      ...{ ...log, origin: 'service', now: later(1000) },
+      ...log,
+      origin: 'service',
+      now: later(1000),
       events: [{ ...change, change: 'updated', before: BEFORE, after: RAW, fields }],
     });
     const issue = { recordId: '17', field: 'description', code: 'odd', detail: '"x"' };
     await saveFieldIssues(tx, { kind: 'projects', recordIds: ['17'], found: [issue], now: NOON });
     await insertEntry(tx, {
-      ...{ key: 'pont', kind: 'projects', operation: 'create', recordId: '17' },
-      ...{ payload: '{"name":"Pont"}', base: null, naturalKey: null, now: NOON },
+      key: 'pont',
+      kind: 'projects',
+      operation: 'create',
+      recordId: '17',
+      payload: '{"name":"Pont"}',
+      base: null,
+      naturalKey: null,
+      now: NOON,
     });
     await openAttempt(tx, { outboxId: 1, n: 1, request: 'POST /api/projects', now: NOON });
     await closeAttempt(tx, {
-      ...{ outboxId: 1, n: 1, grade: 'done', status: 201, responseStart: '{}', now: later(5) },
+      outboxId: 1,
+      n: 1,
+      grade: 'done',
+      status: 201,
+      responseStart: '{}',
+      now: later(5),
     });
     await saveLink(tx, { kind: 'projects', recordId: '17', outboxId: 1 }, NOON);
   }
@@ -83,8 +98,13 @@ describe.each(PLACES)('record in %s', (_name, place) => {
     const ended = await run(['record', 'projects', '17', '--json'], await mirror(whole));
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(document(ended)).toMatchObject({
-      ...{ kind: 'projects', id: '17', state: 'live', deletedAt: null, absence: null },
-      ...{ firstSeenAt: NOON_TEXT, changedAt: NOON_TEXT },
+      kind: 'projects',
+      id: '17',
+      state: 'live',
+      deletedAt: null,
+      absence: null,
+      firstSeenAt: NOON_TEXT,
+      changedAt: NOON_TEXT,
       record: { id: 17, client_id: 5, nom: 'Pont neuf', description: '10.10' },
       versions: [
         { seq: 1, change: 'created', origin: 'outbox:1', observedAt: NOON_TEXT, fields: {} },
@@ -133,7 +153,9 @@ describe.each(PLACES)('record in %s', (_name, place) => {
       await saveProofs(tx, 'projects', { ids: ['17'], proof: 'list', now: NOON });
     });
     expect(document(await run(['record', 'projects', '17', '--json'], env))).toMatchObject({
-      ...{ state: 'deleted', deletedAt: NOON_TEXT, absence: { proof: 'list', concludedAt: NOON_TEXT } },
+      state: 'deleted',
+      deletedAt: NOON_TEXT,
+      absence: { proof: 'list', concludedAt: NOON_TEXT },
     });
     expect((await run(['record', 'projects', '17'], env)).stdout).toContain(
       `Deleted ${NOON_TEXT} UTC: later certified lists lack it.`,

@@ -10,7 +10,8 @@ import { tempFolder } from '../support/temp-folder.ts';
 
 /** A mirror that was pulled by a settings file, which keeps the addresses of clients out. */
 async function stage(database: (typeof DATABASES)[number]) {
-  const [service, { url, session }] = [await sandbox({ size: 12 }), await mirrorIn(database)];
+  const service = await sandbox({ size: 12 });
+  const { url, session } = await mirrorIn(database);
   const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
   const file = join(tempFolder(), 'bms.yaml');
   writeFileSync(file, 'privacy: { exclude: { clients: [email, contacts] } }\n');

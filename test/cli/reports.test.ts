@@ -28,21 +28,30 @@ describe('status', () => {
     expect(document(asJson)).toEqual({
       database: path,
       kinds: KIND_NAMES.map((kind) => ({
-        ...{ kind, state: 'certified', reason: null, rows: world.count(kind) },
+        kind,
+        state: 'certified',
+        reason: null,
+        rows: world.count(kind),
         certified_at: expect.stringMatching(INSTANT) as string,
         last_sweep_at: expect.stringMatching(INSTANT) as string,
         last_change_at: expect.stringMatching(INSTANT) as string,
         lag_seconds: expect.any(Number) as number,
-        ...{ open_issues: 0, held_deletions: 0 },
+        open_issues: 0,
+        held_deletions: 0,
       })),
-      ...{ uncertified: [], holds: [], disappeared: [], isServed: false },
+      uncertified: [],
+      holds: [],
+      disappeared: [],
+      isServed: false,
       schedules: [expect.objectContaining({ name: 'all', kinds: KIND_NAMES })] as unknown[],
       nextPulls: expect.any(Array) as unknown[],
       failingEndpoints: [],
       issues: [],
       drift: [],
       outbox: { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 },
-      ...{ blockedKinds: [], frozen: null, damage: null },
+      blockedKinds: [],
+      frozen: null,
+      damage: null,
     });
 
     const asText = await run(['status'], env);
@@ -89,7 +98,11 @@ describe('runs', () => {
     const listed = document(await run(['runs', 'list', '--json'], env)) as { runs: object[] };
     expect(listed.runs).toEqual([
       {
-        ...{ id: 2, command: 'pull', kinds: ['clients'], state: 'incomplete', reason: null },
+        id: 2,
+        command: 'pull',
+        kinds: ['clients'],
+        state: 'incomplete',
+        reason: null,
         startedAt: expect.stringMatching(INSTANT) as string,
         finishedAt: expect.stringMatching(INSTANT) as string,
       },
@@ -169,9 +182,18 @@ describe('doctor', () => {
     const { ok, checks } = document(ended) as Examination;
     expect(ok).toBe(true);
     expect(checks.map(({ name }) => name)).toEqual([
-      ...['settings', 'secrets', 'database', 'database.space', 'database.integrity'],
+      'settings',
+      'secrets',
+      'database',
+      'database.space',
+      'database.integrity',
       ...checks.map(({ name }) => name).filter((name) => name.startsWith('schedules')),
-      ...['writes', 'retention', 'freshness', 'service', 'header', 'clock'],
+      'writes',
+      'retention',
+      'freshness',
+      'service',
+      'header',
+      'clock',
       ...KIND_NAMES.map((name) => `kinds.${name}`),
     ]);
     expect(checks.every((check) => check.ok)).toBe(true);

@@ -19,7 +19,9 @@ interface Stage extends Mirror {
 }
 
 async function stage(database: (typeof DATABASES)[number]): Promise<Stage> {
-  const [service, mirror, folder] = [await sandbox({ size: 8 }), await mirrorIn(database), tempFolder()];
+  const service = await sandbox({ size: 8 });
+  const mirror = await mirrorIn(database);
+  const folder = tempFolder();
   chmodSync(folder, 0o755);
   const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: mirror.url };
   service.world.insert('clients', { code: 'X', name: 'Élan', credit: '-12345678901234.56' });
@@ -79,13 +81,20 @@ describe.each(DATABASES)('%s', (database) => {
       string,
     ][];
     expect(Object.fromEntries(types)).toMatchObject({
-      ...{ id: 'BIGINT', inactive: 'INTEGER', creation_date: 'DATE', name: 'TEXT' },
-      ...{ credit: 'REAL', credit_exact: 'TEXT', credit_e4: 'BIGINT' },
+      id: 'BIGINT',
+      inactive: 'INTEGER',
+      creation_date: 'DATE',
+      name: 'TEXT',
+      credit: 'REAL',
+      credit_exact: 'TEXT',
+      credit_e4: 'BIGINT',
     });
     expect(
       snapshot.prepare("select credit, credit_exact, credit_e4 from bi_clients where code = 'X'").get(),
     ).toEqual({
-      ...{ credit: -12345678901234.56, credit_exact: '-12345678901234.56', credit_e4: -123456789012345600n },
+      credit: -12345678901234.56,
+      credit_exact: '-12345678901234.56',
+      credit_e4: -123456789012345600n,
     });
     expect(snapshot.serialize().includes(secret)).toBe(false);
   });
@@ -143,7 +152,8 @@ test('both databases give the same snapshot of the same service', async () => {
 
 test('nothing but a former snapshot is overwritten', async () => {
   const { env, file, url } = await stage('SQLite');
-  const [mirror, notes] = [url.replace('file:', ''), join(file, '../notes.txt')];
+  const mirror = url.replace('file:', '');
+  const notes = join(file, '../notes.txt');
   const another = join(file, '../another.db');
   new Sqlite(another).exec('create table t (a)').close();
   writeFileSync(notes, 'mine');

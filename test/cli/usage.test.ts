@@ -68,7 +68,9 @@ describe('settings', () => {
   test('come from a file, an environment that is stronger, and a token file', async () => {
     await using sandbox = await startSandbox({ size: 10 });
     const folder = tempFolder();
-    const [path, file, tokenFile] = [join(folder, 'm.db'), join(folder, 's.yaml'), join(folder, 'token')];
+    const path = join(folder, 'm.db');
+    const file = join(folder, 's.yaml');
+    const tokenFile = join(folder, 'token');
     writeFileSync(tokenFile, `${sandbox.token}\n`);
     writeFileSync(file, `source:\n  baseUrl: http://127.0.0.1:9\ndatabase:\n  url: file:${path}\n`);
 

@@ -85,8 +85,15 @@ describe('a mirror that holds what the service sends', () => {
       KIND_NAMES.map((kind) => ({
         kind,
         same: sandbox.world.count(kind),
-        ...{ moved: 0, differs: 0, missing: 0, surplus: 0, quarantined: 0 },
-        ...{ reason: null, detail: null, repair: null, differences: [] },
+        moved: 0,
+        differs: 0,
+        missing: 0,
+        surplus: 0,
+        quarantined: 0,
+        reason: null,
+        detail: null,
+        repair: null,
+        differences: [],
       })),
     );
     expect(document(ended)).toMatchObject({ runId: 2, startedAt: expect.stringMatching(/Z$/) as string });
@@ -152,10 +159,8 @@ function poison({ world }: Sandbox, kind: string): void {
   const ids = world.ids(kind);
   for (const [index, value] of NASTY_VALUES.entries()) {
     for (const shift of [0, 1, 2]) {
-      const [id, field] = [
-        ids[(index + shift) % ids.length] ?? 0,
-        fields[(index + shift) % fields.length] ?? '',
-      ];
+      const id = ids[(index + shift) % ids.length] ?? 0;
+      const field = fields[(index + shift) % fields.length] ?? '';
       world.update(kind, id, { [field]: value });
     }
   }
@@ -352,7 +357,13 @@ describe('what was changed meanwhile is moved, not different', () => {
 
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(verdictOn(ended, 'clients')).toMatchObject({
-      ...{ same: 128, moved: 2, differs: 0, missing: 0, surplus: 0, reason: null, differences: [] },
+      same: 128,
+      moved: 2,
+      differs: 0,
+      missing: 0,
+      surplus: 0,
+      reason: null,
+      differences: [],
       detail: expect.stringContaining('waits for proof of deletion: 1 that') as string,
     });
     expect(verdictOn(ended, 'products')).toMatchObject({ same: 130, moved: 1, differs: 0 });

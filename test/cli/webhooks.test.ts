@@ -39,9 +39,13 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
     expect(rest).toEqual({ name: 'erp', url: receiver.url });
     expect(secret).toMatch(SECRET);
     const others = [
-      ...[await hooks(), await hooks('list'), await hooks('list', '--json')],
-      ...[await hooks('test', 'erp'), await hooks('test', 'erp', '--json')],
-      ...[await hooks('replay', 'erp', '--after', '0'), await hooks('remove', 'erp', '--json')],
+      await hooks(),
+      await hooks('list'),
+      await hooks('list', '--json'),
+      await hooks('test', 'erp'),
+      await hooks('test', 'erp', '--json'),
+      await hooks('replay', 'erp', '--after', '0'),
+      await hooks('remove', 'erp', '--json'),
     ];
     expect(others.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0, 0]);
     expect(JSON.stringify(others)).not.toContain(secret);
@@ -58,9 +62,18 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
     await added(hooks, 'https://192.0.43.8/room/secret', '--name', 'room', '--format', 'slack');
     const { endpoints } = document(await hooks('--json')) as { readonly endpoints: readonly object[] };
     const standing = {
-      ...{ state: 'active', health: 'healthy', disabledReason: null, failures: 0 },
-      ...{ failingSince: null, notBefore: null, cursor: 1, replayAfter: null, pending: 0 },
-      ...{ pendingSince: null, deliveredAt: null, createdAt: expect.any(String) as string },
+      state: 'active',
+      health: 'healthy',
+      disabledReason: null,
+      failures: 0,
+      failingSince: null,
+      notBefore: null,
+      cursor: 1,
+      replayAfter: null,
+      pending: 0,
+      pendingSince: null,
+      deliveredAt: null,
+      createdAt: expect.any(String) as string,
     };
     const all = { kinds: null, changes: null, fields: null };
     const filter = { kinds: ['clients', 'products'], changes: ['created', 'deleted'], fields: ['code'] };
@@ -81,7 +94,8 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
     expect(rotated.secret).not.toBe(secret);
     expect((await hooks('rotate', 'shop')).stdout).toMatch(/not shown again:\nwhsec_/);
     expect(document(await hooks('replay', 'shop', '--after', '7', '--json'))).toEqual({
-      ...{ name: 'shop', after: 7 },
+      name: 'shop',
+      after: 7,
     });
     for (const argv of [['rotate'], ['replay', '--after', '0'], ['test'], ['remove']]) {
       const [command = '', ...options] = argv;
@@ -127,8 +141,13 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
     expect([taken.code, document(taken)]).toEqual([
       0,
       {
-        ...{ name: 'erp', webhookId: receiver.requests[0]?.id, delivered: true, status: 204, error: null },
-        ...{ responseStart: '', durationMs: expect.any(Number) as number },
+        name: 'erp',
+        webhookId: receiver.requests[0]?.id,
+        delivered: true,
+        status: 204,
+        error: null,
+        responseStart: '',
+        durationMs: expect.any(Number) as number,
       },
     ]);
     const [request] = receiver.requests;

@@ -50,7 +50,8 @@ export const askDatasette: Ask = async (stage, { page, section }, questions) => 
 
 function datasetteAnswer(body: Json): Told['answers'][number] {
   if (!isObject(body) || body['ok'] !== true) return { error: compactJson(body) };
-  const [columns, rows] = [body['columns'], body['rows']];
+  const columns = body['columns'];
+  const rows = body['rows'];
   if (!isArray(columns) || !isArray(rows) || body['truncated'] !== false) return { error: 'not all rows' };
   const text = (value: Json): string | null =>
     value === null || typeof value === 'string' ? value : compactJson(value);

@@ -47,7 +47,12 @@ export const DIGITS_15: Exactness = { integers: 'exact', decimals: '15 digits' }
 export function types(names: Readonly<Record<Sort, string>>): Types {
   const split = (sort: Sort): readonly string[] => names[sort].split(' | ');
   return {
-    ...{ integer: split('integer'), decimal: split('decimal'), text: split('text') },
-    ...{ date: split('date'), time: split('time'), timestamp: split('timestamp'), instant: split('instant') },
+    integer: split('integer'),
+    decimal: split('decimal'),
+    text: split('text'),
+    date: split('date'),
+    time: split('time'),
+    timestamp: split('timestamp'),
+    instant: split('instant'),
   };
 }

@@ -202,7 +202,8 @@ function columnsTold(told: Told, at: number): Answer['columns'] {
 function firstDifference(view: MirrorView, answer: Answer, client: Client): readonly unknown[] {
   const linesOf = (rows: readonly Row[]): readonly string[] =>
     rows.map((row) => lineOf(row, view, client)).sort();
-  const [expected, got] = [linesOf(view.rows), linesOf(answer.rows)];
+  const expected = linesOf(view.rows);
+  const got = linesOf(answer.rows);
   const first = expected.findIndex((line, at) => line !== got[at]);
   if (first === -1 && expected.length === got.length) return [];
   return [

@@ -38,13 +38,26 @@ export function insertHardRows(world: World): void {
 }
 
 const CONTACT: JsonObject = {
-  ...{ id: 1, nom: 'Zoé Côté-Lévesque', fonction: 'Acheteuse', departement: 'Achats', email: '' },
-  ...{ telephone: '418 555-0100', cell: '418 555-0101', fax: null },
+  id: 1,
+  nom: 'Zoé Côté-Lévesque',
+  fonction: 'Acheteuse',
+  departement: 'Achats',
+  email: '',
+  telephone: '418 555-0100',
+  cell: '418 555-0101',
+  fax: null,
 };
 
 const BOOKING: JsonObject = {
-  ...{ code: 'HARD', inactive: 0, pickup_date: '0000-00-00', delivery_date: '', contact: 'Noël' },
-  ...{ distance: '0.00', price: '-14.25', creation_date: '2025-01-31', fact_number: null },
+  code: 'HARD',
+  inactive: 0,
+  pickup_date: '0000-00-00',
+  delivery_date: '',
+  contact: 'Noël',
+  distance: '0.00',
+  price: '-14.25',
+  creation_date: '2025-01-31',
+  fact_number: null,
 };
 
 const ITEMS: readonly JsonObject[] = [

@@ -31,8 +31,10 @@ describe('a declared kind', () => {
       {
         name: 'purchases',
         list: {
-          ...{ path: '/api/purchases', header: 'Authentification' },
-          ...{ paging: 'documented', order: 'created, newest first' },
+          path: '/api/purchases',
+          header: 'Authentification',
+          paging: 'documented',
+          order: 'created, newest first',
         },
         retrieve: { path: '/api/purchases/:id', header: 'Authentification' },
         create: null,
@@ -55,7 +57,9 @@ describe('a declared kind', () => {
       {
         name: 'sales',
         list: { path: '/api/sales', header: 'Authorization', paging: 'by answer', order: 'unknown' },
-        ...{ retrieve: null, create: null, update: null },
+        retrieve: null,
+        create: null,
+        update: null,
         naturalKey: 'all sent fields',
         fields: [{ name: 'id', type: 'integer' }],
         hints: [],

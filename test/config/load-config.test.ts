@@ -14,7 +14,8 @@ describe('where a setting comes from', () => {
     expect(config.source).toMatchObject({ baseUrl: null, token: null, concurrency: 4, authHeaders: 'all' });
     expect(config.database.url).toBe('file:./data/mirror.db');
     expect(config.deletions).toEqual({
-      ...{ graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } },
+      graceSeconds: 900,
+      holdAbove: { rows: 5, share: 0.02 },
       releaseHeldAfterHours: null,
     });
     expect(config.schedules).toEqual({

@@ -73,9 +73,14 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
       expect(page).toContain(told);
     const actions = [...page.matchAll(/action="([^"]+)"/g)].map(([, action]) => action);
     expect(actions).toEqual([
-      ...['/outbox/resume', '/deletions/clients/approve', '/deletions/clients/reject'],
-      ...['/outbox/1/adopt', '/outbox/1/retry', '/outbox/1/abandon'],
-      ...['/webhooks/erp/enable', '/webhooks/erp/replay'],
+      '/outbox/resume',
+      '/deletions/clients/approve',
+      '/deletions/clients/reject',
+      '/outbox/1/adopt',
+      '/outbox/1/retry',
+      '/outbox/1/abandon',
+      '/webhooks/erp/enable',
+      '/webhooks/erp/replay',
     ]);
     expect(page.indexOf('Needs you')).toBeLessThan(page.indexOf('Record kinds'));
   });
@@ -112,13 +117,11 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
     const session = await open();
     const stage = await serveMirror(session, { clock: { ...fakeClock(), now: () => later(60_000) } });
     const event = (seq: number, name: string) => ({
-      ...{
-        recordId: '17',
-        change: 'updated',
-        observedFrom: NOON_TEXT,
-        before: '{}',
-        after: `{"name":"${name}"}`,
-      },
+      recordId: '17',
+      change: 'updated',
+      observedFrom: NOON_TEXT,
+      before: '{}',
+      after: `{"name":"${name}"}`,
       fields: JSON.stringify({ name: [`Ada ${seq}`, name] }),
     });
     const append = (events: object[]): Promise<void> =>

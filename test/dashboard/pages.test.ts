@@ -15,7 +15,9 @@ const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;';
 async function pageOf({ get }: Stage, path: string, status = 200): Promise<string> {
   const answer = await get(path);
   expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
-    ...[path, status, 'text/html; charset=utf-8'],
+    path,
+    status,
+    'text/html; charset=utf-8',
   ]);
   const page = await answer.text();
   expect(page).not.toContain('<img src=x');
@@ -28,13 +30,14 @@ async function addChanges(
   { kind = 'clients', text = 'Ada' } = {},
 ): Promise<void> {
   const events = Array.from({ length: count }, (_, index) => {
-    const [before, after] = [
-      { name: `${text} ${index}`, code: 'C' },
-      { name: `${text} ${index + 1}`, code: 'C' },
-    ];
+    const before = { name: `${text} ${index}`, code: 'C' };
+    const after = { name: `${text} ${index + 1}`, code: 'C' };
     return {
-      ...{ recordId: '17', change: 'updated' as const, observedFrom: NOON_TEXT },
-      ...{ before: JSON.stringify(before), after: JSON.stringify(after) },
+      recordId: '17',
+      change: 'updated' as const,
+      observedFrom: NOON_TEXT,
+      before: JSON.stringify(before),
+      after: JSON.stringify(after),
       fields: JSON.stringify({ name: [before.name, after.name] }),
     };
   });

@@ -44,8 +44,11 @@ describe.each(DATABASES)('the page of webhooks of a mirror in %s', (_name, open)
     const stage = await serveMirror(session);
     const page = await pageOf(stage, '/webhooks');
     expect(actionsOf(page)).toEqual([
-      ...['/webhooks/room/enable', '/webhooks/room/replay'],
-      ...['/webhooks/weak/replay', '/webhooks/weak/disable', '/webhooks/well/disable'],
+      '/webhooks/room/enable',
+      '/webhooks/room/replay',
+      '/webhooks/weak/replay',
+      '/webhooks/weak/disable',
+      '/webhooks/well/disable',
     ]);
     for (const shown of ['https://hooks.slack.example/…', 'https://example.com/in?…'])
       expect(page).toContain(shown);

@@ -49,14 +49,16 @@ const landed = async (session: Session): Promise<unknown> => {
 describe('G05: a connection that is lost', () => {
   test('between statements: the work runs again from its start', async () => {
     const url = await freshDatabaseUrl();
-    const [session, other] = [await openWithThings(url), await bystander(url)];
+    const session = await openWithThings(url);
+    const other = await bystander(url);
     for (let id = 0; id < 5; id++) expect(await land(session, id, () => terminate(other))).toBe(2);
     expect(await landed(session)).toEqual({ rows: 5, total: 5 });
   });
 
   test('after the last statement: the work runs again from its start', async () => {
     const url = await freshDatabaseUrl();
-    const [session, other] = [await openWithThings(url), await bystander(url)];
+    const session = await openWithThings(url);
+    const other = await bystander(url);
     let runs = 0;
     await session.atomically(async (tx) => {
       runs++;
@@ -86,7 +88,8 @@ describe('G05: a connection that is lost', () => {
 
   test('while nothing is going on: nobody notices', async () => {
     const url = await freshDatabaseUrl();
-    const [session, other] = [await openWithThings(url), await bystander(url)];
+    const session = await openWithThings(url);
+    const other = await bystander(url);
     await landed(session);
     await terminate(other);
     expect(await land(session, 1)).toBe(1);
@@ -98,7 +101,8 @@ describe('G05: a connection that is lost', () => {
 
   test('while a query reads: it reads again', async () => {
     const url = await freshDatabaseUrl();
-    const [session, other] = [await openWithThings(url), await bystander(url)];
+    const session = await openWithThings(url);
+    const other = await bystander(url);
     const reading = session.query(sql`select pg_sleep(0.5), 1 as value`);
     const asleep = `select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`;
     while ((await other.query(asleep)).rows.length === 0) await new Promise(setImmediate);
@@ -125,7 +129,8 @@ describe('G05: a connection that is lost', () => {
 
   test('because the server ends it in the midst of COMMIT: the work runs again', async () => {
     const url = await freshDatabaseUrl();
-    const [session, other] = [await openWithThings(url), await bystander(url)];
+    const session = await openWithThings(url);
+    const other = await bystander(url);
     await other.query(`create sequence tries;
       create function end_first() returns trigger language plpgsql as $$ begin
         if nextval('tries') = 1 then perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); end if;

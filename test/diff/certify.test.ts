@@ -284,9 +284,7 @@ describe('no certificate', () => {
   });
 
   test('by rows on two pages counted twice', () => {
-    const pages = oneByOne(
-      ...[{ ids: '[1,2]' }, { page: 2, ids: '[2]', endRows: 3 }, { page: 1, ids: '[1,2]' }],
-    );
+    const pages = oneByOne({ ids: '[1,2]' }, { page: 2, ids: '[2]', endRows: 3 }, { page: 1, ids: '[1,2]' });
     expect(outcome(certify(pages))).toBe('rows_unseen');
   });
 });
@@ -342,8 +340,12 @@ function byDefinition(responses: readonly Sighting[], known: readonly string[]):
       return sent.length === 0 ? [] : [[id, Math.max(...sent)]];
     });
     return {
-      ...{ point: p, size: live.length, last: Object.fromEntries(last) as unknown },
-      ...{ live: live.sort(), since: since.sort(), absent: absent.sort() },
+      point: p,
+      size: live.length,
+      last: Object.fromEntries(last) as unknown,
+      live: live.sort(),
+      since: since.sort(),
+      absent: absent.sort(),
     };
   }
   const [first = 'no_end'] = reasons;
@@ -385,7 +387,11 @@ describe('any responses', () => {
     const all = POOL.toSorted();
     const last = all.map((id) => [id, lastShown(id)] as const).filter(([, tick]) => tick !== null);
     return {
-      ...{ point, size, live: all.filter(lists), since: all.filter(showedSince), absent: absent().sort() },
+      point,
+      size,
+      live: all.filter(lists),
+      since: all.filter(showedSince),
+      absent: absent().sort(),
       last: Object.fromEntries(last),
     };
   };

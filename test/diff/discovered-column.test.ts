@@ -29,7 +29,16 @@ test.each<[string, SeenType, { fitsHint: boolean; column: Field }]>([
 });
 
 test.each([
-  ...['rank', 'é', 'cost_e', 'order', `it's "so"`, 'constructor', 'toString', 'x'.repeat(57), '1st', ' '],
+  'rank',
+  'é',
+  'cost_e',
+  'order',
+  `it's "so"`,
+  'constructor',
+  'toString',
+  'x'.repeat(57),
+  '1st',
+  ' ',
 ])('%s can have its column', (name) => {
   expect(columnObstacle(kind, text(name))).toBeNull();
 });

@@ -62,7 +62,8 @@ describe('sortPage', () => {
       '{"id":8,"a":1}',
     ];
     const records = rows.map(parseJson);
-    const [plain, sent] = [sortPage(records), sortPage(records, rows)];
+    const plain = sortPage(records);
+    const sent = sortPage(records, rows);
     expect(sent.incoming.map(({ raw }) => raw)).toEqual(rows.slice(0, 2));
     expect({ ...sent, incoming: sent.incoming.map(compacted) }).toEqual(plain);
     expect(plain.incoming.map(compacted)).toEqual(plain.incoming);
@@ -390,7 +391,8 @@ describe('list, retrieve, list', () => {
         const [name] = both[0] ?? [''];
         const edit = (members: readonly Member[]): Member[] =>
           members.map((member): Member => (member[0] === name ? [name, value] : member));
-        const [before, after] = [incoming(text(list)), incoming(text(edit(list)))];
+        const before = incoming(text(list));
+        const after = incoming(text(edit(list)));
         const asked = inListShape(incoming(text(edit(one))), before.raw);
         expect(judge(CLIENTS, stored(before.raw), asked)).toEqual(judge(CLIENTS, stored(before.raw), after));
         expect(judge(CLIENTS, stored(asked.raw), after)).toEqual({ is: 'unchanged' });
@@ -404,7 +406,8 @@ describe('retrieve, list, retrieve', () => {
   test('of a record that does not change shows no change', () => {
     fc.assert(
       fc.property(shapes, ({ list, one }) => {
-        const [asked, listed] = [incoming(text(one)), incoming(text(list))];
+        const asked = incoming(text(one));
+        const listed = incoming(text(list));
         expect(judgeFirstListing(CLIENTS, asked.raw, listed)).toMatchObject({ is: 'changed', fields: [] });
         const again = inListShape(asked, listed.raw);
         expect(judge(CLIENTS, stored(listed.raw), again)).toEqual({ is: 'unchanged' });
@@ -474,7 +477,8 @@ describe('the changed fields of a record', () => {
   test('can be read again: each field with exactly its two values', () => {
     fc.assert(
       fc.property(records, records, (first, second) => {
-        const [before, after] = [object(spell(first)), object(spell(second))];
+        const before = object(spell(first));
+        const after = object(spell(second));
         const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
         const read = object(fieldChanges(names, before, after));
         expect(Object.keys(read).sort()).toEqual(names.sort());

@@ -7,12 +7,10 @@ import { isNumber, parseJson } from '../../src/lib/json/json.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { asShown, namedKind, writes } from '../support/written-payloads.ts';
 
-const [CLIENTS, PUNCHES, BRANDS, PROJECTS] = [
-  namedKind('clients'),
-  namedKind('punches'),
-  namedKind('vehicle_brands'),
-  namedKind('projects'),
-];
+const CLIENTS = namedKind('clients');
+const PUNCHES = namedKind('punches');
+const BRANDS = namedKind('vehicle_brands');
+const PROJECTS = namedKind('projects');
 
 const parse = (text: string) => parseJson(text) as JsonObject;
 

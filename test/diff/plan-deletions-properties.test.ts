@@ -214,8 +214,14 @@ describe('over many sweeps', () => {
     for (const id of absent) if (!teller.missedSince.has(id)) teller.missedSince.set(id, teller.now);
     const facts: AbsenceFacts = {
       absent: absent.map((id) => ({ id, changedAt: new Date(0), lastShown: 0 })),
-      ...{ noted: teller.known, isProtected: new Set(), live: 8 - teller.buried.size },
-      ...{ isDoubtful: false, canAsk: false, isCertified, sweep: index, now: new Date(teller.now) },
+      noted: teller.known,
+      isProtected: new Set(),
+      live: 8 - teller.buried.size,
+      isDoubtful: false,
+      canAsk: false,
+      isCertified,
+      sweep: index,
+      now: new Date(teller.now),
     };
     const plan = planDeletions(facts, RULES);
     teller.known = afterwards(facts, plan);

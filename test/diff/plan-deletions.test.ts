@@ -17,7 +17,12 @@ const idsOf = (some: readonly { readonly id: string }[]): string[] => some.map((
 
 /** An absence that an earlier sweep noted, a grace ago. */
 const missing = (id: string, changes: Partial<Absence> = {}): Absence => ({
-  ...{ id, state: 'suspected', sweep: 100, absentSince: ago(GRACE_MS), firstGoneAt: null, isCertified: true },
+  id,
+  state: 'suspected',
+  sweep: 100,
+  absentSince: ago(GRACE_MS),
+  firstGoneAt: null,
+  isCertified: true,
   ...changes,
 });
 const noted = (...absences: readonly Absence[]): Map<string, Absence> =>
@@ -27,8 +32,15 @@ const noted = (...absences: readonly Absence[]): Map<string, Absence> =>
 const wholePlan = (absent: readonly AbsentRow[], facts: Partial<AbsenceFacts> = {}): DeletionPlan =>
   planDeletions(
     {
-      ...{ absent, noted: noted(), isProtected: new Set(), live: 1000 },
-      ...{ isDoubtful: false, canAsk: false, isCertified: true, sweep: 200, now: NOON },
+      absent,
+      noted: noted(),
+      isProtected: new Set(),
+      live: 1000,
+      isDoubtful: false,
+      canAsk: false,
+      isCertified: true,
+      sweep: 200,
+      now: NOON,
       ...facts,
     },
     RULES,

@@ -13,8 +13,11 @@ const facts: fc.Arbitrary<RecordFacts> = fc.record({
 const row = fc.constantFrom('none' as const, 'tombstone' as const);
 
 const NOTHING: RecordFacts = {
-  ...{ lastChange: null, isProvenGone: false, wasLanded: false },
-  ...{ mayNeverHaveLanded: false, mayBeForgotten: false },
+  lastChange: null,
+  isProvenGone: false,
+  wasLanded: false,
+  mayNeverHaveLanded: false,
+  mayBeForgotten: false,
 };
 
 describe('a listed record without a live row', () => {

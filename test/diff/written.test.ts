@@ -144,7 +144,8 @@ test('whatever is sent to whatever field holds as itself', () => {
 test('where no type is known, JSON holds however it is spelled', () => {
   fc.assert(
     fc.property(records, (model) => {
-      const [sent, remote] = [parse(spell(model)), parse(spell(respelled(model)))];
+      const sent = parse(spell(model));
+      const remote = parse(spell(respelled(model)));
       expect(holdsWritten(namedKind('vehicle_brands'), 'any', { sent, remote })).toBe(true);
       expect(holdsWritten(namedKind('vehicle_brands'), 'any', { sent: [sent], remote: [remote] })).toBe(true);
     }),
@@ -211,7 +212,8 @@ describe('one field', () => {
   });
 
   test('that the service spells otherwise than the author saw it is no conflict', () => {
-    const [base, remote] = ['{"credit":"10","fax":"","term":"5"}', '{"credit":10.00,"fax":null,"term":5}'];
+    const base = '{"credit":"10","fax":"","term":"5"}';
+    const remote = '{"credit":10.00,"fax":null,"term":5}';
     const wanted = { credit: '20', fax: '1', term: 6 };
     expect(merged(wanted, parseJson(base) as JsonObject, parseJson(remote) as JsonObject)).toEqual({
       is: 'set',

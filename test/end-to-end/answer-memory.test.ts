@@ -33,8 +33,11 @@ interface Pulled {
 
 async function pull(service: string): Promise<Pulled> {
   const env = {
-    ...{ DATABASE_URL: `file:${await migratedMirror()}`, BMS_BASE_URL: service, BMS_TOKEN: 'none' },
-    ...{ BMS__SOURCE__MAX_ATTEMPTS: '1', BMS__SOURCE__TIMEOUT_SECONDS: '6' },
+    DATABASE_URL: `file:${await migratedMirror()}`,
+    BMS_BASE_URL: service,
+    BMS_TOKEN: 'none',
+    BMS__SOURCE__MAX_ATTEMPTS: '1',
+    BMS__SOURCE__TIMEOUT_SECONDS: '6',
     BMS__SOURCE__MAX_BODY_BYTES: String(MOST_BYTES),
   };
   const ended = await runProgram(['pull', 'clients', '--json'], {

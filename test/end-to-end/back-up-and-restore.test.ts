@@ -116,7 +116,8 @@ test(
   TIMEOUT,
   async ({ onTestFinished }) => {
     await using service = await startSandbox({ size: 5 });
-    const [folder, backup] = [tempFolder(), tempFolder()];
+    const folder = tempFolder();
+    const backup = tempFolder();
     const path = join(folder, 'mirror.db');
     const env = { ...settingsFor(service, path), BMS_WRITES: 'on', PORT: '0', BACKUP: backup };
     expect(await run(['pull'], env)).toMatchObject({ code: 0 });
@@ -144,7 +145,9 @@ test(
 
 test('a SQLite mirror is restored on a new machine with the count of its sends', TIMEOUT, async () => {
   await using service = await startSandbox({ size: 5 });
-  const [folder, backup, machine] = [tempFolder(), tempFolder(), tempFolder()];
+  const folder = tempFolder();
+  const backup = tempFolder();
+  const machine = tempFolder();
   const env = settingsFor(service, join(folder, 'mirror.db'));
   expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
   writeFileSync(join(folder, 'mirror.db.sends'), '7\n');
@@ -164,7 +167,8 @@ test(
   TIMEOUT,
   async ({ onTestFinished }) => {
     await using service = await startSandbox({ size: 5 });
-    const [path, copy] = [join(tempFolder(), 'mirror.db'), join(tempFolder(), 'mirror.db')];
+    const path = join(tempFolder(), 'mirror.db');
+    const copy = join(tempFolder(), 'mirror.db');
     const env = { ...settingsFor(service, path), BMS_WRITES: 'on', PORT: '0' };
     expect(await run(['pull'], env)).toMatchObject({ code: 0 });
     await sendAll(onTestFinished, env, ['BEFORE']);
@@ -273,13 +277,14 @@ test(
     const url = new URL(inject('postgresUrl'));
     url.pathname = 'mirror';
     const env = {
-      ...{
-        BMS_BASE_URL: service.url,
-        BMS_TOKEN: service.token,
-        DATABASE_URL: url.href,
-        QUEUE_URL: redis.url,
-      },
-      ...{ BMS_WRITES: 'on', PORT: '0', BACKUP: tempFolder(), ADMIN_URL: inject('postgresUrl') },
+      BMS_BASE_URL: service.url,
+      BMS_TOKEN: service.token,
+      DATABASE_URL: url.href,
+      QUEUE_URL: redis.url,
+      BMS_WRITES: 'on',
+      PORT: '0',
+      BACKUP: tempFolder(),
+      ADMIN_URL: inject('postgresUrl'),
     };
     expect(await run(['pull'], env)).toMatchObject({ code: 0 });
     await sendAll(onTestFinished, env, ['BEFORE']);

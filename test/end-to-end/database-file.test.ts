@@ -26,12 +26,17 @@ mkdir "$OUT/healed" && cp "$DISK"/mirror.db* "$OUT/healed/"`;
 describe('a place where the mirror cannot be written', () => {
   test('a full disk fails the pull with 1, the file stays whole, and room heals it (G03)', async () => {
     await using sandbox = await startSandbox({ size: 500 });
-    const [disk, out] = [tempFolder(), tempFolder()];
+    const disk = tempFolder();
+    const out = tempFolder();
 
     await promisify(execFile)('unshare', ['--mount', '--map-root-user', 'sh', '-c', FULL_DISK], {
       cwd: out,
       env: {
-        ...{ PATH: process.env['PATH'], NODE: process.execPath, MAIN, DISK: disk, OUT: out },
+        PATH: process.env['PATH'],
+        NODE: process.execPath,
+        MAIN,
+        DISK: disk,
+        OUT: out,
         ...settingsFor(sandbox, join(disk, 'mirror.db')),
       },
     });

@@ -29,7 +29,8 @@ function fill(path: string, rows: number): void {
 }
 
 test(`an export of ${ROWS} rows takes ${MOST_MEGABYTES} MB at most`, { timeout: 600_000 }, async () => {
-  const [path, folder] = [await migratedMirror(), tempFolder()];
+  const path = await migratedMirror();
+  const folder = tempFolder();
   fill(path, ROWS);
   const exports = [['csv'], ['ndjson'], ['csv', '--as-of', new Date().toISOString()]];
   for (const [format = '', ...more] of exports) {

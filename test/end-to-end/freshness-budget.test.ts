@@ -19,8 +19,12 @@ async function requestsOf(
   const { url, drop } = await freshDatabase('template_all_kinds');
   atEnd(drop);
   const env = {
-    ...{ BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url, BMS__LOG__LEVEL: 'debug' },
-    ...{ BMS__SCHEDULES__ALL: 'null', BMS__FRESHNESS__REQUESTS_PER_MINUTE: String(PER_MINUTE) },
+    BMS_BASE_URL: service.url,
+    BMS_TOKEN: service.token,
+    DATABASE_URL: url,
+    BMS__LOG__LEVEL: 'debug',
+    BMS__SCHEDULES__ALL: 'null',
+    BMS__FRESHNESS__REQUESTS_PER_MINUTE: String(PER_MINUTE),
   };
   expect(await runProgram(['pull'], { env })).toMatchObject({ code: 0 });
   const crew = Array.from({ length: processes }, () => start(['serve', '--only', 'pulls'], { env }));

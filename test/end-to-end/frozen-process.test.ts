@@ -107,7 +107,8 @@ async function standing(session: Session, victim: Program): Promise<Readonly<Rec
 
 /** Lets the others see a process that gave its last signs of life longer ago than any lease lasts. */
 async function endLease(session: Session, victim: Program): Promise<void> {
-  const [like, past] = [ofProcess(victim), instantText(new Date(Date.now() - LEASE_MS))];
+  const like = ofProcess(victim);
+  const past = instantText(new Date(Date.now() - LEASE_MS));
   await session.atomically(async (tx) => {
     await tx.query(sql`update workers set seen_at = ${past} where owner like ${like}`);
     await tx.query(sql`update kind_state set lease_until = ${past} where owner like ${like}`);

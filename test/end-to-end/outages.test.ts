@@ -138,8 +138,11 @@ test(
     const redis = await redisFor(onTestFinished);
     const database = await behindGate(context, String(scene.env['DATABASE_URL']));
     const program = await serveBeside(onTestFinished, {
-      ...{ ...scene.env, DATABASE_URL: database.url, QUEUE_URL: redis.url },
-      ...{ BMS__SCHEDULES: SCHEDULES, BMS__SOURCE__MAX_ATTEMPTS: '3' },
+      ...scene.env,
+      DATABASE_URL: database.url,
+      QUEUE_URL: redis.url,
+      BMS__SCHEDULES: SCHEDULES,
+      BMS__SOURCE__MAX_ATTEMPTS: '3',
     });
     const log = logOf(program);
 

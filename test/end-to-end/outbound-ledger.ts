@@ -22,12 +22,12 @@ export interface Standing {
 export async function entries({ session }: Pick<Scene, 'session'>): Promise<Standing[]> {
   const rows = await session.query(sql`select * from outbox order by id`);
   return rows.map((row) => ({
-    ...{ id: Number(row['id']), key: String(row['idempotency_key']), kind: String(row['kind']) },
-    ...{
-      operation: String(row['operation']),
-      state: String(row['state']),
-      attempts: Number(row['attempts']),
-    },
+    id: Number(row['id']),
+    key: String(row['idempotency_key']),
+    kind: String(row['kind']),
+    operation: String(row['operation']),
+    state: String(row['state']),
+    attempts: Number(row['attempts']),
     recordId: row['record_id'] === null ? null : String(row['record_id']),
     verdict: row['verdict'] === null ? null : String(row['verdict']),
     payload: JSON.parse(String(row['payload'])) as JsonObject,
@@ -53,7 +53,8 @@ export interface Watch {
 
 export function watchStandstill(atEnd: AtEnd, { session }: Pick<Scene, 'session'>): Watch {
   const stop = new AbortController();
-  let [longest, from] = [0, 0];
+  let longest = 0;
+  let from = 0;
   const watching = (async () => {
     while (!stop.signal.aborted) {
       const since = await stillSince(session);

@@ -152,7 +152,10 @@ export function updates({ service }: Pick<Scene, 'service'>, count: number, from
   const ids = service.world.ids('clients').filter((id) => !isNew(service.world.get('clients', id)));
   const fields = ['city', 'address', 'phone'];
   return Array.from({ length: count }, (_, i) => from + i).map((i) => ({
-    ...{ operation: 'update', kind: 'clients', id: String(ids[i % ids.length]), key: `update-${i}` },
+    operation: 'update',
+    kind: 'clients',
+    id: String(ids[i % ids.length]),
+    key: `update-${i}`,
     data: { [fields[i % fields.length] ?? '']: `Value ${i}` },
   }));
 }

@@ -12,7 +12,8 @@ const TIMEOUT = { timeout: 600_000 };
 
 /** Ends all connections but its own: until a process serves, with pauses, then close together while it sets up its queues. */
 async function cutStart(client: pg.Client, program: Program, pauseMs: number): Promise<number> {
-  let [cuts, until] = [0, Infinity];
+  let cuts = 0;
+  let until = Infinity;
   void serving(program).then(() => {
     until = performance.now() + 1_500;
   });

@@ -27,10 +27,19 @@ describe('pull', () => {
       kinds: KIND_NAMES.map((kind) => {
         const rows = sandbox.world.count(kind);
         return {
-          ...{ kind, state: 'certified', reason: null, detail: null },
+          kind,
+          state: 'certified',
+          reason: null,
+          detail: null,
           certifiedAt: expect.stringMatching(INSTANT) as string,
           pages: expect.any(Number) as number,
-          ...{ rows, created: rows, updated: 0, deleted: 0, restored: 0, unchanged: 0, quarantined: 0 },
+          rows,
+          created: rows,
+          updated: 0,
+          deleted: 0,
+          restored: 0,
+          unchanged: 0,
+          quarantined: 0,
           requests: expect.any(Number) as number,
           retries: 0,
           durationMs: expect.any(Number) as number,
@@ -143,8 +152,17 @@ describe('pull', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n');
     expect(lines[0]?.split(/ +/)).toEqual([
-      ...['kind', 'state', 'rows', 'created', 'updated', 'deleted', 'restored', 'unchanged', 'quarantined'],
-      ...['pages', 'seconds'],
+      'kind',
+      'state',
+      'rows',
+      'created',
+      'updated',
+      'deleted',
+      'restored',
+      'unchanged',
+      'quarantined',
+      'pages',
+      'seconds',
     ]);
     expect(lines.slice(2, 2 + KIND_NAMES.length).map((line) => line.split(/ +/).slice(0, 4))).toEqual(
       KIND_NAMES.map((kind) => {

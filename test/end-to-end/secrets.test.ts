@@ -95,7 +95,9 @@ test.each([
 
 test('settings that are wrong are named without the token (J08)', async () => {
   const folder = tempFolder();
-  const [yaml, broken, tokenFile] = [join(folder, 'a.yaml'), join(folder, 'b.yaml'), join(folder, 'token')];
+  const yaml = join(folder, 'a.yaml');
+  const broken = join(folder, 'b.yaml');
+  const tokenFile = join(folder, 'token');
   writeFileSync(yaml, `source:\n  token: [${JSON.stringify(CANARY)}]\n  baseUrl: 7\n`);
   writeFileSync(broken, `source:\n  token: ${JSON.stringify(CANARY)}: [\n`);
   writeFileSync(tokenFile, `two ${CANARY}\nlines`);

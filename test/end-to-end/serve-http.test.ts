@@ -28,7 +28,9 @@ test(
     const env = {
       BMS__SCHEDULES__ALL: 'null',
       ...settingsFor(service, freshMirror()),
-      ...{ BMS_WRITES: 'on', PORT: '0', ADMIN_TOKEN },
+      BMS_WRITES: 'on',
+      PORT: '0',
+      ADMIN_TOKEN,
     };
     const program = start(['serve'], { env });
     onTestFinished(() => {

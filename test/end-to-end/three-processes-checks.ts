@@ -68,8 +68,11 @@ async function eventsOf(session: Session): Promise<Event[]> {
     sql`select kind, record_id, change, before, after from changes order by seq`,
   );
   return rows.map((row) => ({
-    ...{ kind: String(row['kind']), id: String(row['record_id']), change: String(row['change']) },
-    ...{ before: plain(row['before']), after: plain(row['after']) },
+    kind: String(row['kind']),
+    id: String(row['record_id']),
+    change: String(row['change']),
+    before: plain(row['before']),
+    after: plain(row['after']),
   }));
 }
 

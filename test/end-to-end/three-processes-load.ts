@@ -92,7 +92,8 @@ export interface Ledger {
 }
 
 export function keepLedger(world: World): Ledger {
-  const [inserts, updated] = [vi.spyOn(world, 'insert'), vi.spyOn(world, 'update')];
+  const inserts = vi.spyOn(world, 'insert');
+  const updated = vi.spyOn(world, 'update');
   return {
     inserted: () => inserts.mock.calls.map(([, fields]) => fields),
     updated: () => updated.mock.calls.map(([kind, id, fields]) => ({ kind, id, fields })),

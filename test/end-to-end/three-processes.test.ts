@@ -46,7 +46,11 @@ test(
   { timeout: 300_000 },
   async ({ onTestFinished }) => {
     const scene = await setScene(onTestFinished, {
-      ...{ size: 60, at: 'postgres', kinds: KINDS, env: SETTINGS, faults: FAULTS },
+      size: 60,
+      at: 'postgres',
+      kinds: KINDS,
+      env: SETTINGS,
+      faults: FAULTS,
     });
     const { session, service } = scene;
     const known = new Map(KINDS.map((kind) => [kind, service.world.count(kind)]));
@@ -77,8 +81,14 @@ test(
     const slots = await expectSlotsOnce(session, due);
     const { wishes, read, outside, pulls } = load;
     console.log('FIGURE three processes', {
-      ...{ kills: KILLS, pushes: wishes.length, outside, pulls, ...slots, events: read.length },
-      ...{ ...(await troubled(session)), ...states },
+      kills: KILLS,
+      pushes: wishes.length,
+      outside,
+      pulls,
+      ...slots,
+      events: read.length,
+      ...(await troubled(session)),
+      ...states,
     });
     expect(Object.keys(states).filter((state) => !state.includes(' done '))).toEqual([]);
     expect(await run(['verify', ...KINDS], scene.env)).toMatchObject({ code: 0 });
@@ -94,7 +104,8 @@ async function missSlots(session: Session): Promise<void> {
 
 /** When each schedule came due: the last time before there was a process, which the first one makes up for, and since. */
 function minutesDue(begun: number, end: number): Date[] {
-  const [first, last] = [Math.floor(begun / MINUTE), Math.floor((end - LOOKED_WITHIN_MS) / MINUTE)];
+  const first = Math.floor(begun / MINUTE);
+  const last = Math.floor((end - LOOKED_WITHIN_MS) / MINUTE);
   return Array.from({ length: last - first + 1 }, (_, i) => new Date((first + i) * MINUTE));
 }
 

@@ -43,8 +43,12 @@ async function commit(session: Session, from: number, count: number): Promise<vo
   const numbers = Array.from({ length: count }, (_, index) => from + index);
   const observed_at = instantText(new Date());
   const changes = numbers.map((number) => ({
-    ...{ record_id: String((number % RECORDS) + 1), change: 'updated', observed_at },
-    ...{ before: `{"n":${number}.10}`, after: `{"n":${number}.20}`, fields: '{"n":[1.10,1.20]}' },
+    record_id: String((number % RECORDS) + 1),
+    change: 'updated',
+    observed_at,
+    before: `{"n":${number}.10}`,
+    after: `{"n":${number}.20}`,
+    fields: '{"n":[1.10,1.20]}',
   }));
   await putChanges(session, ...changes);
 }

@@ -106,10 +106,19 @@ export function goThroughHistories(shape: Shape, hooks: Hooks = {}): Figures {
   const list: ListState = { rows, nextId: shape.rows + 1, changesLeft: shape.changes };
   const first = startSweep({ where: 'GET /list', thorough: shape.thorough ?? false });
   const world: World = {
-    ...{ shape, hooks, first, lists: createListStates(shape.perPage), advanced: new WeakMap() },
+    shape,
+    hooks,
+    first,
+    lists: createListStates(shape.perPage),
+    advanced: new WeakMap(),
     known: shape.known ? rows.map(String) : [],
     figures: {
-      ...{ histories: 0, verdicts: 0, certificates: 0, wrong: 0, alarms: 0, refused: 0 },
+      histories: 0,
+      verdicts: 0,
+      certificates: 0,
+      wrong: 0,
+      alarms: 0,
+      refused: 0,
       usualRuleWrong: 0,
     },
   };

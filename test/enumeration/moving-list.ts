@@ -147,8 +147,13 @@ export function createMovingList(random: () => number, { order, rate, isTotalCac
       const lasts = 0.3 - 0.7 * Math.log(1 - random());
       const within = (): number => now + random() * lasts;
       requests.push({
-        ...{ page, sent: ++tick, readAt: within(), countAt: within(), arriveAt: now + lasts },
-        ...{ read: null, total: null },
+        page,
+        sent: ++tick,
+        readAt: within(),
+        countAt: within(),
+        arriveAt: now + lasts,
+        read: null,
+        total: null,
       });
     },
     receive: () => {

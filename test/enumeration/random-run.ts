@@ -84,7 +84,8 @@ function carryOut(list: MovingList, scene: Scene, { sweep, landed, plan: start }
 /** Asks for pages side by side, and hands the answers out in the order of pages. */
 function* inPageOrder(list: MovingList, { from, to }: PageRange, inFlight: number): Generator<Answer> {
   const arrived = new Map<number, Answer>();
-  let [toSend, underWay] = [from, 0];
+  let toSend = from;
+  let underWay = 0;
   for (let page = from; page <= to;) {
     const turn = arrived.get(page);
     if (turn) {

@@ -12,7 +12,10 @@ const WRITERS = 2;
 const TRANSACTIONS = 300;
 
 const change = (record: number, kind = 'clients') => ({
-  ...{ kind, record_id: String(record), change: 'created', observed_at: at('12:00') },
+  kind,
+  record_id: String(record),
+  change: 'created',
+  observed_at: at('12:00'),
 });
 
 describe.each(DATABASES)('%s', (database) => {
@@ -23,7 +26,8 @@ describe.each(DATABASES)('%s', (database) => {
     );
     for (const { lines } of writers) await lines.next(); // Both are there before either is far.
     const [seen, seenOfKind]: [number[], number[]] = [[], []];
-    const [stop, stopOfKind] = [new AbortController(), new AbortController()];
+    const stop = new AbortController();
+    const stopOfKind = new AbortController();
     const reading = collect(session, { after: 0 }, { into: seen, signal: stop.signal });
     const kind = 'products';
     const readingKind = collect(session, { after: 0, kind }, { into: seenOfKind, signal: stopOfKind.signal });

@@ -9,25 +9,43 @@ const AWKWARD =
 
 const some = (count: number, kind = 'clients') =>
   Array.from({ length: count }, (_, index) => ({
-    ...{ kind, record_id: String(index + 1), change: 'created', observed_at: at('12:00') },
+    kind,
+    record_id: String(index + 1),
+    change: 'created',
+    observed_at: at('12:00'),
   }));
 
 describe.each(DATABASES)('%s', (database) => {
   test('an event has everything that its row has, the records to the letter', async () => {
     const { session } = await mirrorIn(database);
     await putChanges(session, {
-      ...{ kind: 'punches', record_id: '9223372036854775807', change: 'updated', run_id: 7 },
-      ...{ observed_from: at('11:00'), observed_at: at('12:00'), origin: 'outbox:3' },
-      ...{ before: '{"id":1.00}', after: AWKWARD, fields: '{"z":[null,1e400]}' },
+      kind: 'punches',
+      record_id: '9223372036854775807',
+      change: 'updated',
+      run_id: 7,
+      observed_from: at('11:00'),
+      observed_at: at('12:00'),
+      origin: 'outbox:3',
+      before: '{"id":1.00}',
+      after: AWKWARD,
+      fields: '{"z":[null,1e400]}',
     });
 
     const [change, ...others] = await readChanges(session, { after: 0, limit: 10 });
 
     expect(others).toEqual([]);
     expect(change).toEqual({
-      ...{ seq: 1, kind: 'punches', recordId: '9223372036854775807', change: 'updated', runId: 7 },
-      ...{ observedFrom: at('11:00'), observedAt: at('12:00'), origin: 'outbox:3' },
-      ...{ before: '{"id":1.00}', after: AWKWARD, fields: '{"z":[null,1e400]}' },
+      seq: 1,
+      kind: 'punches',
+      recordId: '9223372036854775807',
+      change: 'updated',
+      runId: 7,
+      observedFrom: at('11:00'),
+      observedAt: at('12:00'),
+      origin: 'outbox:3',
+      before: '{"id":1.00}',
+      after: AWKWARD,
+      fields: '{"z":[null,1e400]}',
     });
     const line = change && changeLine(change);
     expect(line).toBe(

@@ -41,13 +41,26 @@ export interface StoredChange {
 /** Stores events as they are given; what is not given is plain. */
 export async function putChanges(session: Session, ...changes: readonly StoredChange[]): Promise<void> {
   const plain = {
-    ...{ kind: 'clients', observed_from: null, before: null, after: null },
-    ...{ fields: '{}', origin: 'service', run_id: null },
+    kind: 'clients',
+    observed_from: null,
+    before: null,
+    after: null,
+    fields: '{}',
+    origin: 'service',
+    run_id: null,
   };
   const rows = changes.map((change): Readonly<Record<string, SqlValue>> => ({ ...plain, ...change }));
   const columns = [
-    ...['kind', 'record_id', 'change', 'observed_from', 'observed_at', 'before', 'after'],
-    ...['fields', 'origin', 'run_id'],
+    'kind',
+    'record_id',
+    'change',
+    'observed_from',
+    'observed_at',
+    'before',
+    'after',
+    'fields',
+    'origin',
+    'run_id',
   ];
   await session.atomically((tx) =>
     tx.append({

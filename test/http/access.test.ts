@@ -29,7 +29,8 @@ describe('signing in', () => {
   test('by the form leads to the status, with a cookie that no script and no other site gets', async () => {
     const stage = await serveMirror(await mirror());
     const answer = await fetch(`${stage.url}/login`, {
-      ...{ method: 'POST', redirect: 'manual' },
+      method: 'POST',
+      redirect: 'manual',
       body: new URLSearchParams({ token: TOKEN }),
     });
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
@@ -78,7 +79,8 @@ describe('signing in', () => {
       const { status, headers } = await fetch(`${url}/login?code=${code}`, { redirect: 'manual', ...init });
       return [status, headers.get('location'), headers.get('set-cookie')?.split('=')[0]];
     };
-    const [code, late] = [codes.issue(), codes.issue()];
+    const code = codes.issue();
+    const late = codes.issue();
     expect(await open(code, { method: 'HEAD' })).toEqual([200, null, undefined]);
     expect(await open(code, { headers: { 'sec-purpose': 'prefetch;prerender' } })).toEqual([
       200,

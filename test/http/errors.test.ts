@@ -83,8 +83,11 @@ test.each([
   expect([answer.status, JSON.parse(answer.text)]).toEqual([
     status,
     {
-      ...{ type: `urn:bms-sync:problem:${code}`, status, code },
-      ...{ title: expect.any(String) as string, detail: expect.any(String) as string },
+      type: `urn:bms-sync:problem:${code}`,
+      status,
+      code,
+      title: expect.any(String) as string,
+      detail: expect.any(String) as string,
       ...(answer.text.includes('"hint"') && { hint: expect.any(String) as string }),
     },
   ]);
@@ -153,7 +156,10 @@ test('text of the mirror is text on the page', async () => {
 test('who is slow, or comes in crowds, has limits', async () => {
   const { app } = await serveMirror(await mirror());
   expect(app.server).toMatchObject({
-    ...{ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 10_000, timeout: 60_000 },
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 10_000,
+    timeout: 60_000,
     maxConnections: 1_024,
   });
 });

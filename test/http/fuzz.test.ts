@@ -45,10 +45,30 @@ const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?');
 const path = fc
   .tuple(
     fc.constantFrom(
-      ...['/', '/v1/status', '/v1/runs', '/v1/runs/:x', '/v1/changes', '/v1/records/:x/:x', '/v1/outbox'],
-      ...['/v1/outbox/:x', '/v1/outbox/:x/retry', '/v1/outbox/:x/adopt', '/v1/outbox/1/abandon', '/metrics'],
-      ...['/v1/outbox/resume', '/v1/deletions', '/v1/deletions/:x/approve', '/v1/pulls', '/openapi.json'],
-      ...['/login', '/health', '/ready', '/v1/records/clients/:x', '/:x', '/v1/../v1/status', '//v1/status'],
+      '/',
+      '/v1/status',
+      '/v1/runs',
+      '/v1/runs/:x',
+      '/v1/changes',
+      '/v1/records/:x/:x',
+      '/v1/outbox',
+      '/v1/outbox/:x',
+      '/v1/outbox/:x/retry',
+      '/v1/outbox/:x/adopt',
+      '/v1/outbox/1/abandon',
+      '/metrics',
+      '/v1/outbox/resume',
+      '/v1/deletions',
+      '/v1/deletions/:x/approve',
+      '/v1/pulls',
+      '/openapi.json',
+      '/login',
+      '/health',
+      '/ready',
+      '/v1/records/clients/:x',
+      '/:x',
+      '/v1/../v1/status',
+      '//v1/status',
     ),
     fc.array(nasty, { minLength: 2, maxLength: 2 }),
     fc.array(fc.tuple(fc.constantFrom(...QUERY), nasty), {
@@ -133,7 +153,10 @@ const anything = fc.record({
     'OPTIONS',
     'HEAD',
   ),
-  ...{ path, headers, body, credential },
+  path,
+  headers,
+  body,
+  credential,
 });
 
 /** Requests that have all that it takes to come as far as the mirror. */
@@ -205,7 +228,10 @@ test(`${REQUESTS} requests of every sort break nothing, let nobody in, and tell 
   const known = credentials(await signIn(stage));
   const drawn = fc.sample(request, { seed: SEED, numRuns: REQUESTS });
   const all = drawn.map(({ credential, method, body: text, path: asked, ...rest }) => ({
-    ...{ ...rest, method, path: asked, headers: { ...rest.headers, ...known[credential] } },
+    ...rest,
+    method,
+    path: asked,
+    headers: { ...rest.headers, ...known[credential] },
     ...(!['GET', 'HEAD'].includes(method) && { body: text }),
   }));
   const statuses = new Map<number, number>();

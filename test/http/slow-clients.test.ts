@@ -10,8 +10,12 @@ import type { Stage } from './stage.ts';
 
 /** The limits in miniature: what a server does at them is the same. `errors.test.ts` holds the figures themselves. */
 const LIMITS = vi.hoisted(() => ({
-  ...{ HEADERS_MS: 800, REQUEST_MS: 2_000, KEEP_ALIVE_MS: 1_500, CHECK_MS: 100 },
-  ...{ STILL_MS: 2_200, CONNECTIONS: 12 },
+  HEADERS_MS: 800,
+  REQUEST_MS: 2_000,
+  KEEP_ALIVE_MS: 1_500,
+  CHECK_MS: 100,
+  STILL_MS: 2_200,
+  CONNECTIONS: 12,
 }));
 vi.mock('../../src/http/limits.ts', async (original) => ({
   ...(await original<Record<string, number>>()),
@@ -39,7 +43,8 @@ interface Cut {
 function slowly({ url }: Stage, { atOnce = '', drip = '' }: Manner): Promise<Cut> {
   const socket = connected(url);
   const born = performance.now();
-  let [text, sent] = ['', 0];
+  let text = '';
+  let sent = 0;
   socket.on('data', (some: string) => (text += some));
   socket.write(atOnce);
   const dripping = setInterval(() => {

@@ -41,21 +41,36 @@ export async function serveMirror(session: Session, parts: Partial<ServerParts> 
   });
   const kinds: readonly Kind[] = KINDS.filter(({ name }) => ['clients', 'products'].includes(name));
   const app = await createServer({
-    ...{ session, kinds, clock: systemClock, logger, token: TOKEN, host: '127.0.0.1', names: [], port: 0 },
-    ...{ schedules: [], isDead: () => false },
+    session,
+    kinds,
+    clock: systemClock,
+    logger,
+    token: TOKEN,
+    host: '127.0.0.1',
+    names: [],
+    port: 0,
+    schedules: [],
+    isDead: () => false,
     writes: () => ({ unlandedMs: 0, lastLandedAt: null, fault: null }),
-    ...{ version: '1.2.3', sendMark: { read: () => Promise.resolve(0) }, wakeEngine: () => (wakes += 1) },
+    version: '1.2.3',
+    sendMark: { read: () => Promise.resolve(0) },
+    wakeEngine: () => (wakes += 1),
     ...parts,
   });
   onTestFinished(() => app.close());
   const url = await app.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG });
   const auth = { authorization: `Bearer ${parts.token ?? TOKEN}` };
   return {
-    ...{ app, url, log, host: new URL(url).host, wakes: () => wakes },
+    app,
+    url,
+    log,
+    host: new URL(url).host,
+    wakes: () => wakes,
     get: (path, headers) => fetch(`${url}${path}`, { headers: { ...auth, ...headers } }),
     post: (path, body, headers) =>
       fetch(`${url}${path}`, {
-        ...{ method: 'POST', redirect: 'manual' },
+        method: 'POST',
+        redirect: 'manual',
         headers: {
           ...auth,
           ...(body !== undefined && { 'content-type': 'application/json' }),

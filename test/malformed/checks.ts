@@ -68,7 +68,8 @@ export function corruptRows({ kind, rows, issues }: HeldKind, sent: ReadonlySet<
       for (const { field, code } of [...decoded.misfits, ...nestedMisfits(kind, parsed)])
         misfits.push([id, field, code].join(' '));
     kind.fields.forEach(({ name }, at) => {
-      const [held, fresh] = [row[name] ?? null, decoded.values[at] ?? null];
+      const held = row[name] ?? null;
+      const fresh = decoded.values[at] ?? null;
       if (String(held) !== String(fresh)) found.push(`${kind.name} ${id}: ${name} is ${held}, not ${fresh}`);
     });
   }

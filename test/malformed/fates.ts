@@ -108,9 +108,11 @@ function fateOfRows(rows: readonly Node[], outcome: string, held: Held): Fate {
 
 /** Ids that come more than once, with other content. */
 function clashing(rows: readonly Node[]): Set<string> {
-  const [seen, clash] = [new Map<string, string>(), new Set<string>()];
+  const seen = new Map<string, string>();
+  const clash = new Set<string>();
   for (const row of rows) {
-    const [id, text] = [rowId(row), canonical(row)];
+    const id = rowId(row);
+    const text = canonical(row);
     if (id !== null && (seen.get(id) ?? text) !== text) clash.add(id);
     if (id !== null) seen.set(id, text);
   }

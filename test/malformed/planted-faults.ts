@@ -30,7 +30,8 @@ const putting = (change: (value: SqlValue, column: string) => SqlValue): Doubles
           ...tx,
           putRows: ({ columns, rows, table }) =>
             tx.putRows({
-              ...{ table, columns },
+              table,
+              columns,
               rows: rows.map((row) => row.map((value, at) => change(value, columns[at] ?? ''))),
             }),
         }),

@@ -27,8 +27,12 @@ export interface Totals {
 }
 
 export const noTotals = (): Totals => ({
-  ...{ responses: 0, scenarios: 0, pulls: 0, deleted: 0 },
-  ...{ classes: new Map(), codes: new Map() },
+  responses: 0,
+  scenarios: 0,
+  pulls: 0,
+  deleted: 0,
+  classes: new Map(),
+  codes: new Map(),
 });
 
 /**
@@ -73,6 +77,10 @@ export function summary({ responses, scenarios, pulls, deleted, classes, codes }
       .map(([word, times]) => `  ${String(times).padStart(6)} ${word}`);
   return [
     `${responses} malformed answers, ${scenarios} scenarios, ${pulls} pulls, ${deleted} proven deletions`,
-    ...['by class:', ...lines(classes), 'by what became of them:', ...lines(codes), ''],
+    'by class:',
+    ...lines(classes),
+    'by what became of them:',
+    ...lines(codes),
+    '',
   ].join('\n');
 }

@@ -9,7 +9,9 @@ export async function unproven(session: Session, pulls: readonly Pulled[]): Prom
   const deletions = await session.query(sql`
     select kind, record_id, proof, absent_since, struck_at, concluded_at from deletions where state = 'deleted'`);
   return deletions.flatMap((row) => {
-    const [kind, id, proof] = [String(row['kind']), String(row['record_id']), String(row['proof'])];
+    const kind = String(row['kind']);
+    const id = String(row['record_id']);
+    const proof = String(row['proof']);
     const untilMs = instantOf(String(row['concluded_at'])).getTime();
     // The list's proof begins at its first certified look, which may come after the first answer.
     const since = [

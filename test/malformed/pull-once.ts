@@ -48,22 +48,30 @@ const BASE_URL = 'http://service';
 const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
 
 const RULES = {
-  ...{ baseUrl: BASE_URL, acceptNewSource: false, retention: KEEP_ALL },
+  baseUrl: BASE_URL,
+  acceptNewSource: false,
+  retention: KEEP_ALL,
   deletions: { graceSeconds: GRACE_SECONDS, holdAbove: { rows: 5, share: 0.02 } },
-  ...{ repeatBelowPages: 20, digestScope: 'malformed', ignoreFields: {} },
+  repeatBelowPages: 20,
+  digestScope: 'malformed',
+  ignoreFields: {},
 };
 
 /** Pulls once; a fault of the service is a report, and any other error is part of what is handed back. */
 export async function pullOnce(parts: PullingParts, plan: PullPlan): Promise<Pulled> {
   const { fire, clock } = parts;
-  const [first, atMs, startMs] = [fire.exchanges.length, clock.now().getTime(), clock.monotonicMs()];
+  const first = fire.exchanges.length;
+  const atMs = clock.now().getTime();
+  const startMs = clock.monotonicMs();
   fire.left = MOST_REQUESTS;
   const { report, error } = await attempt(parts, plan);
   return {
     ...plan,
     exchanges: fire.exchanges.slice(first),
     reports: new Map(report?.kinds.map((kind) => [kind.kind, kind])),
-    ...{ error, atMs, tookMs: clock.monotonicMs() - startMs },
+    error,
+    atMs,
+    tookMs: clock.monotonicMs() - startMs,
   };
 }
 
@@ -75,8 +83,15 @@ interface Attempt {
 async function attempt(parts: PullingParts, { kinds, concurrency }: PullPlan): Promise<Attempt> {
   const { session, fire, clock, doubles } = parts;
   const settings = {
-    ...{ baseUrl: BASE_URL, token: TOKEN, concurrency, requestsPerSecond: null, timeoutSeconds: 30 },
-    ...{ maxAttempts: 3, maxBodyBytes: 1e7, authHeaders: 'all' as const, proxyUrl: null },
+    baseUrl: BASE_URL,
+    token: TOKEN,
+    concurrency,
+    requestsPerSecond: null,
+    timeoutSeconds: 30,
+    maxAttempts: 3,
+    maxBodyBytes: 1e7,
+    authHeaders: 'all' as const,
+    proxyUrl: null,
   };
   const openHttp = (): HttpClient => doubles.http?.(fire.client) ?? fire.client;
   await using source = openSource(settings, { clock, logger, random: () => 0.5, openHttp });

@@ -60,7 +60,9 @@ export async function playScenario(seed: number, options: ScenarioOptions): Prom
 }
 
 function setStage(seed: number, options: ScenarioOptions): Stage {
-  const [service, random, clock] = [createService(), randomFrom('malformed', seed), fakeClock(LATER)];
+  const service = createService();
+  const random = randomFrom('malformed', seed);
+  const clock = fakeClock(LATER);
   const fire = openFire({ service, random, clock });
   const sent = new Map(
     service.map(({ name, records }) => [name, new Set([...records.values()].map(canonicalText))]),
@@ -78,7 +80,8 @@ async function pullUnderFire(stage: Stage): Promise<void> {
   const { random, service, clock } = stage;
   await clock.sleep(random.integer(0, 2 * GRACE_SECONDS) * 1000);
   stage.fire.most = random.chance(0.2) ? 1 : Infinity;
-  const [one, other] = [random.pick(service), random.pick(service)];
+  const one = random.pick(service);
+  const other = random.pick(service);
   const kinds = one === other ? [one] : [one, other];
   await pullAndCheck(stage, { kinds, concurrency: random.pick([1, 4, 4]) });
 }

@@ -12,7 +12,9 @@ export interface Sparing {
  * and no reader could tell. So each record is spared a second well-formed lie about its being there.
  */
 export function createSparing(): Sparing {
-  const [denied, hidden, unheard] = [new Set<string>(), new Set<string>(), new Map<string, number>()];
+  const denied = new Set<string>();
+  const hidden = new Set<string>();
+  const unheard = new Map<string, number>();
   const isOnce = (set: Set<string>, keys: readonly string[]): boolean => {
     if (keys.some((key) => set.has(key))) return false;
     for (const key of keys) set.add(key);

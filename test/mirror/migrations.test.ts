@@ -96,8 +96,12 @@ describe.each([
       [
         join(ROOT, 'node_modules/drizzle-kit/bin.cjs'),
         'generate',
-        ...['--dialect', dialect.kit, '--schema', `./src/mirror/tables/${name}-schema.ts`],
-        ...['--out', relative(ROOT, copy)], // It reads snapshots of a relative folder only.
+        '--dialect',
+        dialect.kit,
+        '--schema',
+        `./src/mirror/tables/${name}-schema.ts`,
+        '--out',
+        relative(ROOT, copy), // It reads snapshots of a relative folder only.
       ],
       { cwd: ROOT },
     );

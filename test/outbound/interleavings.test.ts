@@ -101,7 +101,12 @@ function worker(
       },
     },
     mark: { read: () => Promise.resolve(0), write: () => turns.take() },
-    ...{ clock, logger, random: () => 0, owner: name, kinds: LISTED_KINDS, rules: OUTBOUND_RULES },
+    clock,
+    logger,
+    random: () => 0,
+    owner: name,
+    kinds: LISTED_KINDS,
+    rules: OUTBOUND_RULES,
     watch: startStopwatch(clock),
   };
   return outboxWork(parts);
@@ -114,7 +119,10 @@ const ANSWERS: readonly WriteAnswer[] = [
   { is: 'answered', status: 500, body: undefined, start: '', retryAfterMs: null },
   { is: 'answered', status: 429, body: { message: 'Too Many Attempts.' }, start: '', retryAfterMs: null },
   {
-    ...{ is: 'answered', status: 200, start: '', retryAfterMs: null },
+    is: 'answered',
+    status: 200,
+    start: '',
+    retryAfterMs: null,
     body: { data: { id: 7, code: 'ZZ-1', name: 'Autre nom' } },
   },
 ];

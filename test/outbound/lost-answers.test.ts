@@ -20,7 +20,8 @@ const wish = (number: number) => ({
 function faults(): Fault[] {
   return Array.from({ length: LOST }, (_none, lost): Fault => ({
     on: { kind: 'clients', method: 'POST' },
-    ...{ skip: 5 + 9 * lost, times: 1 },
+    skip: 5 + 9 * lost,
+    times: 1,
     do: { drop: lost % 2 === 0 ? 'after' : 'before' },
   }));
 }
@@ -31,7 +32,8 @@ function alterKeys({ service: { world } }: Stage): void {
   let next = 0;
   Object.assign(world, {
     insert: (kind: string, fields: JsonObject) => {
-      const [code, name] = [fields['code'], fields['name']];
+      const code = fields['code'];
+      const name = fields['name'];
       if (typeof code !== 'string' || typeof name !== 'string') throw new TypeError('A client has both.');
       return insert(kind, { ...fields, code: `${++next}/${code}`, name: name.toUpperCase() });
     },

@@ -79,7 +79,13 @@ export function stage(
   const source = openSandboxSource(service, clock);
   const mark = { sends: 0 };
   const parts: OutboundParts = {
-    ...{ session, source, clock, logger, owner: 'us:1:a', kinds: KINDS, random: () => 0 },
+    session,
+    source,
+    clock,
+    logger,
+    owner: 'us:1:a',
+    kinds: KINDS,
+    random: () => 0,
     watch: startStopwatch(clock),
     rules: { ...OUTBOUND_RULES, ...rules },
     mark: {
@@ -101,7 +107,10 @@ export function stage(
     await pullKinds(
       { session, source, clock, logger, owner: { name: 'us:1:a', isDead: () => false } },
       {
-        ...{ ...RULES, kinds: kinds.filter(isListed), baseUrl: service.url, acceptNewSource: false },
+        ...RULES,
+        kinds: kinds.filter(isListed),
+        baseUrl: service.url,
+        acceptNewSource: false,
         deletions: { ...RULES.deletions, ...deletions },
         ...(runId !== undefined && { runId }),
       },
@@ -124,7 +133,14 @@ export function stage(
   };
 
   return {
-    ...{ session, service, clock, parts, outbox, mark, work, pull },
+    session,
+    service,
+    clock,
+    parts,
+    outbox,
+    mark,
+    work,
+    pull,
     store: async ({ operation, kind, id = null, data, base, key = `key-${++keys}`, allowDouble }) => {
       const entry = { operation, kind, recordId: id, key, payload: compactJson(data), naturalKey: null };
       const told = {

@@ -20,7 +20,8 @@ const kind = 'clients';
 
 describe.each(DATABASES)('%s', (database) => {
   test('records by their ids: those that are there land, the others are named and nothing is concluded', async () => {
-    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    const service = await sandbox();
+    const session = await MIRRORS[database]();
     await pullOne(service, session, { kind });
     const [a = 0, b = 0, gone = 0, c = 0] = service.world.ids(kind);
     service.world.update(kind, a, { city: 'Matane' });
@@ -33,8 +34,15 @@ describe.each(DATABASES)('%s', (database) => {
     const report = await backfillFrom(service, session, { kind, extent: { ids }, minute: 10 });
 
     expect(report).toMatchObject({
-      ...{ kind, state: 'complete', reason: null, rows: 3, created: 1, updated: 1, unchanged: 1 },
-      ...{ missing: [String(gone)], requests: 4 },
+      kind,
+      state: 'complete',
+      reason: null,
+      rows: 3,
+      created: 1,
+      updated: 1,
+      unchanged: 1,
+      missing: [String(gone)],
+      requests: 4,
     });
     expect(asked().sort()).toEqual(ids.map((id) => `/api/clients/${id}`).sort());
     expect((await shortEvents(session)).sort()).toEqual([`${a} updated`, `${fresh} created`].sort());
@@ -47,7 +55,8 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('a whole list, every page parsed, although none has changed', async () => {
-    const [service, session] = [await sandbox({ size: 260 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 260 });
+    const session = await MIRRORS[database]();
     await pullOne(service, session, { kind });
     const before = await kindState(session, kind);
     await session.atomically((tx) =>
@@ -69,7 +78,8 @@ describe.each(DATABASES)('%s', (database) => {
 });
 
 test('punches are looked for in their list, up to the last that is wanted', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   const [a = 0, b = 0] = service.world.ids('punches');
   const asked = newRequests(service);
 
@@ -90,7 +100,8 @@ test('punches are looked for in their list, up to the last that is wanted', asyn
 });
 
 test('however many are missing, they are named', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   const ids = Array.from({ length: 300_000 }, (_, index) => String(index + 1));
   const report = await backfillFrom(service, session, { kind: 'punches', extent: { ids } });
   expect(report.missing).toHaveLength(300_000);
@@ -103,7 +114,8 @@ const SALES_VIEWS = {
 };
 
 test.each(DATABASES)('sales products are read one by one on %s, as no list has them', async (database) => {
-  const [service, session] = [await sandbox(), await MIRRORS[database]()];
+  const service = await sandbox();
+  const session = await MIRRORS[database]();
   const [a = 0, b = 0] = service.world.ids('sales_products');
   const ids = [String(a), '1', String(b)];
   const views = SALES_VIEWS[database];
@@ -117,12 +129,15 @@ test.each(DATABASES)('sales products are read one by one on %s, as no list has t
 });
 
 test('some pages only', async () => {
-  const [service, session] = [await sandbox({ size: 430 }), await mirror()];
+  const service = await sandbox({ size: 430 });
+  const session = await mirror();
   const asked = newRequests(service);
   const progress: Progress[] = [];
   const onProgress = (one: Progress): number => progress.push(one);
   const report = await backfillFrom(service, session, {
-    ...{ kind, extent: { pages: { from: 2, to: 3 } }, parts: { onProgress } },
+    kind,
+    extent: { pages: { from: 2, to: 3 } },
+    parts: { onProgress },
   });
   expect(report).toMatchObject({ state: 'complete', pages: 2, rows: 200, created: 200 });
   expect(asked().sort()).toEqual([2, 3].map((page) => `/api/clients?page=${page}&per_page=100`));
@@ -133,7 +148,8 @@ test('some pages only', async () => {
 });
 
 test('a mirror that was never pulled is filled page by page, in several goes', async () => {
-  const [service, session] = [await sandbox({ size: 430 }), await mirror()];
+  const service = await sandbox({ size: 430 });
+  const session = await mirror();
   for (const [from, to] of [
     [1, 2],
     [3, 4],
@@ -146,7 +162,8 @@ test('a mirror that was never pulled is filled page by page, in several goes', a
 });
 
 test('of a list whose first pages are all new, these can be read again', async () => {
-  const [service, session] = [await sandbox({ size: 60 }), await mirror()];
+  const service = await sandbox({ size: 60 });
+  const session = await mirror();
   await pullOne(service, session, { kind: 'products' }); // Newest first.
   for (let n = 0; n < 150; n++) service.world.insert('products', { code: `N${n}` });
   const report = await backfillFrom(service, session, {
@@ -157,7 +174,8 @@ test('of a list whose first pages are all new, these can be read again', async (
 });
 
 test('a kind that somebody else sweeps is busy, and nothing is asked for', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   await session.atomically((tx) =>
     tx.query(sql`insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
       values ('clients', 0, 'running', 0, 'another-host:1:x', 1, '2999-01-01 00:00:00.000')`),
@@ -175,17 +193,18 @@ test.each([
 ] as const)(
   "of %s, %j: another company's token lands nothing and leaves the kind as it was",
   async (name, extent) => {
-    const [ours, theirs] = [
-      await sandbox({ size: 15, systemId: 7 }),
-      await sandbox({ size: 15, systemId: 8 }),
-    ];
+    const ours = await sandbox({ size: 15, systemId: 7 });
+    const theirs = await sandbox({ size: 15, systemId: 8 });
     const session = await mirror();
     for (const pulled of ['departments', 'clients']) await pullOne(ours, session, { kind: pulled });
     const before = await kindState(session, name);
     const ids = theirs.world.ids(name).slice(0, 3).map(String);
 
     const filling = backfillFrom(theirs, session, {
-      ...{ kind: name, baseUrl: ours.url, extent: 'ids' in extent ? { ids } : extent, minute: 1 },
+      kind: name,
+      baseUrl: ours.url,
+      extent: 'ids' in extent ? { ids } : extent,
+      minute: 1,
     });
 
     await expect(filling).rejects.toThrow(OtherSourceError);
@@ -245,7 +264,8 @@ describe('a record by its path has other fields than in its list', () => {
   });
 
   test('an older page in flight never undoes what a record showed', async () => {
-    const [service, session] = [await sandbox(), await mirror()];
+    const service = await sandbox();
+    const session = await mirror();
     await pullOne(service, session, { kind });
     const id = service.world.ids(kind)[3] ?? 0;
     service.world.update(kind, id, { city: 'Z' });
@@ -258,7 +278,8 @@ describe('a record by its path has other fields than in its list', () => {
 });
 
 test('a record that no row can be made of is reported', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   await pullOne(service, session, { kind });
   const id = service.world.ids(kind)[0] ?? 0;
   let deep: JsonObject = {};

@@ -29,12 +29,15 @@ const neverFitting = (service: Sandbox): Promise<Sandbox> =>
 
 describe.each(DATABASES)('%s', (database) => {
   test('the first pull is silent, and what comes after it is not', async () => {
-    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    const service = await sandbox();
+    const session = await MIRRORS[database]();
 
     expect(await pullOne(service, session, { kind })).toMatchObject({ state: 'certified', created: 60 });
     expect(await eventsOf(session)).toEqual([]);
     expect(await kindState(session, kind)).toMatchObject({
-      ...{ baseline_at: instantAt(0), certified_at: instantAt(0), complete_sweeps: 1 },
+      baseline_at: instantAt(0),
+      certified_at: instantAt(0),
+      complete_sweeps: 1,
     });
 
     const id = add(service, 'N');
@@ -43,7 +46,8 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('until the first certificate, a record that is new to the mirror may be old', async () => {
-    const [service, session] = [await sandbox({ size: 260 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 260 });
+    const session = await MIRRORS[database]();
     const first = await pullOne(service, session, { kind, rules });
     expect(first).toMatchObject({ state: 'complete', certifiedAt: null });
     expect(await kindState(session, kind)).toMatchObject({ baseline_at: null, certified_at: null });
@@ -62,7 +66,8 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('three sweeps without a certificate end it, with an issue that a certificate closes', async () => {
-    const [honest, session] = [await sandbox({ size: 260 }), await MIRRORS[database]()];
+    const honest = await sandbox({ size: 260 });
+    const session = await MIRRORS[database]();
     const service = await neverFitting(honest);
     const baseUrl = honest.url;
     for (const minute of [0, 10]) {
@@ -98,7 +103,8 @@ describe.each(DATABASES)('%s', (database) => {
 });
 
 test('sweeps that break off do not count', async () => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const service = await sandbox({ size: 260 });
+  const session = await mirror();
   for (const minute of [0, 10, 20, 30, 40]) {
     service.setFaults([{ on: { kind, page: 2 }, do: { status: 503 } }]);
     await pullOne(service, session, { kind, rules, minute });
@@ -107,25 +113,25 @@ test('sweeps that break off do not count', async () => {
 });
 
 test('a backfill never ends it, and never makes a created event before it', async () => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const service = await sandbox({ size: 260 });
+  const session = await mirror();
   await pullOne(service, session, { kind, rules });
   for (const minute of [10, 20, 30, 40]) {
     add(service, `N${minute}`);
     await backfillFrom(service, session, { kind, extent: ALL, minute });
   }
   expect(await kindState(session, kind)).toMatchObject({
-    ...{
-      baseline_at: null,
-      certified_at: null,
-      complete_sweeps: 1,
-      state: 'complete',
-    },
+    baseline_at: null,
+    certified_at: null,
+    complete_sweeps: 1,
+    state: 'complete',
   });
   expect(await eventsOf(session)).toEqual([]);
 });
 
 test('changes are events from the first pull on', async () => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const service = await sandbox({ size: 260 });
+  const session = await mirror();
   await pullOne(service, session, { kind, rules });
   const id = service.world.ids(kind)[0] ?? 0;
   service.world.update(kind, id, { city: 'Matane' });

@@ -29,7 +29,8 @@ function undone(content: Record<string, string>, events: readonly Row[]): Record
 
 describe.each(DATABASES)('%s', (database) => {
   test('every event tells what was, what is, since when at the earliest, and by which run', async () => {
-    const [service, session] = [await sandbox({ size: 130 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 130 });
+    const session = await MIRRORS[database]();
     const [id = 0, other = 0] = service.world.ids(kind);
     await pullOne(service, session, { kind });
     const before = textOf(service, id);
@@ -50,25 +51,43 @@ describe.each(DATABASES)('%s', (database) => {
         [
           true,
           {
-            ...{ ...common, record_id: String(id), change: 'updated', before, after: between },
+            ...common,
+            record_id: String(id),
+            change: 'updated',
+            before,
+            after: between,
             fields: JSON.stringify({ city: [old['city'], 'Rimouski'], credit: [old['credit'], '12.34'] }),
-            ...{ observed_from: instantAt(0), observed_at: instantAt(10), run_id: first.runId },
+            observed_from: instantAt(0),
+            observed_at: instantAt(10),
+            run_id: first.runId,
           },
         ],
         [
           true,
           {
-            ...{ ...common, record_id: String(fresh), change: 'created', before: null, fields: '{}' },
+            ...common,
+            record_id: String(fresh),
+            change: 'created',
+            before: null,
+            fields: '{}',
             after: textOf(service, fresh),
-            ...{ observed_from: instantAt(0), observed_at: instantAt(10), run_id: first.runId },
+            observed_from: instantAt(0),
+            observed_at: instantAt(10),
+            run_id: first.runId,
           },
         ],
         [
           true,
           {
-            ...{ ...common, record_id: String(id), change: 'updated', before: between },
-            ...{ after: textOf(service, id), fields: '{"city":["Rimouski","Matane"]}' },
-            ...{ observed_from: instantAt(10), observed_at: instantAt(30), run_id: second.runId },
+            ...common,
+            record_id: String(id),
+            change: 'updated',
+            before: between,
+            after: textOf(service, id),
+            fields: '{"city":["Rimouski","Matane"]}',
+            observed_from: instantAt(10),
+            observed_at: instantAt(30),
+            run_id: second.runId,
           },
         ],
       ]),
@@ -84,7 +103,8 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('the events of a record are a chain, and taken back they give what was there at first', async () => {
-    const [service, session] = [await sandbox({ size: 130 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 130 });
+    const session = await MIRRORS[database]();
     await pullOne(service, session, { kind });
     const baseline = await contents(session);
     const kept: JsonObject[] = [];
@@ -115,7 +135,8 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('as of an instant, the events give what was mirrored then', async () => {
-    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    const service = await sandbox();
+    const session = await MIRRORS[database]();
     await pullOne(service, session, { kind });
     const states = [await contents(session)];
     const [id = 0, gone = 0] = service.world.ids(kind);
@@ -139,7 +160,8 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('a field that appears as null, or vanishes where it was null, is no event; its first value is one', async () => {
-    const [honest, session] = [await sandbox({ size: 60 }), await MIRRORS[database]()];
+    const honest = await sandbox({ size: 60 });
+    const session = await MIRRORS[database]();
     let value: string | null = null;
     const service = await rewriting(honest, (body) =>
       value === null ? body : body.replaceAll('"city":', `"region":${value},"city":`),
@@ -174,7 +196,8 @@ async function asOf(session: Session, at: string): Promise<Record<string, string
 }
 
 test('another spelling of the same content is no event', async () => {
-  const [honest, session] = [await sandbox(), await mirror()];
+  const honest = await sandbox();
+  const session = await mirror();
   const [id = 0] = honest.world.ids(kind);
   honest.world.update(kind, id, { credit: '10.00' });
   let rewrite = (body: string): string => body;
@@ -201,7 +224,8 @@ test('another spelling of the same content is no event', async () => {
 test.each(['12.0', '1.2e1'])(
   'a whole number that is then spelled %s fits its column no more: that is an event',
   async (spelled) => {
-    const [honest, session] = [await sandbox(), await mirror()];
+    const honest = await sandbox();
+    const session = await mirror();
     honest.world.update(kind, honest.world.ids(kind)[0] ?? 0, { rate: 12 });
     let rate = '12';
     const service = await rewriting(honest, (body) => body.replace('"rate":12', `"rate":${rate}`));
@@ -222,7 +246,8 @@ function reordered(body: string): string {
 }
 
 test('a field that comes, and one that goes, is null on the other side', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   const [id = 0] = service.world.ids(kind);
   await pullOne(service, session, { kind });
   service.world.update(kind, id, { mood: 'sunny' });
@@ -232,7 +257,8 @@ test('a field that comes, and one that goes, is null on the other side', async (
 });
 
 test('ignored fields make no event, and are in the row all the same', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   const rules = { ignoreFields: { clients: ['city'] } };
   const [id = 0] = service.world.ids(kind);
   await pullOne(service, session, { kind, rules });
@@ -253,7 +279,8 @@ test('ignored fields make no event, and are in the row all the same', async () =
 });
 
 test('money keeps its digits in before, after and fields', async () => {
-  const [honest, session] = [await sandbox(), await mirror()];
+  const honest = await sandbox();
+  const session = await mirror();
   const [id = 0] = honest.world.ids(kind);
   honest.world.update(kind, id, { credit: 'AMOUNT' });
   let amount = '9007199254740993.10';
@@ -269,7 +296,8 @@ test('money keeps its digits in before, after and fields', async () => {
 });
 
 test('a clock that is set back never lets events go back', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   const [id = 0] = service.world.ids(kind);
   await pullOne(service, session, { kind });
   for (const [index, minute] of [60, 30, 90].entries()) {
@@ -282,7 +310,8 @@ test('a clock that is set back never lets events go back', async () => {
 });
 
 test('observed_from of a deletion is no later than the deletion, although a write of ours hid it for long', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   const [gone = 0] = service.world.ids(kind);
   await pullOne(service, session, { kind });
   await session.atomically((tx) =>

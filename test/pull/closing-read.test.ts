@@ -18,7 +18,8 @@ function newPages(service: Sandbox): () => number[] {
 }
 
 test('the first pull of a list of several pages reads it twice; a quiet one after it, once', async () => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const service = await sandbox({ size: 260 });
+  const session = await mirror();
   const pages = newPages(service);
 
   await pullOne(service, session, { kind });
@@ -33,13 +34,15 @@ test('the first pull of a list of several pages reads it twice; a quiet one afte
 });
 
 test('why a first sweep is not certain: its rows were seen on one side of the point only', async () => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const service = await sandbox({ size: 260 });
+  const session = await mirror();
   const report = await pullOne(service, session, { kind, rules: { repeatBelowPages: 0 } });
   expect(report).toMatchObject({ state: 'complete', reason: 'rows_unseen', certifiedAt: null });
 });
 
 test('a list of one page certifies itself, and is read once', async () => {
-  const [service, session] = [await sandbox({ size: 60 }), await mirror()];
+  const service = await sandbox({ size: 60 });
+  const session = await mirror();
   const pages = newPages(service);
   expect(await pullOne(service, session, { kind })).toMatchObject({ state: 'certified' });
   pages();
@@ -48,7 +51,8 @@ test('a list of one page certifies itself, and is read once', async () => {
 });
 
 test('a long list is not read again', async () => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const service = await sandbox({ size: 260 });
+  const session = await mirror();
   const pages = newPages(service);
   const rules = { repeatBelowPages: 3 };
   expect(await pullOne(service, session, { kind, rules })).toMatchObject({ state: 'complete' });
@@ -63,7 +67,8 @@ test('a long list is not read again', async () => {
 });
 
 test('new records alone are no reason to read again; a missing one is, and a write of ours that is looked for', async () => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const service = await sandbox({ size: 260 });
+  const session = await mirror();
   await pullOne(service, session, { kind });
   const pages = newPages(service);
   // Sorted by code: these come on page 2, which one sweep sees on one side of its point only.
@@ -71,7 +76,9 @@ test('new records alone are no reason to read again; a missing one is, and a wri
   const middle = typeof code === 'string' ? code : '';
   service.world.insert(kind, { code: `${middle}a` });
   expect(await pullOne(service, session, { kind, minute: 10 })).toMatchObject({
-    ...{ state: 'complete', reason: 'certified_earlier', created: 1 },
+    state: 'complete',
+    reason: 'certified_earlier',
+    created: 1,
   });
   expect(pages()).toHaveLength(4);
 
@@ -95,7 +102,8 @@ test('new records alone are no reason to read again; a missing one is, and a wri
 });
 
 test('a list that never stands still is read again twice at most', async () => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const service = await sandbox({ size: 260 });
+  const session = await mirror();
   await pullOne(service, session, { kind });
   const pages = newPages(service);
   let count = 0;

@@ -97,7 +97,9 @@ test(
       expect(states).toEqual([{ state: 'certified' }, { state: 'certified' }]);
     };
     const died = await dieEverywhere(service, await copiesOf(() => Promise.resolve()), {
-      ...{ minute: 0, first: 1, check },
+      minute: 0,
+      first: 1,
+      check,
     });
     expect(died).toBeGreaterThan(40);
   },
@@ -245,7 +247,8 @@ test(
   { timeout: 120_000 },
   async () => {
     const kind = 'clients';
-    const [service, session] = [await sandbox({ size: 330 }), await mirror()];
+    const service = await sandbox({ size: 330 });
+    const session = await mirror();
     await pullOne(service, session, { kind });
     const backfillAs = (name: string, from: Session): Promise<BackfillReport> =>
       backfillFrom(service, from, { kind, extent: ALL, parts: { owner: ownerNamed(name) } });

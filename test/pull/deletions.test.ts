@@ -40,7 +40,8 @@ const askable = (kind: string): boolean => !['punches', 'purchase_products'].inc
 test.each(LISTED_KINDS.map(({ name }) => name))(
   'a deletion in the quiet list of %s is certain at the next sweep, and concluded a grace later',
   async (kind) => {
-    const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+    const service = await sandbox({ size: 260 });
+    const session = await mirror();
     await pullOne(service, session, { kind });
     const [gone = ''] = remove(service, kind, 1);
 
@@ -66,7 +67,8 @@ test.each(LISTED_KINDS.map(({ name }) => name))(
 
 describe.each(DATABASES)('%s', (database) => {
   test('a deletion keeps the content and says when it can have happened; a return is an event too', async () => {
-    const [service, session] = [await sandbox({ size: 130 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 130 });
+    const session = await MIRRORS[database]();
     const kind = 'clients';
     await pullOne(service, session, { kind });
     await pullOne(service, session, { kind, minute: 10 });
@@ -78,8 +80,16 @@ describe.each(DATABASES)('%s', (database) => {
 
     const text = JSON.stringify(record);
     const deleted = {
-      ...{ kind, record_id: String(id), change: 'deleted', before: text, after: null, fields: '{}' },
-      ...{ observed_from: instantAt(10), observed_at: instantAt(40), origin: 'service', run_id: runId },
+      kind,
+      record_id: String(id),
+      change: 'deleted',
+      before: text,
+      after: null,
+      fields: '{}',
+      observed_from: instantAt(10),
+      observed_at: instantAt(40),
+      origin: 'service',
+      run_id: runId,
     };
     expect(await eventsOf(session)).toMatchObject([deleted]);
     const [row] = (await rowsOf(session, kind)).filter((one) => one['id'] === String(id));
@@ -97,7 +107,8 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('without a grace both looks follow each other at once, and never one alone', async () => {
-    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    const service = await sandbox();
+    const session = await MIRRORS[database]();
     await pullOne(service, session, { kind: 'clients', rules: NO_GRACE });
     const [gone = ''] = remove(service, 'clients', 0);
     const asked = newRequests(service);
@@ -111,7 +122,8 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('where only a later list proves it, no grace still means a later sweep', async () => {
-    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    const service = await sandbox();
+    const session = await MIRRORS[database]();
     await pullOne(service, session, { kind: 'punches', rules: NO_GRACE });
     remove(service, 'punches', 0);
     const asked = newRequests(service);
@@ -128,7 +140,8 @@ describe.each(DATABASES)('%s', (database) => {
 });
 
 test('what is back before the proof is forgotten, as if nothing had been', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   await pullOne(service, session, { kind: 'clients' });
   const id = service.world.ids('clients')[0] ?? 0;
   const record = service.world.get('clients', id) ?? {};
@@ -150,7 +163,8 @@ test.each([
   [{ status: 503 }, 'aborted'],
   [{ successFalse: true }, 'invalid'],
 ] as const)('a sweep that %j breaks off concludes nothing', async (deed, state) => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const service = await sandbox({ size: 260 });
+  const session = await mirror();
   await pullOne(service, session, { kind: 'clients' });
   remove(service, 'clients', 0, -1);
   service.setFaults([{ on: { kind: 'clients', page: 2 }, do: deed }]);
@@ -163,7 +177,8 @@ test.each([
 });
 
 test('a write of ours that is not settled protects its record, whatever the list says', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   await pullOne(service, session, { kind: 'clients' });
   const [ours = '', theirs = ''] = remove(service, 'clients', 0, 1);
   await session.atomically((tx) =>
@@ -182,7 +197,8 @@ test('a write of ours that is not settled protects its record, whatever the list
 });
 
 test('a row that no sweep has shown for long is found missing all the same', async () => {
-  const [service, session] = [await sandbox({ size: 130 }), await mirror()];
+  const service = await sandbox({ size: 130 });
+  const session = await mirror();
   await pullOne(service, session, { kind: 'clients' });
   const [gone = ''] = remove(service, 'clients', 5);
   // What the first sweep saw is forgotten before any sweep gets as far as a certificate.
@@ -199,7 +215,8 @@ test('a row that no sweep has shown for long is found missing all the same', asy
 });
 
 test('the sums of a report count what was buried', async () => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const service = await sandbox({ size: 260 });
+  const session = await mirror();
   await pullOne(service, session, { kind: 'products' });
   const gone = remove(service, 'products', 0, 100, 200, -1);
   await pullOne(service, session, { kind: 'products', minute: 20 });
@@ -214,7 +231,8 @@ test('the sums of a report count what was buried', async () => {
 });
 
 test('what was wrong with a record is over once it is gone', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   service.world.update('clients', service.world.ids('clients')[0] ?? 0, { credit: '1,50' });
   await pullOne(service, session, { kind: 'clients' });
   expect(await openIssueCodes(session)).toEqual(['not_a_decimal']);

@@ -55,7 +55,8 @@ describe('after the first pull', () => {
   test.each(['bookings', 'vehicle_brands', 'products'])(
     'C13: every field of %s is a typed column, filled, and shown',
     async (kind) => {
-      const [service, session] = [await sandbox({ size: 40 }), await mirror()];
+      const service = await sandbox({ size: 40 });
+      const session = await mirror();
       await pullOf(service, session, kind);
 
       const records = recordsOf(service, kind);
@@ -80,7 +81,8 @@ describe('after the first pull', () => {
   );
 
   test('types follow the hints where every value fits, and else the values', async () => {
-    const [service, session] = [await sandbox({ size: 40 }), await mirror()];
+    const service = await sandbox({ size: 40 });
+    const session = await mirror();
     const values: Record<string, readonly Json[]> = {
       whole: [1, 2, null],
       upc: ['121313', '121314'],
@@ -101,18 +103,22 @@ describe('after the first pull', () => {
     await pullOf(service, session, 'bookings');
 
     expect(await columnTypes(session, 'bookings')).toMatchObject({
-      ...{
-        whole: 'integer',
-        upc: 'text',
-        either: 'text',
-        money: 'decimal',
-        day: 'date',
-        moment: 'timestamp',
-        code: 'text',
-        mixed: 'text',
-      },
-      ...{ yes: 'text', nest: 'json', empty: 'text' },
-      ...{ price: 'decimal 2', distance: 'decimal 2', pickup_date: 'date', items: 'json', inactive: 'text' },
+      whole: 'integer',
+      upc: 'text',
+      either: 'text',
+      money: 'decimal',
+      day: 'date',
+      moment: 'timestamp',
+      code: 'text',
+      mixed: 'text',
+      yes: 'text',
+      nest: 'json',
+      empty: 'text',
+      price: 'decimal 2',
+      distance: 'decimal 2',
+      pickup_date: 'date',
+      items: 'json',
+      inactive: 'text',
     });
     const [first, second] = await rowsOf(session, 'bookings');
     expect(first).toMatchObject({
@@ -140,7 +146,8 @@ describe('after the first pull', () => {
   });
 
   test('a second pull over unchanged data writes no row and notes nothing', async () => {
-    const [service, session] = [await sandbox({ size: 40 }), await mirror()];
+    const service = await sandbox({ size: 40 });
+    const session = await mirror();
     await pullOf(service, session, 'products');
     const before = await rowsOf(session, 'products');
     const report = await pullOf(service, session, 'products');
@@ -151,7 +158,8 @@ describe('after the first pull', () => {
 });
 
 test('a later misfit is null in its column, which keeps its type, with an issue, and its text stands in a column of its own', async () => {
-  const [service, session] = [await sandbox({ size: 40 }), await mirror()];
+  const service = await sandbox({ size: 40 });
+  const session = await mirror();
   change(service, 'vehicle_brands', { rank: 7 });
   change(service, 'vehicle_brands', { rank: 8 }, 1);
   await pullOf(service, session, 'vehicle_brands');
@@ -183,7 +191,8 @@ test('a later misfit is null in its column, which keeps its type, with an issue,
 });
 
 test('what is beside the point of a column adds none: an empty text, more places, a text that no database keeps', async () => {
-  const [service, session] = [await sandbox({ size: 40 }), await mirror()];
+  const service = await sandbox({ size: 40 });
+  const session = await mirror();
   change(service, 'vehicle_brands', { rank: 7, mood: 'sunny' });
   await pullOf(service, session, 'vehicle_brands');
   const shown = await columnsOf(session, 'bi_vehicle_brands');
@@ -198,7 +207,8 @@ test('what is beside the point of a column adds none: an empty text, more places
 });
 
 test('a field of the service that is called like a column of texts keeps its name, whichever was first', async () => {
-  const [service, session] = [await sandbox({ size: 40 }), await mirror()];
+  const service = await sandbox({ size: 40 });
+  const session = await mirror();
   change(service, 'vehicle_brands', { rank: 7, rank_text: 'own', size: 1 });
   await pullOf(service, session, 'vehicle_brands');
   change(service, 'vehicle_brands', { rank: 'seven', rank_text: 'own', size: 'XL' });
@@ -217,17 +227,16 @@ test('a field of the service that is called like a column of texts keeps its nam
 });
 
 test('a field first seen later is appended, no column moves, and an analyst’s own view goes on working', async () => {
-  const [service, session] = [await sandbox({ size: 40 }), await mirror()];
+  const service = await sandbox({ size: 40 });
+  const session = await mirror();
   await pullOf(service, session, 'products');
   await session.atomically((tx) =>
     tx.execute('create view mine as select id, code, price, unit from bi_products where price > 0'),
   );
   const question = sql`select * from mine order by id`;
-  const [shown, held, mine] = [
-    await columnsOf(session, 'bi_products'),
-    await columnsOf(session, 'products'),
-    await session.query(question),
-  ];
+  const shown = await columnsOf(session, 'bi_products');
+  const held = await columnsOf(session, 'products');
+  const mine = await session.query(question);
   change(service, 'products', { aaa: '1.5', mood: 'sunny' }, 3);
   await pullOf(service, session, 'products');
   change(service, 'products', { aardvark: 1 });
@@ -235,7 +244,11 @@ test('a field first seen later is appended, no column moves, and an analyst’s 
 
   expect(await columnsOf(session, 'bi_products')).toEqual([
     ...shown,
-    ...['aaa', 'aaa_exact', 'aaa_e4', 'mood', 'aardvark'],
+    'aaa',
+    'aaa_exact',
+    'aaa_e4',
+    'mood',
+    'aardvark',
   ]);
   const heldNow = await columnsOf(session, 'products');
   expect(heldNow.slice(0, held.length)).toEqual(held);
@@ -251,7 +264,8 @@ test('a field first seen later is appended, no column moves, and an analyst’s 
 });
 
 test('C12: names that no column can have stay in _raw, with one note each', async () => {
-  const [honest, session] = [await sandbox({ size: 40 }), await mirror()];
+  const honest = await sandbox({ size: 40 });
+  const session = await mirror();
   const long = 'x'.repeat(70);
   const [id = 0] = idsOf(honest, 'clients');
   const names = ['Code', 'credit_real', 'CREDIT_E4', 'mood', 'Mood', '_x', '__proto__', 'constructor', long];
@@ -292,7 +306,8 @@ describe('what changes in the answers is noted', () => {
     body.replaceAll(new RegExp(`,"${field}":(?:"[^"]*"|null)`, 'g'), '');
 
   test('a field that vanishes from a complete list, and comes back', async () => {
-    const [{ service, honest, set }, session] = [await changing(), await mirror()];
+    const { service, honest, set } = await changing();
+    const session = await mirror();
     await pullOf(service, session, 'clients');
     set(without('website'));
     honest.setFaults([{ on: { kind: 'clients', page: 2 }, do: { status: 503 } }]);
@@ -316,7 +331,8 @@ describe('what changes in the answers is noted', () => {
   });
 
   test('an empty list has no fields, and none has vanished', async () => {
-    const [service, session] = [await sandbox({ size: 10 }), await mirror()];
+    const service = await sandbox({ size: 10 });
+    const session = await mirror();
     await pullOf(service, session, 'departments');
     for (const id of service.world.ids('departments')) service.world.remove('departments', id);
     expect((await pullOf(service, session, 'departments')).kinds[0]).toMatchObject({
@@ -327,7 +343,8 @@ describe('what changes in the answers is noted', () => {
   });
 
   test('a new field that a broken-off sweep was the first to show', async () => {
-    const [service, session] = [await sandbox({ size: 130 }), await mirror()];
+    const service = await sandbox({ size: 130 });
+    const session = await mirror();
     await pullOf(service, session, 'clients');
     for (const place of idsOf(service, 'clients').keys())
       change(service, 'clients', { mood: 'sunny', city: place }, place);
@@ -345,21 +362,25 @@ describe('what changes in the answers is noted', () => {
   });
 
   test('another envelope', async () => {
-    const [{ service, set }, session] = [await changing(), await mirror()];
+    const { service, set } = await changing();
+    const session = await mirror();
     await pullOf(service, session, 'departments');
     set((body) => body.replace(/,"success":true\}$/, ',"success":true,"notice":"moved"}'));
     await pullOf(service, session, 'departments');
     await pullOf(service, session, 'departments');
     expect(await drift(session)).toEqual([
       {
-        ...{ kind: 'departments', code: 'envelope', field: null },
+        kind: 'departments',
+        code: 'envelope',
+        field: null,
         detail: 'was data meta success, now data meta notice success',
       },
     ]);
   });
 
   test('another page size', async () => {
-    const [service, session] = [await sandbox({ size: 130 }), await mirror()];
+    const service = await sandbox({ size: 130 });
+    const session = await mirror();
     await pullOf(service, session, 'clients');
     service.setFaults([{ on: { kind: 'clients' }, do: { clampPerPage: 20 } }]);
     await pullOf(service, session, 'clients');

@@ -37,7 +37,9 @@ const SECRETS = ['hidden@example.test', 'Zoé Hidden', '98765.43', 'gloomy', 'HI
 function hide({ world }: Sandbox): { readonly client: number } {
   const [client = 0] = world.ids('clients');
   world.update('clients', client, {
-    ...{ email: 'hidden@example.test', credit: '98765.43', mood: 'gloomy' },
+    email: 'hidden@example.test',
+    credit: '98765.43',
+    mood: 'gloomy',
     contacts: [{ id: 1, nom: 'Zoé Hidden' }],
   });
   const [product = 0] = world.ids('products');
@@ -67,7 +69,8 @@ const events = (session: Session) =>
 
 describe.each(DATABASES)('%s', (_name, open) => {
   test('an excluded field never lands, and a change in it is no event', async () => {
-    const [service, session] = [await sandbox({ size: 12 }), await open()];
+    const service = await sandbox({ size: 12 });
+    const session = await open();
     const { client } = hide(service);
     await migrate(session, excluding);
     await pullOf(service, session, excluding);
@@ -89,7 +92,8 @@ describe.each(DATABASES)('%s', (_name, open) => {
   });
 
   test('naming a field later removes it from rows, nested tables, events, issues and the outbox', async () => {
-    const [service, session] = [await sandbox({ size: 12 }), await open()];
+    const service = await sandbox({ size: 12 });
+    const session = await open();
     const { client } = hide(service);
     await pullOf(service, session, kinds);
     await pullOf(service, session, kinds);
@@ -158,7 +162,8 @@ async function putEntries(session: Session, client: number): Promise<void> {
 }
 
 test('a garbled answer of such a kind is reported without a word of it', async () => {
-  const [service, session] = [await sandbox({ size: 12 }), await mirror()];
+  const service = await sandbox({ size: 12 });
+  const session = await mirror();
   hide(service);
   const garbled = await rewriting(service, (body, path) =>
     path.startsWith('/api/clients') ? `{"data":[{"email":"hidden@example.test"` : body,
@@ -170,7 +175,8 @@ test('a garbled answer of such a kind is reported without a word of it', async (
 });
 
 test('an item of a list that is no record is reported without an excluded value', async () => {
-  const [service, session] = [await sandbox({ size: 12 }), await mirror()];
+  const service = await sandbox({ size: 12 });
+  const session = await mirror();
   const wrapped = await rewriting(service, (body, path) => {
     if (!path.startsWith('/api/clients')) return body;
     const { data, ...beside } = JSON.parse(body) as { data: object[] };

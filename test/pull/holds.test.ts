@@ -20,7 +20,8 @@ test.each([
   ['products', 400, 8, []],
   ['products', 400, 9, ['products held 9']],
 ] as const)('of %s, %i in number, %i at once: %j', async (kind, size, count, expected) => {
-  const [service, session] = [await sandbox({ size }), await mirror()];
+  const service = await sandbox({ size });
+  const session = await mirror();
   await pullOne(service, session, { kind });
   removeFirst(service, kind, count);
   const asked = newRequests(service);
@@ -35,7 +36,8 @@ test.each([
 
 describe.each(DATABASES)('%s', (database) => {
   test.each(['clients', 'punches'])('an approved hold of %s still needs its proof', async (kind) => {
-    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    const service = await sandbox();
+    const session = await MIRRORS[database]();
     await pullOne(service, session, { kind });
     const [back = {}] = removeFirst(service, kind, 12);
     const id = Number(back['id']);
@@ -53,7 +55,8 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('an emptied list is held, however few its rows, and approved it is empty', async () => {
-    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    const service = await sandbox();
+    const session = await MIRRORS[database]();
     const kind = 'departments';
     await pullOne(service, session, { kind });
     removeFirst(service, kind, service.world.count(kind) - 2);
@@ -71,7 +74,8 @@ describe.each(DATABASES)('%s', (database) => {
 });
 
 test('what a person has rejected stays live, whatever the list says, and approving takes it back', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   await pullOne(service, session, { kind: 'clients' });
   removeFirst(service, 'clients', 10);
   await pullOne(service, session, { kind: 'clients', minute: 20 });
@@ -88,7 +92,8 @@ test('what a person has rejected stays live, whatever the list says, and approvi
 });
 
 test('held records that are listed again are let go, and the last of them ends the hold', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   await pullOne(service, session, { kind: 'clients' });
   const records = removeFirst(service, 'clients', 10);
   await pullOne(service, session, { kind: 'clients', minute: 20 });
@@ -103,7 +108,8 @@ test('held records that are listed again are let go, and the last of them ends t
 });
 
 test('few that go one after the other need no person', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   await pullOne(service, session, { kind: 'clients' });
   for (const minute of [20, 60, 100, 140, 180]) {
     removeFirst(service, 'clients', 3);
@@ -116,7 +122,8 @@ test('few that go one after the other need no person', async () => {
 });
 
 test('a list without a total that keeps its round number of rows may be cut off', async () => {
-  const [service, session] = [await sandbox({ size: 50 }), await mirror()]; // 100 punches, without meta.
+  const service = await sandbox({ size: 50 });
+  const session = await mirror(); // 100 punches, without meta.
   await pullOne(service, session, { kind: 'punches' });
   removeFirst(service, 'punches', 2);
   for (const note of ['a', 'b']) service.world.insert('punches', { note });
@@ -127,7 +134,8 @@ test('a list without a total that keeps its round number of rows may be cut off'
 });
 
 test('a decision is about what waits for one: what was rejected before stays rejected', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   await pullOne(service, session, { kind: 'clients' });
   removeFirst(service, 'clients', 8);
   await pullOne(service, session, { kind: 'clients', minute: 20 });

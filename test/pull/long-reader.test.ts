@@ -11,7 +11,9 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, sandbox } from './support.ts';
 
 const kind = 'clients';
-const [SIZE, SWEEPS, MINUTES_BETWEEN] = [150, 20, 3];
+const SIZE = 150;
+const SWEEPS = 20;
+const MINUTES_BETWEEN = 3;
 
 /** A log of SQLite is emptied at this size, where no reader is in the way. */
 const LOG_BYTES = 48 * 1024 * 1024;
@@ -82,7 +84,8 @@ const logBytes = (session: Session): number => statSync(`${session.location}-wal
 
 describe.each(DATABASES)('%s', (database) => {
   test('a reader with a transaction open for an hour fails no sweep and sees what it began with', async () => {
-    const [service, { session, openReader }] = [await sandbox({ size: SIZE }), await MIRRORS[database]()];
+    const service = await sandbox({ size: SIZE });
+    const { session, openReader } = await MIRRORS[database]();
     await pullOne(service, session, { kind });
     const reader = await openReader();
 

@@ -21,7 +21,9 @@ const KINDS = [clients].filter(isListed);
 /** A list of which each record has some further fields; `round` makes the values of each reading others. */
 function listOf(round: number, further: (row: number) => readonly string[]): Buffer {
   const data = Array.from({ length: ROWS }, (_, row) => ({
-    ...{ id: row + 1, code: `C${row}`, system_id: 1 },
+    id: row + 1,
+    code: `C${row}`,
+    system_id: 1,
     ...Object.fromEntries(further(row).map((name) => [name, round])),
   }));
   const meta = { current_page: 1, last_page: 1, per_page: 100, total: ROWS };
@@ -36,26 +38,31 @@ async function pullOnce(session: Session, bytes: Buffer) {
   };
   const clock = fakeClock();
   const settings = {
-    ...{
-      baseUrl: 'http://service',
-      token: 'token',
-      concurrency: 4,
-      requestsPerSecond: null,
-      timeoutSeconds: 30,
-    },
-    ...{ maxAttempts: 5, maxBodyBytes: 1e8, authHeaders: 'all' as const, proxyUrl: null },
+    baseUrl: 'http://service',
+    token: 'token',
+    concurrency: 4,
+    requestsPerSecond: null,
+    timeoutSeconds: 30,
+    maxAttempts: 5,
+    maxBodyBytes: 1e8,
+    authHeaders: 'all' as const,
+    proxyUrl: null,
   };
   await using source = openSource(settings, { clock, logger, openHttp: () => http });
   const pulling = { session, source, clock, logger, owner: createOwner() };
   const { kinds } = await pullKinds(pulling, {
-    ...{ kinds: KINDS, baseUrl: 'http://service', acceptNewSource: false, ...RULES },
+    kinds: KINDS,
+    baseUrl: 'http://service',
+    acceptNewSource: false,
+    ...RULES,
   });
   return kinds[0];
 }
 
 /** The most CPU time that one turn of the event loop takes, in milliseconds: other processes have no part in it. */
 function watchTurns(): () => number {
-  let [worst, last] = [0, process.cpuUsage()];
+  let worst = 0;
+  let last = process.cpuUsage();
   const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(last);
     worst = Math.max(worst, (user + system) / 1000);

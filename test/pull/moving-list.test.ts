@@ -43,7 +43,8 @@ async function pullMoving(
 
 /** A mirror that knew the list exactly, before it began to move. */
 async function moving(open: () => Promise<Session> = mirror) {
-  const [{ service, honest, move }, session] = [await movingService(kind), await open()];
+  const { service, honest, move } = await movingService(kind);
+  const session = await open();
   const pull = (minute: number, more: Omit<Pulled, 'minute'> = {}) =>
     pullMoving(service, session, { minute, ...more });
   await pull(0);
@@ -159,7 +160,8 @@ describe('does not count as a second complete sweep:', () => {
 
   test('one whose row was written since the first of the two began', async () => {
     const { session, pull, remove } = await moving();
-    const [gone, written] = [remove(3), remove(3)];
+    const gone = remove(3);
+    const written = remove(3);
     await pull(20);
     await session.atomically((tx) =>
       tx.query(sql`

@@ -36,7 +36,8 @@ function elementsOf(service: Sandbox, kind: string, array: string): (readonly [J
 
 describe.each(DATABASES)('%s', (_name, open) => {
   test('a first pull fills the nested tables of documented, hinted and unknown arrays, each typed', async () => {
-    const [service, session] = [await sandbox({ size: 30 }), await open()];
+    const service = await sandbox({ size: 30 });
+    const session = await open();
     const [first = 0] = service.world.ids('vehicle_brands');
     service.world.update('vehicle_brands', first, {
       notes: [{ at: '2026-01-02', cost: '1.50', seen: null }, 'x', { cost: '2.25', more: { a: 1 } }],
@@ -47,7 +48,10 @@ describe.each(DATABASES)('%s', (_name, open) => {
     expect(items.length).toBeGreaterThan(20);
     expect(await read(session, 'bi_bookings_items', 'parent_id, position, id, total_exact')).toEqual(
       items.map(([parent, position, { id, total }]) => ({
-        ...{ parent_id: parent, position, id, total_exact: total },
+        parent_id: parent,
+        position,
+        id,
+        total_exact: total,
       })),
     );
     const variants = elementsOf(service, 'products', 'variantes');
@@ -55,7 +59,10 @@ describe.each(DATABASES)('%s', (_name, open) => {
       await read(session, 'bi_products_variantes', 'parent_id, id, code, price_exact, price_e4'),
     ).toEqual(
       variants.map(([parent, , { id, code, price }]) => ({
-        ...{ parent_id: parent, id, code, price_exact: String(Number(price)) },
+        parent_id: parent,
+        id,
+        code,
+        price_exact: String(Number(price)),
         price_e4: Math.round(Number(price) * 10_000),
       })),
     );
@@ -67,7 +74,8 @@ describe.each(DATABASES)('%s', (_name, open) => {
   });
 
   test('a change of a record replaces its elements, a deletion hides them, and others are left alone', async () => {
-    const [service, session] = [await sandbox({ size: 30 }), await open()];
+    const service = await sandbox({ size: 30 });
+    const session = await open();
     await pullOf(service, session, 'clients');
     const [changed = 0, other = 0] = service.world.ids('clients');
     const contact = (nom: string): JsonObject => ({ id: 1, nom });
@@ -75,7 +83,9 @@ describe.each(DATABASES)('%s', (_name, open) => {
     service.world.update('clients', other, { city: 'Alma' });
     await pullOf(service, session, 'clients');
     const expected = elementsOf(service, 'clients', 'contacts').map(([parent, position, { nom }]) => ({
-      ...{ parent_id: parent, position, nom },
+      parent_id: parent,
+      position,
+      nom,
     }));
     expect(await read(session, 'bi_clients_contacts', 'parent_id, position, nom')).toEqual(expected);
 
@@ -88,7 +98,8 @@ describe.each(DATABASES)('%s', (_name, open) => {
   });
 
   test('a field that was only ever empty has its column, which shows elements once it holds an array', async () => {
-    const [service, session] = [await sandbox({ size: 10 }), await open()];
+    const service = await sandbox({ size: 10 });
+    const session = await open();
     const [first = 0, second = 0] = service.world.ids('departments');
     for (const id of service.world.ids('departments'))
       service.world.update('departments', id, { rooms: null, area: '' });
@@ -109,7 +120,8 @@ describe.each(DATABASES)('%s', (_name, open) => {
   });
 
   test('an array that comes as something else is an issue as long as it does', async () => {
-    const [service, session] = [await sandbox({ size: 30 }), await open()];
+    const service = await sandbox({ size: 30 });
+    const session = await open();
     const [id = 0, other = 0] = service.world.ids('clients');
     const contacts = [{ id: 1, nom: 'Anne' }];
     for (const one of [id, other]) service.world.update('clients', one, { contacts });
@@ -139,7 +151,8 @@ describe.each(DATABASES)('%s', (_name, open) => {
   });
 
   test('a field of the elements that has the name of one of our columns is told, once', async () => {
-    const [service, session] = [await sandbox({ size: 30 }), await open()];
+    const service = await sandbox({ size: 30 });
+    const session = await open();
     const [first = 0] = service.world.ids('clients');
     const contacts = [{ id: 1, nom: 'Anne', position: 'Directrice', parent_id: 7, titre: 'Mme' }];
     service.world.update('clients', first, { contacts });
@@ -149,7 +162,9 @@ describe.each(DATABASES)('%s', (_name, open) => {
         sql`select kind, code, field, detail from drift where code = 'unusable_field' order by field`,
       );
     const told = ['parent_id', 'position'].map((name) => ({
-      ...{ kind: 'clients', code: 'unusable_field', field: `contacts[].${name}` },
+      kind: 'clients',
+      code: 'unusable_field',
+      field: `contacts[].${name}`,
       detail: `the name "${name}" is taken`,
     }));
     expect(await drift()).toEqual(told);
@@ -164,7 +179,8 @@ describe.each(DATABASES)('%s', (_name, open) => {
 });
 
 test('a nested object is JSON in its column, and has a view of elements only once it was an array', async () => {
-  const [service, session] = [await sandbox({ size: 10 }), await mirror()];
+  const service = await sandbox({ size: 10 });
+  const session = await mirror();
   const [first = 0, second = 0] = service.world.ids('departments');
   service.world.update('departments', first, { head: { name: 'Anne' } });
   await pullOf(service, session, 'departments');

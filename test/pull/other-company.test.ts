@@ -16,10 +16,8 @@ async function liveCount(session: Session, of = kind): Promise<number> {
 }
 
 test('another company in the middle of a sweep lands nothing of its own, and the list concludes nothing', async () => {
-  const [ours, theirs] = [
-    await sandbox({ size: 260, systemId: 7 }),
-    await sandbox({ size: 260, systemId: 8 }),
-  ];
+  const ours = await sandbox({ size: 260, systemId: 7 });
+  const theirs = await sandbox({ size: 260, systemId: 8 });
   const session = await mirror();
   const name = 'purchase_products';
   await pullOne(ours, session, { kind: name });
@@ -66,7 +64,8 @@ describe('a lease that is lost while deletions are concluded', () => {
   test.each([20, 40])(
     'at the look of minute %i: no tombstone, no mark, and the new owner stays',
     async (lost) => {
-      const [service, session] = [await sandbox({ size: 130 }), await mirror()];
+      const service = await sandbox({ size: 130 });
+      const session = await mirror();
       await pullOne(service, session, { kind });
       service.world.remove(kind, service.world.ids(kind)[0] ?? 0);
       if (lost > 20) await pullOne(service, session, { kind, minute: 20 });
@@ -90,7 +89,8 @@ describe('a lease that is lost while deletions are concluded', () => {
 
 describe('a source that is accepted as new', () => {
   test("the old company's rows are held, never deleted on their own; what the old one showed is forgotten", async () => {
-    const [ours, theirs] = [await sandbox({ systemId: 7 }), await sandbox({ systemId: 8 })];
+    const ours = await sandbox({ systemId: 7 });
+    const theirs = await sandbox({ systemId: 8 });
     const session = await mirror();
     for (const minute of [0, 10]) await pullFrom(ours, session, { parts: { clock: clockAt(minute) } });
     await session.atomically((tx) => tx.query(sql`update kind_state set control_failures = 3`));
@@ -114,12 +114,17 @@ describe('a source that is accepted as new', () => {
   });
 
   test('a page that has the bytes of an old page is parsed: its rows may be others by now', async () => {
-    const [ours, session] = [await sandbox({ size: 260 }), await mirror()];
+    const ours = await sandbox({ size: 260 });
+    const session = await mirror();
     await pullOne(ours, session, { kind });
     const { source, parsed } = watched(ours, 10);
     const moved = await rewriting(ours, (body) => body);
     const report = await pullOne(ours, session, {
-      ...{ kind, minute: 10, parts: { source }, baseUrl: moved.url, acceptNewSource: true },
+      kind,
+      minute: 10,
+      parts: { source },
+      baseUrl: moved.url,
+      acceptNewSource: true,
     });
     await source.close();
 

@@ -92,7 +92,8 @@ describe.each(DATABASES)('a row that a write of ours is changing in %s', (databa
     // The first page, for the write to come in between; one in the middle, for those before it to land meanwhile.
     on.service.setFaults(
       [1, 20].map((page) => ({
-        ...{ on: { kind: 'clients', method: 'GET', page }, times: 1 },
+        on: { kind: 'clients', method: 'GET', page },
+        times: 1,
         do: { holdMs: 500 },
       })),
     );

@@ -29,7 +29,8 @@ async function pullWatched(service: Sandbox, session: Session, step: Omit<Step, 
 
 /** A mirror that holds three pages of clients, known exactly. */
 async function pulled(open: () => Promise<Session> = mirror, size = 260) {
-  const [service, session] = [await sandbox({ size }), await open()];
+  const service = await sandbox({ size });
+  const session = await open();
   await pullOne(service, session, { kind });
   return { service, session };
 }
@@ -50,8 +51,18 @@ describe.each(DATABASES)('%s', (database) => {
     const report = await pullWatched(service, session, { minute: 10 });
 
     expect(report).toMatchObject({
-      ...{ parsed: [], state: 'certified', pages: 3, rows: 260, unchanged: 260, requests: 4 },
-      ...{ created: 0, updated: 0, restored: 0, deleted: 0, quarantined: 0, reason: null },
+      parsed: [],
+      state: 'certified',
+      pages: 3,
+      rows: 260,
+      unchanged: 260,
+      requests: 4,
+      created: 0,
+      updated: 0,
+      restored: 0,
+      deleted: 0,
+      quarantined: 0,
+      reason: null,
     });
     expect(await rowsOf(session, kind)).toEqual(before);
     for (const minute of [20, 30, 40])
@@ -159,7 +170,10 @@ describe('a page that is known is parsed all the same', () => {
     // An empty page is never known.
     const rules = { deletions: { graceSeconds: 0, holdAbove: { rows: 1000, share: 1 } } };
     expect(await pullWatched(service, session, { minute: 10, rules })).toMatchObject({
-      ...{ parsed: [1, 2, 3], deleted: 100, state: 'certified', rows: 200 },
+      parsed: [1, 2, 3],
+      deleted: 100,
+      state: 'certified',
+      rows: 200,
     });
     expect((await pullWatched(service, session, { minute: 20, rules })).parsed).toEqual([3]);
     await expectTruth(service, session);
@@ -204,9 +218,11 @@ describe('what goes on while pages are not parsed', () => {
   });
 
   test('a field that vanishes is noticed once no page shows it any more', async () => {
-    const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+    const service = await sandbox({ size: 260 });
+    const session = await mirror();
     const ids = service.world.ids(kind);
-    const [first, last] = [ids[0] ?? 0, ids[259] ?? 0];
+    const first = ids[0] ?? 0;
+    const last = ids[259] ?? 0;
     for (const id of [first, last]) service.world.update(kind, id, { mood: 'sunny' });
     await pullOne(service, session, { kind });
     await pullOne(service, session, { kind, minute: 10 });

@@ -34,7 +34,8 @@ interface Scene {
 
 /** A mirror whose service has just lost one record. */
 async function oneGone(open: () => Promise<Session> = mirror): Promise<Scene> {
-  const [service, session] = [await sandbox({ size: 130 }), await open()];
+  const service = await sandbox({ size: 130 });
+  const session = await open();
   await pullOne(service, session, { kind });
   const gone = service.world.ids(kind)[7] ?? 0;
   const record = service.world.get(kind, gone) ?? {};
@@ -217,7 +218,8 @@ test('a control that is gone by the second look makes that round worthless', asy
 });
 
 test('many records are asked for some at a time, each time with a control', async () => {
-  const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+  const service = await sandbox({ size: 260 });
+  const session = await mirror();
   const rules = { deletions: { graceSeconds: 900, holdAbove: { rows: 1000, share: 1 } } };
   await pullOne(service, session, { kind });
   for (const id of service.world.ids(kind).slice(0, 130)) service.world.remove(kind, id);

@@ -10,7 +10,8 @@ describe('a pull', () => {
   test.each(['documented', 'wild'] as const)(
     'holds what the service has, envelopes %s',
     async (envelopes) => {
-      const [service, session] = [await sandbox({ size: 260, envelopes }), await mirror()];
+      const service = await sandbox({ size: 260, envelopes });
+      const session = await mirror();
 
       const report = await pullFrom(service, session);
 
@@ -31,7 +32,8 @@ describe('a pull', () => {
   );
 
   test('over unchanged data writes no row of a kind', async () => {
-    const [service, session] = [await sandbox(), await mirror()];
+    const service = await sandbox();
+    const session = await mirror();
     await pullFrom(service, session);
     const before = await Promise.all(LISTED_KINDS.map(({ name }) => rowsOf(session, name)));
 
@@ -43,7 +45,8 @@ describe('a pull', () => {
   });
 
   test('after one change writes that row alone', async () => {
-    const [service, session] = [await sandbox(), await mirror()];
+    const service = await sandbox();
+    const session = await mirror();
     await pullFrom(service, session);
     const before = await rowsOf(session, 'clients');
     const changed = service.world.ids('clients')[7] ?? 0;
@@ -60,7 +63,8 @@ describe('a pull', () => {
   });
 
   test('of one kind leaves the others alone', async () => {
-    const [service, session] = [await sandbox(), await mirror()];
+    const service = await sandbox();
+    const session = await mirror();
     const report = await pullFrom(service, session, { request: { kinds: LISTED_KINDS.slice(4, 5) } });
 
     expect(report.kinds.map(({ kind }) => kind)).toEqual(['categories']);
@@ -68,7 +72,8 @@ describe('a pull', () => {
   });
 
   test('C13: keeps and lists fields that nobody documented', async () => {
-    const [service, session] = [await sandbox(), await mirror()];
+    const service = await sandbox();
+    const session = await mirror();
     service.world.update('clients', service.world.ids('clients')[0] ?? 0, { mood: 'sunny', score: 12 });
     await pullFrom(service, session);
 
@@ -85,7 +90,8 @@ describe('a pull', () => {
   });
 
   test('C11: a bad value costs a null and an issue, a bad row itself; the issues close when the service mends them', async () => {
-    const [honest, session] = [await sandbox(), await mirror()];
+    const honest = await sandbox();
+    const session = await mirror();
     const [first = 0, second = 0] = honest.world.ids('clients');
     honest.world.update('clients', first, { credit: '1,50', creation_date: '2025-02-30' });
     let written = '"007"';
@@ -140,7 +146,8 @@ describe('a fault of the service', () => {
   test.each(failing)(
     '%s: %j ends one kind and no other, and nothing untrue lands',
     async (_, deed, state, reason) => {
-      const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+      const service = await sandbox({ size: 260 });
+      const session = await mirror();
       service.setFaults([{ on: { kind: 'clients' }, do: deed }]);
 
       const report = await pullFrom(service, session, { request: { kinds: BESIDE_CLIENTS } });
@@ -155,13 +162,15 @@ describe('a fault of the service', () => {
 
       service.setFaults([]);
       await pullFrom(service, session, { request: { kinds: BESIDE_CLIENTS } });
-      const [content, truth] = [await contentOf(session), truthOf(service)];
+      const content = await contentOf(session);
+      const truth = truthOf(service);
       for (const { name } of BESIDE_CLIENTS) expect(content[name]).toEqual(truth[name]);
     },
   );
 
   test('A23: what passes is repeated and counted', async () => {
-    const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+    const service = await sandbox({ size: 260 });
+    const session = await mirror();
     service.setFaults([
       { on: { kind: 'clients', page: 2 }, times: 2, do: { status: 500 } },
       { on: { kind: 'providers' }, times: 1, do: { status: 429, retryAfter: '7' } },
@@ -178,7 +187,8 @@ describe('a fault of the service', () => {
 
 describe('two pulls', () => {
   test('A26: of one kind at once: the second finds it busy', async () => {
-    const [service, session] = [await sandbox(), await mirror()];
+    const service = await sandbox();
+    const session = await mirror();
     const stranger = { name: 'another-host:1:x', isDead: () => false };
     await session.atomically((tx) =>
       tx.query(sql`insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)

@@ -72,12 +72,17 @@ export async function backfillFrom(
   session: Session,
   { minute = 0, kind: name, extent, rules, parts, baseUrl = service.url }: Refill,
 ): Promise<BackfillReport> {
-  const [kind, clock] = [kindNamed(name), clockAt(minute)];
+  const kind = kindNamed(name);
+  const clock = clockAt(minute);
   if (kind === undefined) throw new Error(`There is no kind ${name}`);
   await using source = openSandboxSource(service, clock);
   const request: BackfillRequest = {
-    ...{ kind, extent, baseUrl, request: JSON.stringify(extent) },
-    ...{ ...RULES, ...rules },
+    kind,
+    extent,
+    baseUrl,
+    request: JSON.stringify(extent),
+    ...RULES,
+    ...rules,
   };
   return await backfill({ session, source, clock, logger, owner: createOwner(), ...parts }, request);
 }

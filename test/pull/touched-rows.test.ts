@@ -57,7 +57,8 @@ const rowOf = async (session: Session, id: number): Promise<Row> =>
 describe.each(DATABASES)('%s', (database) => {
   /** A mirror that knows three pages of clients, pulled twice. */
   async function pulled() {
-    const [service, session] = [await sandbox({ size: 260 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 260 });
+    const session = await MIRRORS[database]();
     for (const minute of [0, 10]) await pullOne(service, session, { kind, minute });
     return { service, session, ids: service.world.ids(kind) };
   }
@@ -213,7 +214,8 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('a record that was only ever asked for, before the baseline, is no inserted row', async () => {
-    const [service, session] = [await sandbox({ size: 60 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 60 });
+    const session = await MIRRORS[database]();
     const [id = 0] = service.world.ids(kind);
     await backfillFrom(service, session, { kind, extent: { ids: [String(id)] } });
     service.world.remove(kind, id);
@@ -249,7 +251,9 @@ describe.each(DATABASES)('%s', (database) => {
     );
     expect(await shortEvents(session)).toEqual([]);
     const again = await backfillFrom(service, session, {
-      ...{ kind, minute: 30, extent: { pages: { from: 1, to: Infinity } } },
+      kind,
+      minute: 30,
+      extent: { pages: { from: 1, to: Infinity } },
     });
     expect(again).toMatchObject({ rows: 260, mended: 0, unchanged: 260 });
   });

@@ -44,7 +44,8 @@ describe.each(DATABASES)('in %s', (database) => {
   test.each(BEYOND)(
     'a list that tells nothing is known at every length; beyond its end: %s',
     async (beyond) => {
-      const [{ service, state, requests }, session] = [await bareService(beyond), await MIRRORS[database]()];
+      const { service, state, requests } = await bareService(beyond);
+      const session = await MIRRORS[database]();
       let minute = 0;
       const pull = () => pullOne(service, session, { kind: 'bookings', minute: (minute += 20) });
       for (const rows of [12, 15, 16, 40, 45, 60]) {

@@ -30,7 +30,11 @@ describe('a field is described', () => {
     const contacts = field(kindNamed('clients'), 'contacts');
     expect(contacts).toMatchObject({ type: 'json', meaning: 'list of entries' });
     expect(contacts?.items).toContainEqual({
-      ...{ name: 'nom', type: 'text', scale: null, meaning: 'text', refersTo: null },
+      name: 'nom',
+      type: 'text',
+      scale: null,
+      meaning: 'text',
+      refersTo: null,
     });
   });
 
@@ -63,7 +67,8 @@ test('of every kind: each field once, the id never written, everything else writ
     for (const { name, write, meaning } of fields) {
       expect(meaning).not.toBe('');
       expect([kind.name, name, write !== null]).toEqual([
-        ...[kind.name, name],
+        kind.name,
+        name,
         name !== 'id' && (create !== null || update !== null),
       ]);
     }

@@ -29,7 +29,10 @@ function insertHardRecords(world: World): void {
     world.insert('bookings', { code: `H${at}`, distance: '1.50', items: [], ...booking });
   for (const [at, date] of EDGES.entries())
     world.insert('punches', {
-      ...{ user_id: 31 + (at % 2), date, start_time: '08:00:00', ptotal: at % 3 === 0 ? '-0.25' : '7.75' },
+      user_id: 31 + (at % 2),
+      date,
+      start_time: '08:00:00',
+      ptotal: at % 3 === 0 ? '-0.25' : '7.75',
       end_time: at % 4 === 0 ? null : '16:00:00',
     });
   insertHardPurchases(world);
@@ -69,7 +72,8 @@ test(
   async () => {
     const service = await sandbox();
     insertHardRecords(service.world);
-    const [sqlite, postgres] = [await mirror(), (await postgresMirror()).session];
+    const sqlite = await mirror();
+    const postgres = (await postgresMirror()).session;
     const worked = await liveThrough(service, [sqlite, postgres], DAYS);
     expect(worked.map(({ restored }) => restored)).toContain(1);
     for (const { name } of REPORTS) {

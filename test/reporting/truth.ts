@@ -20,7 +20,11 @@ export const TRUTHS: Readonly<Record<string, (company: Company) => Rows>> = {
   'bookings-by-month': ({ world }) => bookings(world),
   'changes-by-day': ({ worked }) =>
     worked.map((day) => [
-      ...[day.day, String(day.created), String(day.updated), String(day.deleted), String(day.restored)],
+      day.day,
+      String(day.created),
+      String(day.updated),
+      String(day.deleted),
+      String(day.restored),
       '0',
     ]),
   'margin-by-product': ({ world }) => margins(world),
@@ -62,10 +66,13 @@ function purchases(world: World): Rows {
     );
     const waiting = total(all.filter(isWaiting), 'produit_total');
     const row = [
-      ...[id, ...presentTexts(world.get('providers', Number(id)), ['code', 'name'])],
-      ...[String(all.length), String(all.filter(isWaiting).length)],
+      id,
+      ...presentTexts(world.get('providers', Number(id)), ['code', 'name']),
+      String(all.length),
+      String(all.filter(isWaiting).length),
       ...[total(all, 'produit_quantite_receive'), total(all, 'produit_quantite_onhold')].map(String),
-      ...[...both(received), ...both(waiting)],
+      ...both(received),
+      ...both(waiting),
     ];
     return { id, by: waiting, row };
   });
@@ -118,8 +125,12 @@ function margins(world: World): Rows {
     const value = valueAt(product?.['price'], quantity);
     const margin = value === null ? null : value - cost;
     const row = [
-      ...[id, ...presentTexts(product, ['code', 'name_fr']), String(lines.length), String(quantity)],
-      ...[...both(cost), value === null ? null : String(value)],
+      id,
+      ...presentTexts(product, ['code', 'name_fr']),
+      String(lines.length),
+      String(quantity),
+      ...both(cost),
+      value === null ? null : String(value),
       ...(margin === null ? [null, null] : both(margin)),
     ];
     return { id, by: margin ?? 0n, row };

@@ -21,7 +21,9 @@ test.each([
   [503, 'unavailable', ['source.unreachable', 'source.back']],
   [429, 'rate_limited', []],
 ])('a service that answers only %d ends a reading as %s; the log has %j', async (status, reason, events) => {
-  const [service, log, clock] = [await sandbox(), memoryLog(), clockAt(0)];
+  const service = await sandbox();
+  const log = memoryLog();
+  const clock = clockAt(0);
   const opened = openSandboxSource(service, clock);
   onTestFinished(() => opened[Symbol.asyncDispose]());
   const source = watchService(opened, { clock, logger: log.logger });

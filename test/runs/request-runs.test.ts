@@ -12,7 +12,10 @@ import { DATABASES, MIRRORS, pullOne } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
 import { memoryLog } from './engine/support.ts';
 
-const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
+const SECOND = 1_000;
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
 
 /** A clock that somebody sets. */
 function wallClock(start: string) {
@@ -28,7 +31,11 @@ function wallClock(start: string) {
 }
 
 const scheduled = (cron: string, more: Partial<Schedule> = {}): Schedule => ({
-  ...{ name: 'often', cron, timezone: 'UTC', kinds: ['departments'], ...more },
+  name: 'often',
+  cron,
+  timezone: 'UTC',
+  kinds: ['departments'],
+  ...more,
 });
 
 const mirror = () => tempMirror([kindNamed('departments')]);
@@ -49,7 +56,8 @@ function looker(session: Session, clock: Clock, schedule: Schedule) {
 }
 
 test('a schedule begins when it is first looked at: what came due before is none of its slots', async () => {
-  const [session, wall] = [await mirror(), wallClock('2026-03-01T12:30:00Z')];
+  const session = await mirror();
+  const wall = wallClock('2026-03-01T12:30:00Z');
   const { look } = looker(session, wall.clock, scheduled('0 * * * *'));
   await look();
   wall.pass(30 * MINUTE - 1);
@@ -62,7 +70,8 @@ test('a schedule begins when it is first looked at: what came due before is none
 });
 
 test('H03 F15 after a week without any process, one run: that of the latest slot', async () => {
-  const [session, wall] = [await mirror(), wallClock('2026-03-01T12:30:00Z')];
+  const session = await mirror();
+  const wall = wallClock('2026-03-01T12:30:00Z');
   const schedule = scheduled('*/10 * * * *');
   await looker(session, wall.clock, schedule).look();
   wall.pass(7 * DAY + 5 * MINUTE);
@@ -76,7 +85,8 @@ test('H03 F15 after a week without any process, one run: that of the latest slot
 });
 
 test('a yearly schedule is caught up, although its last run is long forgotten', async () => {
-  const [session, wall] = [await mirror(), wallClock('2026-01-01T00:00:00Z')];
+  const session = await mirror();
+  const wall = wallClock('2026-01-01T00:00:00Z');
   const schedule = scheduled('0 5 29 2 *');
   await looker(session, wall.clock, schedule).look();
   wall.pass(1000 * DAY);
@@ -85,7 +95,8 @@ test('a yearly schedule is caught up, although its last run is long forgotten', 
 });
 
 test('H04 a slot while its kinds are asked for gets no second run, and says so', async () => {
-  const [session, wall] = [await mirror(), wallClock('2026-03-01T12:30:00Z')];
+  const session = await mirror();
+  const wall = wallClock('2026-03-01T12:30:00Z');
   const { look, log } = looker(session, wall.clock, scheduled('* * * * *'));
   for (let minute = 0; minute < 4; minute++) {
     await look();
@@ -99,7 +110,8 @@ test('H04 a slot while its kinds are asked for gets no second run, and says so',
 });
 
 test('H01 a clock that was an hour ahead, or ten, and is put right misses nothing and doubles nothing', async () => {
-  const [session, wall] = [await mirror(), wallClock('2026-03-01T12:30:00Z')];
+  const session = await mirror();
+  const wall = wallClock('2026-03-01T12:30:00Z');
   const schedule = scheduled('0 * * * *');
   const { look } = looker(session, wall.clock, schedule);
   const walk = async (hours: number, looking: () => Promise<void>): Promise<void> => {
@@ -131,7 +143,8 @@ test('H03 however looks are spread over a change of the clocks, and whoever look
       fc.constantFrom('*/10 * * * *', '30 2 * * *', '*/20 1-3 * * *', '0 */2 * * *', '5 2,3 * * 0'),
       fc.array(fc.tuple(fc.integer({ min: 1, max: 90 }), fc.boolean()), { minLength: 5, maxLength: 25 }),
       async (text, steps) => {
-        const [session, wall] = [await mirror(), wallClock(new Date(from).toISOString())];
+        const session = await mirror();
+        const wall = wallClock(new Date(from).toISOString());
         const schedule = scheduled(text, { timezone: zone });
         const processes = [looker(session, wall.clock, schedule), looker(session, wall.clock, schedule)];
         for (const { look } of processes) await look();
@@ -163,7 +176,8 @@ function slotsOf(cron: string, timezone: string, from: number): number[] {
 }
 
 test('a mirror that is away for a while costs no slot', async () => {
-  const [session, wall] = [await mirror(), wallClock('2026-03-01T12:59:59Z')];
+  const session = await mirror();
+  const wall = wallClock('2026-03-01T12:59:59Z');
   let isAway = false;
   const flaky: Session = {
     ...session,
@@ -182,7 +196,8 @@ test('a mirror that is away for a while costs no slot', async () => {
 });
 
 test('schedules are checked until they are stopped; one that fails is checked again', async () => {
-  const [session, log] = [await mirror(), memoryLog()];
+  const session = await mirror();
+  const log = memoryLog();
   let isAway = true;
   const flaky: Session = {
     ...session,

@@ -3,7 +3,9 @@ import { createTask } from 'node-cron';
 import { describe, expect, test } from 'vitest';
 import { dueSlot, nextSlot, staleKinds, wholeSweeps } from '../../src/runs/schedule.ts';
 
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
 
 const part = (least: number, most: number) => {
   const value = fc.integer({ min: least, max: most });
@@ -54,9 +56,11 @@ describe('the slot that is due', () => {
     const jumps = fc.array(fc.integer({ min: -300, max: 900 }), { minLength: 3, maxLength: 20 });
     fc.assert(
       fc.property(expression, jumps, (cron, steps) => {
-        const [from, to] = [Date.UTC(2026, 4, 1), Date.UTC(2026, 4, 3)];
+        const from = Date.UTC(2026, 4, 1);
+        const to = Date.UTC(2026, 4, 3);
         const expected = matches(cron, from, to);
-        let [now, last] = [from, from];
+        let now = from;
+        let last = from;
         for (const step of steps) {
           now = Math.min(Math.max(now + step * MINUTE, from), to - 1);
           const latest = expected.findLast((instant) => instant > last && instant <= now) ?? null;

@@ -11,7 +11,8 @@ import { settingsFor } from '../support/command-line.ts';
 
 /** Pulls clients as `serve` does; returns the outcomes that it logged. */
 async function pulled(service: Sandbox, session: Session, minute = 0) {
-  const [log, clock] = [memoryLog(), clockAt(minute)];
+  const log = memoryLog();
+  const clock = clockAt(minute);
   const source = openSandboxSource(service, clock);
   onTestFinished(() => source[Symbol.asyncDispose]());
   const owner = { name: 'one', isDead: () => false };
@@ -25,17 +26,23 @@ async function pulled(service: Sandbox, session: Session, minute = 0) {
 
 describe.each(DATABASES)('in %s', (database) => {
   test('each run is one line with its figures', async () => {
-    const [service, session] = [await sandbox({ size: 30 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 30 });
+    const session = await MIRRORS[database]();
     expect(await pulled(service, session)).toMatchObject([
       {
-        ...{ level: 30, event: 'run.finished', runId: 1, rows: 30, durationMs: expect.any(Number) as number },
+        level: 30,
+        event: 'run.finished',
+        runId: 1,
+        rows: 30,
+        durationMs: expect.any(Number) as number,
         kinds: [{ kind: 'clients', state: 'certified', rows: 30 }],
       },
     ]);
   });
 
   test('a run that reads no list fails, with a warning', async () => {
-    const [service, session] = [await sandbox({ size: 30 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 30 });
+    const session = await MIRRORS[database]();
     service.setFaults([{ on: { kind: 'clients' }, times: 99, do: { status: 403 } }]);
     expect(await pulled(service, session)).toMatchObject([
       { level: 40, event: 'run.failed', kinds: [{ kind: 'clients', state: 'aborted', reason: 'forbidden' }] },
@@ -43,7 +50,8 @@ describe.each(DATABASES)('in %s', (database) => {
   });
 
   test('a mass disappearance is told once, and so is a field that the service adds', async () => {
-    const [service, session] = [await sandbox({ size: 30 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 30 });
+    const session = await MIRRORS[database]();
     for (const minute of [0, 30]) await pulled(service, session, minute);
     const [kept, ...gone] = service.world.ids('clients');
     for (const id of gone) service.world.remove('clients', id);

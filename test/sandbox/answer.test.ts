@@ -32,7 +32,10 @@ test('wraps written records too', async () => {
 test('writes the numbers of meta as text in the wild', async () => {
   await using sandbox = await startSandbox({ size: 60, envelopes: 'wild' });
   expect((await askList(sandbox, '/api/clients?page=2')).meta).toEqual({
-    ...{ current_page: '2', last_page: '3', per_page: '25', total: '60' },
+    current_page: '2',
+    last_page: '3',
+    per_page: '25',
+    total: '60',
   });
 });
 

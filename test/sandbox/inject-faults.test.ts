@@ -41,10 +41,8 @@ test('a login page comes as a 200', async () => {
 
 test('a list may ignore the page', async () => {
   await using sandbox = await sandboxThat({ ignorePage: true });
-  const [first, second] = [
-    await askList(sandbox, '/api/clients'),
-    await askList(sandbox, '/api/clients?page=2'),
-  ];
+  const first = await askList(sandbox, '/api/clients');
+  const second = await askList(sandbox, '/api/clients?page=2');
   expect(second).toEqual(first);
 });
 

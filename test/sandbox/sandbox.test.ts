@@ -83,7 +83,10 @@ test('answers another record of the same number at the misprinted paths', async 
 test('pages documented lists by 25, by per_page up to 100, and past the end with nothing', async () => {
   await using sandbox = await startSandbox({ size: 130 });
   expect((await askList(sandbox, '/api/clients')).meta).toEqual({
-    ...{ current_page: 1, last_page: 6, per_page: 25, total: 130 },
+    current_page: 1,
+    last_page: 6,
+    per_page: 25,
+    total: 130,
   });
   expect((await askList(sandbox, '/api/clients?per_page=7')).data).toHaveLength(7);
   expect((await askList(sandbox, '/api/clients?per_page=500&page=2')).data).toHaveLength(30);
@@ -152,13 +155,23 @@ test('takes a write in its write names and forms', async () => {
   expect(
     await post('/api/clients', { code: 'C', name: 'N', address2: 'app. 3', credit: 12.5 }),
   ).toMatchObject({
-    ...{ code: 'C', name: 'N', adresse2: 'app. 3', credit: '12.50', contacts: [] },
+    code: 'C',
+    name: 'N',
+    adresse2: 'app. 3',
+    credit: '12.50',
+    contacts: [],
   });
   expect(await post('/api/punch', { user_id: 4, date: '2026-01-05', start_time: '08:30' })).toMatchObject({
-    ...{ user_id: 4, date: '2026-01-05', start_time: '08:30:00', end_time: null, system_id: 7 },
+    user_id: 4,
+    date: '2026-01-05',
+    start_time: '08:30:00',
+    end_time: null,
+    system_id: 7,
   });
   expect(await post('/api/purchases_products', { purchase_id: '4101', product_id: '12' })).toMatchObject({
-    ...{ purchase_id: 4101, product_id: '12', product_price: '0.0000' },
+    purchase_id: 4101,
+    product_id: '12',
+    product_price: '0.0000',
   });
 });
 

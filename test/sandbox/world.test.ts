@@ -17,7 +17,8 @@ test('the same seed makes the same company', () => {
 });
 
 test('another seed makes other records under the same ids', () => {
-  const [one, other] = [worldOf(), worldOf({ seed: 2 })];
+  const one = worldOf();
+  const other = worldOf({ seed: 2 });
   expect(other.ids('projects')).toEqual(one.ids('projects'));
   expect(everything(other)).not.toBe(everything(one));
 });
@@ -32,7 +33,8 @@ test('its records end on the day that it is given', () => {
 });
 
 test('another company shares no id', () => {
-  const [one, other] = [worldOf(), worldOf({ systemId: 8 })];
+  const one = worldOf();
+  const other = worldOf({ systemId: 8 });
   for (const { name } of SERVED_KINDS) {
     const ids = new Set(one.ids(name));
     expect(other.ids(name).filter((id) => ids.has(id))).toEqual([]);
@@ -40,7 +42,8 @@ test('another company shares no id', () => {
 });
 
 test('a record does not depend on whether others were asked for', () => {
-  const [one, other] = [worldOf(), worldOf()];
+  const one = worldOf();
+  const other = worldOf();
   const id = one.ids('clients')[9] ?? 0;
   recordsOf(one, 'clients');
   expect(one.get('clients', id)).toEqual(other.get('clients', id));

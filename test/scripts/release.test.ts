@@ -62,7 +62,8 @@ test('every file that names the version gets the new one, and nothing else chang
   const { version } = JSON.parse(before.get('package.json') ?? '') as { version: string };
   const after = releaseEdits(before, RELEASE);
   for (const path of RELEASED_FILES.filter((path) => path !== 'CHANGELOG.md')) {
-    const [was, is] = [before.get(path)?.split('\n') ?? [], after.get(path)?.split('\n') ?? []];
+    const was = before.get(path)?.split('\n') ?? [];
+    const is = after.get(path)?.split('\n') ?? [];
     const changed = is.filter((line, at) => line !== was[at]);
     expect([path, is.length]).toEqual([path, was.length]);
     expect([path, changed.length]).toEqual([path, path === 'package-lock.json' ? 2 : 1]);

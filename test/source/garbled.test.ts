@@ -15,7 +15,8 @@ import {
   ticker,
 } from './service.ts';
 
-const [STRIDE, TOTAL] = [10, 75];
+const STRIDE = 10;
+const TOTAL = 75;
 const good = (page: number, total = TOTAL): object => listBody(page, STRIDE, total);
 
 type Garble = (page: number, total: number) => unknown;
@@ -59,7 +60,8 @@ describe.each(Object.entries(GARBLED))('a garbled answer to a read: %s', (reason
     expect(source.counts).toEqual({ requests: 10, retries: 1 });
     expect(clock.sleeps).toEqual([250]);
     expect(responses.at(-1)?.plan).toMatchObject({ hasHoles: false, ask: null });
-    const [before, again] = [responses[3], responses[4]];
+    const before = responses[3];
+    const again = responses[4];
     expect(again?.sent).toBeGreaterThan((before?.answered ?? Infinity) + 2);
     expect(again?.answered).toBeGreaterThan(again?.sent ?? Infinity);
   });
@@ -270,7 +272,8 @@ describe('a list of 1,000 pages', () => {
 
   test('with four garbled answers in 1,000 is read whole, in 99 of 100 sweeps at least', async () => {
     const sweeps = 15;
-    let [whole, garbled] = [0, 0];
+    let whole = 0;
+    let garbled = 0;
     for (let sweep = 0; sweep < sweeps; sweep++) {
       const service = garblingService(sweep * 7919 + 1);
       const { source } = open('http://service', {}, () => service.http);

@@ -41,7 +41,12 @@ async function company(size: number): Promise<{ sandbox: Sandbox; source: Source
 const parsed = (responses: readonly ListResponse[]): number[] =>
   responses.filter(({ isKnown }) => !isKnown).map(({ page }) => page);
 const told = ({ page, rows, meta, envelope, digest, end, read }: ListResponse) => ({
-  ...{ page, rows, meta, envelope, end, records: read() },
+  page,
+  rows,
+  meta,
+  envelope,
+  end,
+  records: read(),
   digest: digest && { digest: digest.digest, bytes: digest.bytes },
 });
 

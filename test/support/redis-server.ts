@@ -15,7 +15,8 @@ import { findProgram } from './apt.ts';
 export const findRedis = (): string =>
   findProgram({
     names: ['redis-server', 'valkey-server'],
-    ...{ package: 'redis-server', what: 'a redis-server (6.2 or later)' },
+    package: 'redis-server',
+    what: 'a redis-server (6.2 or later)',
   });
 
 /** A Redis of our own that keeps nothing on disk. */

@@ -16,7 +16,8 @@ export class TakeTurns extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const of = (pattern: RegExp) => sorted.filter(({ moduleId }) => pattern.test(moduleId));
-    const [reckoning, waiting] = [of(RECKONING), of(WAITING)];
+    const reckoning = of(RECKONING);
+    const waiting = of(WAITING);
     const rest = sorted.filter(({ moduleId }) => !RECKONING.test(moduleId) && !WAITING.test(moduleId));
     return [...spread(waiting.splice(0, reckoning.length), reckoning, 1), ...spread(waiting, rest, BETWEEN)];
   }

@@ -18,7 +18,7 @@ const PROOF_FILES = pathsOf([
   'both/equal-dumps',
   'both/touched-at-random',
   'diff/plan-deletions-properties',
-  'jobs/schedule',
+  'runs/schedule',
   'mirror/records/as-of',
   'outbound/interleavings',
   'pull/crash',
@@ -53,7 +53,7 @@ const CLOCK_FILES = pathsOf([
 
 /** What is killed or cut off again and again, or sent far too much; `npm test` runs the same files at a smaller size. */
 const SIZED_FILES = pathsOf([
-  'audit/compare-record',
+  'report/verify/compare-record',
   'cli/verify',
   'diff/certify',
   'end-to-end/kill',
@@ -64,14 +64,14 @@ const SIZED_FILES = pathsOf([
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
   'mirror/records/as-of',
-  'mirror/sqlite/session',
+  'db/sqlite/session',
   'mirror/tables/kind-table',
   'pull/crash',
   'pull/freshness/planner',
   'pull/freshness/seeded-schedules',
   'pull/land/land-pages',
   'pull/many-fields',
-  'server/fuzz',
+  'http/fuzz',
 ]);
 
 const LONG_FILES = [...CLOCK_FILES, ...SIZED_FILES];
@@ -86,10 +86,10 @@ const CLIENTS = 'test/clients/**/*.test.ts';
 export const ALONE: readonly string[] = pathsOf([
   'canary/sings',
   'lib/time/clock',
-  'mirror/sqlite/session',
+  'db/sqlite/session',
   'sandbox/generate/from-catalogue',
   'sandbox/large-company',
-  'server/slow-clients',
+  'http/slow-clients',
 ]);
 
 interface Files {

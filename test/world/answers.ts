@@ -13,7 +13,8 @@ export interface Answer {
 export type Outcome = Answer | 'lost' | 'unreachable';
 
 export const json = (status: number, body: string): Answer => ({
-  ...{ status, body },
+  status,
+  body,
   headers: { 'content-type': 'application/json' },
 });
 
@@ -21,7 +22,8 @@ export const failure = (status: number, message: string): Answer =>
   json(status, JSON.stringify({ success: false, message }));
 
 const page = (status: number): Answer => ({
-  ...{ status, headers: { 'content-type': 'text/html' } },
+  status,
+  headers: { 'content-type': 'text/html' },
   body: `<!doctype html><html><head><title>${status}</title></head><body><center>nginx</center></body></html>`,
 });
 

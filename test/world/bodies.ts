@@ -35,7 +35,8 @@ export const BODIES: Readonly<Record<string, Bodies>> = {
   clients: {
     marker: 'code',
     create: (unique, random) => ({
-      ...{ code: `zz-${unique}`, name: phrase(unique, random) },
+      code: `zz-${unique}`,
+      name: phrase(unique, random),
       ...(random.chance(0.5) && { credit: money(random) }),
       ...(random.chance(0.3) && { address2: `Bureau ${random.digits(3)}` }),
     }),
@@ -57,8 +58,10 @@ export const BODIES: Readonly<Record<string, Bodies>> = {
   punches: {
     marker: 'user_id',
     create: (unique, random) => ({
-      ...{ user_id: unique, date: `2026-0${random.integer(1, 9)}-${random.integer(10, 28)}` },
-      ...{ start_time: time(random.integer(360, 700)), end_time: time(random.integer(800, 1_200)) },
+      user_id: unique,
+      date: `2026-0${random.integer(1, 9)}-${random.integer(10, 28)}`,
+      start_time: time(random.integer(360, 700)),
+      end_time: time(random.integer(800, 1_200)),
     }),
     edit: (unique, random) =>
       random.chance(0.5) ? { end_time: time(unique % 1_400) } : { note: `Note ${unique}` },
@@ -66,7 +69,8 @@ export const BODIES: Readonly<Record<string, Bodies>> = {
   purchase_products: {
     marker: 'product_id',
     create: (unique, random) => ({
-      ...{ purchase_id: String(random.integer(100, 999)), product_id: `P${unique}` },
+      purchase_id: String(random.integer(100, 999)),
+      product_id: `P${unique}`,
       product_quantity: money(random),
     }),
     edit: (_unique, random) => ({ product_quantity: money(random) }),

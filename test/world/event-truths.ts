@@ -4,6 +4,7 @@ import { recordsOf } from './finding.ts';
 import type { Finding, Found } from './finding.ts';
 import type { EntryRecord, Recording } from './history.ts';
 import { MOST_KEPT_MS, MOST_LAG_MS, fits, shown } from './mirror-truths.ts';
+import type { Pull } from './stage.ts';
 import type { Content, Deed } from './records.ts';
 import { mayKeep } from './secrets.ts';
 import { peculiarities } from './traits.ts';
@@ -55,11 +56,14 @@ function isAsDocumented({ personality }: Recording, traits: readonly Trait[]): b
  */
 function isOld(recording: Recording, event: ChangeRow): boolean {
   const { pulls } = recording;
-  const first = pulls.findIndex(({ after }) => (after.kinds.get(event.kind)?.baselineAt ?? null) !== null);
-  if (first === -1 || (pulls[first]?.after.kinds.get(event.kind)?.certifiedAt ?? null) === null) return false;
-  const sinceMs = (pulls[Math.max(0, first - 2)]?.fromMs ?? -Infinity) - MOST_LAG_MS - MOST_KEPT_MS;
+  const stateAfter = ({ after }: Pull) => after.kinds.get(event.kind);
+  const first = pulls.findIndex((pull) => typeof stateAfter(pull)?.baselineAt === 'string');
+  const baseline = pulls[first];
+  if (baseline === undefined || typeof stateAfter(baseline)?.certifiedAt !== 'string') return false;
   const deeds = deedsOf(recording, event);
-  return (deeds[0]?.atMs ?? Infinity) < sinceMs && deeds.every(({ is }) => is !== 'deleted');
+  if (deeds.some(({ is }) => is === 'deleted')) return false;
+  const sinceMs = (pulls[Math.max(0, first - 2)] ?? baseline).fromMs - MOST_LAG_MS - MOST_KEPT_MS;
+  return deeds.some(({ doer, atMs }) => doer === 'before' || atMs < sinceMs);
 }
 
 /** Records whose events show an older content after a newer one; where a replica answers, that is what it says. */

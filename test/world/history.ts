@@ -7,7 +7,7 @@ import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
 import { dumpChanges, dumpMirror } from './dump.ts';
 import type { ChangeRow, Dump } from './dump.ts';
 import { askForSweep, pushCreate, pushUpdate } from './applications.ts';
-import { act } from './others.ts';
+import { act, leaveAndReturn } from './others.ts';
 import { employ, verify } from './process.ts';
 import { mayKeep, tablesWith } from './secrets.ts';
 import { setStage } from './stage.ts';
@@ -84,6 +84,9 @@ async function play(stage: Stage): Promise<void> {
     ...times(stage.personality.churn === 'none' ? 0 : random.integer(0, 4), () => {
       act(stage);
     }),
+    ...times(stage.personality.returning === 'restored' ? 1 : 0, () =>
+      leaveAndReturn(stage, () => askForSweep(stage)),
+    ),
     ...times(jumps, () => {
       jump(stage);
     }),

@@ -100,6 +100,16 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
     },
   },
   {
+    name: 'what two complete sweeps did not show is deleted without asking',
+    lie: 'rows are filtered out after pages were cut',
+    parts: {
+      planDeletions: (real) => (facts, rules) =>
+        facts.isCertified
+          ? real(facts, rules)
+          : { ...real(facts, rules), ask: [], tombstones: facts.absent.map(({ id }) => id) },
+    },
+  },
+  {
     name: 'a web page with status 404 says that a record is gone',
     lie: 'the last rows are missing, and a web page answers for them',
     parts: { readRecord: (real) => (id) => (answer) => (answer.status === 404 ? null : real(id)(answer)) },

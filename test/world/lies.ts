@@ -27,7 +27,8 @@ interface AskedPage {
 const MINUTE = 60_000;
 const GONE = failure(404, 'Record not found.');
 const WEB_PAGE: Answer = {
-  ...{ status: 404, headers: { 'content-type': 'text/html' } },
+  status: 404,
+  headers: { 'content-type': 'text/html' },
   body: '<!doctype html><title>404</title>',
 };
 

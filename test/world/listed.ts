@@ -94,7 +94,10 @@ interface Told extends Counted {
 
 const member = (name: string, value: unknown): string => `"${name}":${JSON.stringify(value)}`;
 const meta = ({ page, last, size, total }: Told): Record<string, unknown> => ({
-  ...{ current_page: page, last_page: last, per_page: size, total },
+  current_page: page,
+  last_page: last,
+  per_page: size,
+  total,
 });
 const without = (told: Told, ...names: readonly string[]): string =>
   member('meta', Object.fromEntries(Object.entries(meta(told)).filter(([name]) => !names.includes(name))));
@@ -138,8 +141,11 @@ function ordered(
 type Order = Exclude<Personality['order'], 'documented'>;
 
 const DOCUMENTED_ORDERS: Readonly<Record<ListedKind['list']['order'], Order>> = {
-  ...{ code: 'by code', unknown: 'oldest first', 'created, oldest first': 'oldest first' },
-  ...{ 'created, newest first': 'newest first', 'pickup date, newest first': 'newest first' },
+  code: 'by code',
+  unknown: 'oldest first',
+  'created, oldest first': 'oldest first',
+  'created, newest first': 'newest first',
+  'pickup date, newest first': 'newest first',
 };
 
 const keyOf = ({ content }: Row): string => {

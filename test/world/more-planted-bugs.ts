@@ -82,15 +82,6 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
     },
   },
   {
-    name: 'what two complete sweeps did not show is deleted without asking',
-    parts: {
-      planDeletions: (real) => (facts, rules) =>
-        facts.isCertified
-          ? real(facts, rules)
-          : { ...real(facts, rules), ask: [], tombstones: facts.absent.map(({ id }) => id) },
-    },
-  },
-  {
     name: 'a page goes unparsed although its rows were written since',
     parts: {
       createSweepState: (real) => (known) => {

@@ -78,7 +78,29 @@ const restore: ActOfOthers = ({ random, personality }, { records, nowMs }) => {
   if (personality.returning === 'restored' && gone.length > 0) records.restore(random.pick(gone).id, nowMs);
 };
 
-const DEEDS = [create, create, edit, edit, remove, renumber, restore] as const;
+/** Somebody takes an update of ours back. */
+const revert: ActOfOthers = (_stage, { records, nowMs }) => {
+  const ours = records.deeds.findLast(({ is, doer }) => is === 'edited' && typeof doer === 'object');
+  if (ours?.before) records.edit(ours.id, ours.before.content, { atMs: nowMs, doer: 'other' });
+};
+
+const DEEDS = [create, create, edit, edit, remove, renumber, restore, revert] as const;
+
+/** A record goes, for so long that it is known to be gone, and comes back. */
+export async function leaveAndReturn(stage: Stage, askForSweep: () => Promise<void>): Promise<void> {
+  const { random, service, timeline } = stage;
+  const records = service.records.get(random.pick(stage.kinds).name);
+  const row = records?.at(timeline.nowMs()).findLast(({ id }) => !isOurs(records, id));
+  if (records === undefined || row === undefined || stage.isCalm) return;
+  service.advance(timeline.nowMs());
+  records.remove(row.id, timeline.nowMs());
+  for (let sweep = 0; sweep < 3; sweep++) {
+    await askForSweep();
+    await timeline.clock.sleep(16 * 60_000);
+  }
+  service.advance(timeline.nowMs());
+  records.restore(row.id, timeline.nowMs());
+}
 
 /** Another person enters a record by hand. */
 export function enter({ service, personality, timeline, say }: Stage, kind: ListedKind, body: Content): void {

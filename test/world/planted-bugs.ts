@@ -288,26 +288,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     parts: { readBack: () => () => ({ missed: [], others: [] }) },
   },
   {
-    name: 'the full last page of a list without a length is trusted to be the last',
-    parts: {
-      provenEnd: (real) => (shown, stride) =>
-        real(shown, stride) ?? { rows: (shown.page - 1) * stride + shown.rows },
-    },
-  },
-  {
-    name: 'a page that is shown again is a new one',
-    parts: { pageAgain: () => () => null },
-  },
-  {
-    name: 'a record that a list lacks is gone without asking',
-    parts: {
-      askForAbsent:
-        () =>
-        (_parts, { ids }) =>
-          Promise.resolve({ gone: [...ids], there: [], isSound: true }),
-    },
-  },
-  {
     name: 'what one list lacks is deleted at once',
     parts: {
       planDeletions: (real) => (facts, rules) => ({

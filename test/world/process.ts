@@ -47,7 +47,8 @@ export async function employ(stage: Stage, number: number): Promise<void> {
 
 function openProcess(stage: Stage, owner: string): Process {
   const { timeline, random, kinds, service, logger, rules, mark } = stage;
-  const life: Life = { left: drawLife(stage), isOver: false };
+  const life: Life = { left: drawLife(stage), isOver: false, standStill: null };
+  life.standStill = stillness(stage, owner, life);
   const session = watchedSession(stage.session, timeline, life);
   const fraction = (): number => random.integer(0, 999_999) / 1_000_000;
   const { clock } = timeline;
@@ -58,7 +59,15 @@ function openProcess(stage: Stage, owner: string): Process {
   const openHttp = () => openNetwork({ service, timeline, random, life, slowestMs, onRead, say: stage.say });
   const source = openSource(stage.sourceSettings, { clock, logger, random: fraction, openHttp });
   const outbox = outboxWork({
-    ...{ session, source, clock, logger, kinds, mark, owner, rules, random: fraction },
+    session,
+    source,
+    clock,
+    logger,
+    kinds,
+    mark,
+    owner,
+    rules,
+    random: fraction,
     watch: startStopwatch(clock),
   });
   return {
@@ -80,6 +89,24 @@ function drawLife(stage: Stage): number | null {
   if (stage.isCalm || stage.deathsLeft === 0) return null;
   stage.deathsLeft--;
   return stage.random.pick([3, 30, 120, 300, 600]) + stage.random.integer(0, 60);
+}
+
+const LONGEST_STILL_MS = 30 * 60_000;
+
+/** Once in its life a process stands still, is held for dead, and goes on as if nothing had happened. */
+function stillness(stage: Stage, owner: string, life: Life): Life['standStill'] {
+  const { personality, random, timeline, dead, say } = stage;
+  if (stage.isCalm || personality.deaths !== 'stands still') return null;
+  let left = random.integer(5, 150);
+  return async () => {
+    if (left-- > 0 || stage.isCalm) return;
+    life.standStill = null;
+    say(`‖ ${owner} stands still`);
+    dead.add(owner);
+    await timeline.clock.sleep(random.integer(30_000, LONGEST_STILL_MS));
+    dead.delete(owner);
+    say(`‖ ${owner} goes on`);
+  };
 }
 
 /** Has the mirror compared with the service, by a process of its own. */

@@ -76,7 +76,9 @@ export function createRecords({ kind, blank, random, ids }: RecordsParts): Recor
   };
 
   return {
-    ...{ kind, deeds, at },
+    kind,
+    deeds,
+    at,
     find: (id, ms) => at(ms).find((row) => row.id === id),
     create: (fields, atMs, doer) => {
       const id = nextId();
@@ -105,6 +107,8 @@ export function createRecords({ kind, blank, random, ids }: RecordsParts): Recor
 }
 
 const rowOf = (id: string, content: Content, born: number): Row => ({
-  ...{ id, content, born },
+  id,
+  content,
+  born,
   text: JSON.stringify(content),
 });

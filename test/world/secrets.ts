@@ -12,8 +12,12 @@ export interface Secrets {
 }
 
 const FIELDS: Secrets['fields'] = {
-  ...{ clients: 'website', projects: 'code', categories: 'name_en', products: 'name_en' },
-  ...{ punches: 'ptotal', purchase_products: 'product_serialnumber' },
+  clients: 'website',
+  projects: 'code',
+  categories: 'name_en',
+  products: 'name_en',
+  punches: 'ptotal',
+  purchase_products: 'product_serialnumber',
 };
 
 export const NO_SECRETS: Secrets = { value: '', fields: {} };

@@ -17,7 +17,10 @@ const clients = kindOf('clients');
 function serviceWith(personality: Partial<Personality>): Service {
   const random = randomFrom('test');
   return createService({
-    ...{ seed: 1, personality: { ...DOCUMENTED, ...personality }, kinds: [clients], rows: 5 },
+    seed: 1,
+    personality: { ...DOCUMENTED, ...personality },
+    kinds: [clients],
+    rows: 5,
     secrets: NO_SECRETS,
     seedRecord: (kind, number) => bodiesOf(kind).create(number, random),
   });
@@ -92,14 +95,15 @@ test('the same service answers over HTTP, and a lost answer is a connection that
   await using front = await serveWorld(service, () => 0);
   await using source = openSource(
     {
-      ...{
-        baseUrl: front.baseUrl,
-        token: canary('-http'),
-        concurrency: 2,
-        timeoutSeconds: 5,
-        requestsPerSecond: null,
-      },
-      ...{ maxAttempts: 1, maxBodyBytes: 1e6, authHeaders: 'all', proxyUrl: null },
+      baseUrl: front.baseUrl,
+      token: canary('-http'),
+      concurrency: 2,
+      timeoutSeconds: 5,
+      requestsPerSecond: null,
+      maxAttempts: 1,
+      maxBodyBytes: 1e6,
+      authHeaders: 'all',
+      proxyUrl: null,
     },
     {
       clock: systemClock,

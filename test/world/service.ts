@@ -91,8 +91,15 @@ export function createService(options: ServiceOptions): Service {
   const { seed, personality, kinds } = options;
   const random = randomFrom('service', seed);
   const inside: Inside = {
-    ...{ personality, random, kinds, records: firstRecords(options, random), sends: [], putOff: [] },
-    ...{ kept: new Map(), lagMs: random.integer(1, 60) * 1_000, changedMs: random.integer(5, 60) * MINUTE },
+    personality,
+    random,
+    kinds,
+    records: firstRecords(options, random),
+    sends: [],
+    putOff: [],
+    kept: new Map(),
+    lagMs: random.integer(1, 60) * 1_000,
+    changedMs: random.integer(5, 60) * MINUTE,
     lie: options.lie ?? null,
     isCalm: false,
   };
@@ -101,7 +108,10 @@ export function createService(options: ServiceOptions): Service {
     while ((inside.putOff[0]?.atMs ?? Infinity) <= atMs) inside.putOff.shift()?.act();
   };
   return {
-    ...{ personality, records: inside.records, sends: inside.sends, advance },
+    personality,
+    records: inside.records,
+    sends: inside.sends,
+    advance,
     answer: (request, atMs) => {
       advance(atMs);
       return request.method === 'GET' ? read(inside, request.target, atMs) : write(inside, request, atMs);

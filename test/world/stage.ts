@@ -123,13 +123,24 @@ const silent = createLogger({ level: 'silent', secrets: [], destination: process
 const WITH_SECRETS = 0.05;
 const BASE_URL = 'http://service';
 const SOURCE: SourceSettings = {
-  ...{ baseUrl: BASE_URL, token: canary('-world'), concurrency: 4, timeoutSeconds: 30 },
-  ...{ requestsPerSecond: null, maxAttempts: 5, maxBodyBytes: 1e7, authHeaders: 'all', proxyUrl: null },
+  baseUrl: BASE_URL,
+  token: canary('-world'),
+  concurrency: 4,
+  timeoutSeconds: 30,
+  requestsPerSecond: null,
+  maxAttempts: 5,
+  maxBodyBytes: 1e7,
+  authHeaders: 'all',
+  proxyUrl: null,
 };
 const PULL_SETTINGS: Stage['pullSettings'] = {
-  ...{ baseUrl: BASE_URL, acceptNewSource: false, retention: KEEP_ALL },
+  baseUrl: BASE_URL,
+  acceptNewSource: false,
+  retention: KEEP_ALL,
   deletions: { graceSeconds: 900, holdAbove: { rows: 1_000_000, share: 1 } },
-  ...{ repeatBelowPages: 20, digestScope: 'world', ignoreFields: {} },
+  repeatBelowPages: 20,
+  digestScope: 'world',
+  ignoreFields: {},
 };
 
 const WITH_HOLDS: Stage['pullSettings'] = {
@@ -158,7 +169,15 @@ export function setStage(
     return body;
   };
   return {
-    ...{ seed, personality, random, timeline, session, tables, secrets, log, precedents },
+    seed,
+    personality,
+    random,
+    timeline,
+    session,
+    tables,
+    secrets,
+    log,
+    precedents,
     kinds: served.map((kind) => withoutSecrets(kind, secrets)),
     service: createService({
       seed,
@@ -170,22 +189,22 @@ export function setStage(
       ...(told && { lie: told }),
     }),
     rules: { settleSeconds: 300, patienceSeconds: 86_400, ignoreFields: {} },
-    ...{
-      pullSettings: lie === undefined ? PULL_SETTINGS : WITH_HOLDS,
-      sourceSettings: SOURCE,
-      logger: secrets === NO_SECRETS ? silent : loggerInto(log),
-      mark: createMark(),
-    },
-    ...{
-      wakeUp: createWakeUp(timeline),
-      intents: [],
-      pulls: [],
-      verified: [],
-      readAt: new Map(),
-      readBefore: new Map(),
-    },
-    ...{ dead: new Set(), remains: [], deathsLeft: personality.deaths === 'some' ? random.integer(1, 4) : 0 },
-    ...{ isLying: lie !== undefined, isCalm: false, isOver: false },
+    pullSettings: lie === undefined ? PULL_SETTINGS : WITH_HOLDS,
+    sourceSettings: SOURCE,
+    logger: secrets === NO_SECRETS ? silent : loggerInto(log),
+    mark: createMark(),
+    wakeUp: createWakeUp(timeline),
+    intents: [],
+    pulls: [],
+    verified: [],
+    readAt: new Map(),
+    readBefore: new Map(),
+    dead: new Set(),
+    remains: [],
+    deathsLeft: personality.deaths === 'some' ? random.integer(1, 4) : 0,
+    isLying: lie !== undefined,
+    isCalm: false,
+    isOver: false,
     beside: beside ?? null,
     say: (line) => trace?.(`${timeline.nowMs()} ${line}`),
     fail: (error) => {

@@ -38,7 +38,11 @@ const asSent: Store = (text) => text;
 const asNumber: Store = (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
 
 const STORED: Readonly<Record<Field['type'], Store>> = {
-  ...{ integer: asNumber, flag: asNumber, date: asSent, timestamp: asSent, json: asSent },
+  integer: asNumber,
+  flag: asNumber,
+  date: asSent,
+  timestamp: asSent,
+  json: asSent,
   text: (text, { name }, { texts, codes }) => (name === 'code' ? CODES[codes](text) : TEXTS[texts](text)),
   time: (text, _field, { times }) => TIMES[times](text.length === 5 ? `${text}:00` : text),
   decimal: (text, { scale = 2 }, { amounts }) => Number(text).toFixed(amounts === 'as sent' ? scale : 1),

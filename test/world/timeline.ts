@@ -43,7 +43,10 @@ const STUCK_TURNS = 200;
 export function createTimeline(options: TimelineOptions): Timeline {
   const { random, together, togetherWithinMs = Infinity, quietTurns = QUIET_TURNS } = options;
   const events: Event[] = [];
-  let [elapsed, offset, stirred, occupied] = [0, 0, 0, 0];
+  let elapsed = 0;
+  let offset = 0;
+  let stirred = 0;
+  let occupied = 0;
 
   const after = (ms: number, work: () => void): (() => void) => {
     const event = { atMs: elapsed + ms, work };

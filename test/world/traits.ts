@@ -77,7 +77,7 @@ export const TRAITS = {
   codesOfOthers: { kept: 0, renumbered: 2 },
   returning: { never: 0, restored: 2 },
   clock: { steady: 0, jumps: 2 },
-  deaths: { none: 0, some: 3 },
+  deaths: { none: 0, some: 3, 'stands still': 1 },
   processes: { one: 0, two: 2 },
 } as const satisfies Record<string, Readonly<Record<string, number>>>;
 
@@ -107,6 +107,7 @@ export function drawPersonality(seed: number): Personality {
     const name = random.pick(TRAIT_NAMES);
     drawn[name] = drawValue(name, random);
     if (name === 'refusal') drawRefusal(drawn, random);
+    if (drawn['deaths'] === 'stands still') drawn['processes'] = 'two'; // Who else would take its work over?
     if (name === 'ids' && random.chance(0.4)) drawn['lost'] = 'after the commit'; // Else a reused id tells nothing.
   }
   return drawn as unknown as Personality;

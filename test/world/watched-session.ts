@@ -9,6 +9,8 @@ export class Killed extends Error {}
 export interface Life {
   left: number | null;
   isOver: boolean;
+  /** Has it stand still before some step, as a frozen process does; null = no more. */
+  standStill: (() => Promise<void>) | null;
 }
 
 /** The same session: the timeline sees it at work, and at the end of its life every operation fails. */
@@ -19,16 +21,21 @@ export function watchedSession(session: Session, timeline: Timeline, life: Life)
     if (life.isOver) throw new Killed();
     return await work();
   };
+  /** Not within a transaction, in which it would keep everybody else waiting. */
+  const started = async <T>(work: () => Promise<T>): Promise<T> => {
+    await life.standStill?.();
+    return await step(work);
+  };
   const occupied = <T>(work: () => Promise<T>): Promise<T> => {
     const leave = timeline.occupy();
     return work().finally(leave);
   };
   return {
     ...session,
-    query: (statement) => step(() => occupied(() => session.query(statement))),
+    query: (statement) => started(() => occupied(() => session.query(statement))),
     makeDurable: () => step(() => occupied(() => session.makeDurable())),
     atomically: (work) =>
-      step(() =>
+      started(() =>
         occupied(() =>
           session.atomically(async (tx) => {
             const result = await work(steppedTransaction(tx, step));

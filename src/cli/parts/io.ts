@@ -30,7 +30,8 @@ export function printLine(output: Output, text: string | readonly string[] = '')
 }
 
 function lineWithin(text: string): string {
-  let [start, end] = [0, text.length];
+  let start = 0;
+  let end = text.length;
   while (start < end && text[start] === '\n') start++;
   while (end > start && text[end - 1] === '\n') end--;
   return text.slice(0, start) + plainLine(text.slice(start, end)) + text.slice(end);

@@ -19,7 +19,10 @@ export function previewDocument(preview: Preview): JsonObject {
   const { recordId, merge } = preview;
   const conflicts = merge?.is === 'conflict' ? merge.conflicts : [];
   return {
-    ...{ ...shared, recordId, against: 'mirror', merge: merge?.is ?? null },
+    ...shared,
+    recordId,
+    against: 'mirror',
+    merge: merge?.is ?? null,
     conflicts: conflicts.map(({ field, base, remote, wanted }) => ({ field, base, remote, wanted })),
   };
 }
@@ -79,8 +82,12 @@ export function pushedDocument({ entry, outcome }: Pushed): JsonObject {
   if (outcome === undefined) return stored;
   const { verdict, result } = outcome;
   return {
-    ...{ ...stored, state: outcome.state, recordId: outcome.recordId, verdict },
-    ...{ meaning: explain({ ...entry, ...outcome }).meaning, result: jsonOrText(result) },
+    ...stored,
+    state: outcome.state,
+    recordId: outcome.recordId,
+    verdict,
+    meaning: explain({ ...entry, ...outcome }).meaning,
+    result: jsonOrText(result),
   };
 }
 

@@ -109,7 +109,9 @@ type Decided = Pick<EndpointStanding, 'name' | 'health'>;
 export function endpointButtons({ name, health }: Decided): readonly DecisionButton[] {
   const about = `the endpoint ${name}`;
   const button = (label: string, decision: string): DecisionButton => ({
-    ...{ label, about, address: `/webhooks/${name}/${decision}` },
+    label,
+    about,
+    address: `/webhooks/${name}/${decision}`,
   });
   if (health === 'healthy') return [button('Disable', 'disable')];
   const replay = button('Replay', 'replay');

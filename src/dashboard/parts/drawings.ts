@@ -19,7 +19,9 @@ interface PlotPoint {
 /** Draws numbers over time, the oldest first: the script draws them; without it, and for who does not see it, they are a table. */
 export function plotFigure({ id, title, unit, points, shape }: Plot): Html {
   const data = JSON.stringify({
-    ...{ unit, shape, at: points.map(({ at }) => at.getTime() / 1000) },
+    unit,
+    shape,
+    at: points.map(({ at }) => at.getTime() / 1000),
     values: points.map(({ value }) => value),
   });
   return html`<figure class="plot" id="plot-${id}">
@@ -43,7 +45,8 @@ export function plotFigure({ id, title, unit, points, shape }: Plot): Html {
   </figure>`;
 }
 
-const [WIDTH, HEIGHT] = [144, 28];
+const WIDTH = 144;
+const HEIGHT = 28;
 
 /** The outline of counts as steps, in a box of 144 × 28: the largest count touches the top. */
 export function stepsPath(counts: readonly number[]): string {

@@ -124,7 +124,8 @@ export function stateBadge({ state, reason }: Pick<KindLine, 'state' | 'reason'>
   return html`<span class="state ${TONES[state] ?? 'plain'}">${stateWords({ state, reason }).label}</span>`;
 }
 
-const [BAR, THICK] = [120, 4];
+const BAR = 120;
+const THICK = 4;
 
 /** When a kind was read to its end, when it is read next, and how much of the time between has passed. */
 export function freshness({ last_sweep_at: at, nextAt, isStale }: KindLine, now: Date): Html {

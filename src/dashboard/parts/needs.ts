@@ -66,12 +66,21 @@ export function needsYou(facts: NeedFacts): readonly Need[] {
 }
 
 const damageNeed = ({ reason, since }: Damage): Need => ({
-  ...{ id: 'damage', title: 'The database file is damaged', why: reason, since, isGrave: true, buttons: [] },
+  id: 'damage',
+  title: 'The database file is damaged',
+  why: reason,
+  since,
+  isGrave: true,
+  buttons: [],
   effect: 'Run bms-sync doctor, and restore a backup: docs/operations.md says how.',
 });
 
 const frozenNeed = ({ reason, since }: Frozen): Need => ({
-  ...{ id: 'frozen', title: 'Nothing is sent', why: `${reason}.`, since, isGrave: true },
+  id: 'frozen',
+  title: 'Nothing is sent',
+  why: `${reason}.`,
+  since,
+  isGrave: true,
   effect: 'Resume sends what waits in the outbox. Look first whether the service has some of it already.',
   buttons: [{ label: 'Resume', address: '/outbox/resume' }],
 });
@@ -79,11 +88,13 @@ const frozenNeed = ({ reason, since }: Frozen): Need => ({
 function heldNeed(hold: ShownHold): Need {
   const { kind, records, since } = hold;
   return {
-    ...{
-      id: `held-${kind}`,
-      title: `${counted(records, 'deletion')} of ${kind} ${records === 1 ? 'is' : 'are'} held`,
-    },
-    ...{ address: '/deletions', since, isGrave: false, effect: HOLD_EFFECTS, buttons: holdButtons(kind) },
+    id: `held-${kind}`,
+    title: `${counted(records, 'deletion')} of ${kind} ${records === 1 ? 'is' : 'are'} held`,
+    address: '/deletions',
+    since,
+    isGrave: false,
+    effect: HOLD_EFFECTS,
+    buttons: holdButtons(kind),
     why: `The list no longer shows so many records at once: ${idsShown(hold, 5)}.`,
   };
 }
@@ -92,8 +103,13 @@ function parkedNeed(entry: Entry): Need {
   const { id, kind, operation, recordId, updatedAt } = entry;
   const what = `${operation} of ${kind}${recordId === null ? '' : ` ${recordId}`}`;
   return {
-    ...{ id: `entry-${id}`, title: `Entry ${id} is parked: ${what}`, address: `/outbox/${id}` },
-    ...{ why: explain(entry).meaning, effect: entryEffects(entry), since: updatedAt, isGrave: false },
+    id: `entry-${id}`,
+    title: `Entry ${id} is parked: ${what}`,
+    address: `/outbox/${id}`,
+    why: explain(entry).meaning,
+    effect: entryEffects(entry),
+    since: updatedAt,
+    isGrave: false,
     buttons: entryButtons(entry),
   };
 }
@@ -113,7 +129,11 @@ function moreParked({ parked, parkedInAll }: NeedFacts): readonly Need[] {
 }
 
 const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock): Need => ({
-  ...{ id: `blocked-${kind}`, title: `${kind} may not be written`, since, isGrave: false, buttons: [] },
+  id: `blocked-${kind}`,
+  title: `${kind} may not be written`,
+  since,
+  isGrave: false,
+  buttons: [],
   why: `The service refuses it to the user of this token (${reason}).`,
   effect: `Give that user the right in the service, or take another token. It is tried again at ${probeAt.slice(0, 16)} UTC.`,
 });
@@ -132,7 +152,10 @@ function kindNeed({
     since === null ? 'Its list was never read to its end.' : 'Three slots of its schedule have passed.';
   return [
     {
-      ...{ id: `stale-${kind}`, address: `/kinds/${kind}`, since, isGrave: false },
+      id: `stale-${kind}`,
+      address: `/kinds/${kind}`,
+      since,
+      isGrave: false,
       title: isStale ? `${kind} is stale` : `${kind} was not read to its end`,
       why: isFailed ? `${sentence(why ?? state)} ${isStale ? stale : ''}` : stale,
       effect: 'Pull: the list is read as soon as a background service is free.',
@@ -146,7 +169,10 @@ function endpointNeed(endpoint: EndpointStanding): Need {
   const waiting = `${counted(pending, 'delivery waits', 'deliveries wait')} for it.`;
   const isDisabled = health === 'disabled';
   return {
-    ...{ id: `endpoint-${name}`, address: `/webhooks?endpoint=${name}`, since: failingSince, isGrave: false },
+    id: `endpoint-${name}`,
+    address: `/webhooks?endpoint=${name}`,
+    since: failingSince,
+    isGrave: false,
     title: isDisabled ? `The endpoint ${name} is disabled` : `The endpoint ${name} takes no deliveries`,
     why: isDisabled
       ? `${DISABLED_WHY[disabledReason ?? ''] ?? 'Nothing is sent to it.'} ${waiting}`

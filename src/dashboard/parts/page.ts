@@ -25,7 +25,8 @@ export function createDashboard(context: RouteContext): Dashboard {
 export const pageOptions = <Parts extends FastifySchema>(summary: string, parts: Parts) => ({
   config: { signsIn: true } as const,
   schema: {
-    ...{ summary, tags: ['Pages'] },
+    summary,
+    tags: ['Pages'],
     response: { 200: pageAnswer('The page') },
     ...parts,
   },

@@ -19,8 +19,16 @@ interface Fault extends Omit<ErrorDetails, 'cause'> {
 const FAULTS: readonly Fault[] = [
   {
     signs: [
-      ...['57P01', '57P02', '57P05', '25P03', '25P04', '08', 'ECONNRESET', 'EPIPE'],
-      ...['Connection terminated', 'Client has encountered a connection error'],
+      '57P01',
+      '57P02',
+      '57P05',
+      '25P03',
+      '25P04',
+      '08',
+      'ECONNRESET',
+      'EPIPE',
+      'Connection terminated',
+      'Client has encountered a connection error',
     ],
     code: CONNECTION_LOST,
     what: 'has ended the connection',
@@ -28,8 +36,17 @@ const FAULTS: readonly Fault[] = [
   },
   {
     signs: [
-      ...['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'timeout expired'],
-      ...['57P03', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'EACCES'],
+      'ECONNREFUSED',
+      'ETIMEDOUT',
+      'EHOSTUNREACH',
+      'ENETUNREACH',
+      'EHOSTDOWN',
+      'timeout expired',
+      '57P03',
+      'ENOTFOUND',
+      'EAI_AGAIN',
+      'ENOENT',
+      'EACCES',
     ],
     code: UNREACHABLE,
     what: 'cannot be reached',
@@ -85,8 +102,13 @@ const FAULTS: readonly Fault[] = [
   },
   {
     signs: [
-      ...['The server does not support SSL', 'There was an error establishing an SSL connection'],
-      ...['SELF_SIGNED', 'DEPTH_ZERO_SELF_SIGNED', 'UNABLE_TO', 'CERT_', 'ERR_TLS'],
+      'The server does not support SSL',
+      'There was an error establishing an SSL connection',
+      'SELF_SIGNED',
+      'DEPTH_ZERO_SELF_SIGNED',
+      'UNABLE_TO',
+      'CERT_',
+      'ERR_TLS',
     ],
     code: 'mirror.no_tls',
     what: 'cannot be reached by TLS as DATABASE_URL asks',
@@ -119,7 +141,8 @@ const BUSY_DELAY_MS = 10;
 const WRITER_MS = 120_000;
 const WRITER_DELAY_MS = 20;
 const OUTAGE_MS = 10_000;
-const [FIRST_DELAY_MS, LONGEST_DELAY_MS] = [50, 2_000];
+const FIRST_DELAY_MS = 50;
+const LONGEST_DELAY_MS = 2_000;
 
 const OUTAGES: readonly string[] = [CONNECTION_LOST, UNREACHABLE, 'mirror.too_many_connections'];
 

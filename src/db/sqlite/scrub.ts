@@ -6,7 +6,8 @@ import { errorCode } from '../../lib/sync-error.ts';
 type ScrubStep = 'vacuum' | 'checkpoint';
 
 /** Writers are soon done; a reader may have a transaction open for hours. */
-const [VACUUM_WAITS_MS, CHECKPOINT_WAITS_MS] = [10_000, 2_000];
+const VACUUM_WAITS_MS = 10_000;
+const CHECKPOINT_WAITS_MS = 2_000;
 
 /**
  * Rewrites a SQLite file without the pages and the free space that still hold removed content, and empties its log. Takes about

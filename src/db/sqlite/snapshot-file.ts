@@ -64,7 +64,8 @@ export function beginSnapshot(path: string): SnapshotFile {
     },
     copy: (table) => {
       create(table);
-      const [name, columns] = [identifier(table.name), namesOf(table)];
+      const name = identifier(table.name);
+      const columns = namesOf(table);
       return file
         .prepare(`insert into main.${name} (${columns}) select ${columns} from ${MIRROR}.${name}`)
         .run().changes;

@@ -118,7 +118,8 @@ function nextDigit(text: string, from: number): number {
 
 /** Reads the id that starts at `from`; returns where it ends. */
 function readId(text: string, from: number, into: Id): number {
-  let [end, number] = [from, 0];
+  let end = from;
+  let number = 0;
   for (let code = text.charCodeAt(end); isDigit(code); code = text.charCodeAt(++end))
     number = number * 10 + code - ZERO;
   if (end - from <= TAIL_DIGITS) [into.head, into.tail] = [0, number];
@@ -143,7 +144,8 @@ function digits(text: string, from: number, to: number): number {
 }
 
 function idAt({ heads, tails }: Table, index: number): string {
-  const [head, tail] = [heads[index] ?? 0, tails[index] ?? 0];
+  const head = heads[index] ?? 0;
+  const tail = tails[index] ?? 0;
   return head === 0 ? String(tail) : `${head}${String(tail).padStart(TAIL_DIGITS, '0')}`;
 }
 

@@ -49,7 +49,8 @@ const lastWordOf = (name: string): string => lettersOf(name.split(/\.|__|\//).at
 
 /** The number of letters to insert, delete, replace or swap with their neighbour to turn one text into the other. */
 export function editDistance(from: string, to: string): number {
-  const [source, target] = [Array.from(from), Array.from(to)];
+  const source = Array.from(from);
+  const target = Array.from(to);
   let [before, row]: (readonly number[])[] = [[], Array.from({ length: target.length + 1 }, (_, at) => at)];
   for (const at of source.keys()) {
     const next = nextRow({ source, target, at, before: before ?? [], row: row ?? [] });

@@ -39,7 +39,10 @@ export async function endedEntriesOf(db: Queryable, kind: string, recordId: stri
 async function readEnded(db: Queryable, rest: SQL): Promise<EndedEntry[]> {
   const rows = await select(db, OUTBOX_KEYS, rest);
   return rows.map(({ outboxId: id, idempotencyKey: key, endedAt: updatedAt, ...ended }) => ({
-    ...{ id, key, updatedAt, ...ended },
+    id,
+    key,
+    updatedAt,
+    ...ended,
   }));
 }
 

@@ -88,7 +88,8 @@ export async function firstSeqSince(db: Queryable, instant: string): Promise<num
 
 /** Finds the first event at or after an instant by bisection: `observed_at` never falls as `seq` rises. */
 async function firstWithin(db: Queryable, { first, last }: EventRange, instant: string): Promise<number> {
-  let [low, high] = [first, last + 1];
+  let low = first;
+  let high = last + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const event = await eventFrom(db, middle);

@@ -117,7 +117,10 @@ async function emptyRow(
         response: await leapTick(tx, kind.name),
       },
     ],
-    ...{ isListed: false, origin: 'service', runId: null, now },
+    isListed: false,
+    origin: 'service',
+    runId: null,
+    now,
     standing: { certifiedAt: null, baselineAt: null },
     ignoredFields: new Set(),
   });

@@ -80,7 +80,8 @@ const mayHaveElements = ({ verdict, repair, replacesRow }: NestedParent): boolea
 /** False only for an array that both readings of a record spell alike: `_raw` and the rows must have one spelling. */
 function hasChanged({ record, verdict, repair }: NestedParent, array: string): boolean {
   if (verdict?.is !== 'changed' || repair !== undefined || verdict.fields.includes(array)) return true;
-  const [before, after] = [ownValue(verdict.before, array), ownValue(record, array)];
+  const before = ownValue(verdict.before, array);
+  const after = ownValue(record, array);
   return before === undefined || after === undefined || compactJson(before) !== compactJson(after);
 }
 
@@ -188,7 +189,8 @@ export async function removeElements(tx: Transaction, table: string, which: SQL)
  * Each element weighs something that depends on its parent: the sum over a table, which is read from the index on the parent
  * alone, shows that elements were added or removed.
  */
-const [LEAST_WEIGHT, WEIGHT_STEPS] = [2_000_000, 1_000_003];
+const LEAST_WEIGHT = 2_000_000;
+const WEIGHT_STEPS = 1_000_003;
 
 /** The weight of a table's elements, within a statement. */
 export const SUM_OF_WEIGHTS = sql.raw(`sum(${LEAST_WEIGHT} + parent_id % ${WEIGHT_STEPS})`);

@@ -57,7 +57,11 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string): Pr
   if (row === null && absence === null && Object.values(traces).every(({ length }) => length === 0))
     return null;
   return {
-    ...{ kind: name, id, row, absence, ...traces },
+    kind: name,
+    id,
+    row,
+    absence,
+    ...traces,
     state: (await isSuppressed(db, name, id)) ? 'suppressed' : stateOf(row, absence),
     createdBy: await linkedEntry(db, name, id),
     refersTo: row === null ? [] : referencesIn(kind, parseObject(row.raw)),

@@ -61,7 +61,10 @@ function storedRow(values: Values): StoredRow {
     raw: String(raw),
     response: Number(response),
     isDeleted: deletedAt !== null,
-    ...{ firstSeenAt, listed, changedAt, deletedAt },
+    firstSeenAt,
+    listed,
+    changedAt,
+    deletedAt,
   };
 }
 
@@ -118,7 +121,8 @@ const newIds = (records: readonly Judged[]): string[] =>
 /** A record without a row is inserted, any other one rewritten: an upsert would look for each row once more. */
 async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): Promise<void> {
   const { kind, answers, isListed } = write;
-  const [decode, writing] = [recordDecoder(kind), { isListed, at: instantText(write.now) }];
+  const decode = recordDecoder(kind);
+  const writing = { isListed, at: instantText(write.now) };
   const [fresh, known]: [SqlValue[][], SqlValue[][]] = [[], []];
   for (const { records, response } of answers)
     for (const judged of records) {
@@ -127,7 +131,8 @@ async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): 
       const row = writtenRow(kind, tx.dialect, { values, own: ownValues(writing, judged, response) });
       (isFresh(judged) ? fresh : known).push(row);
     }
-  const [table, columns] = [kind.name, writtenColumns(kind, tx.dialect)];
+  const table = kind.name;
+  const columns = writtenColumns(kind, tx.dialect);
   if (fresh.length > 0) await tx.append({ table, columns, rows: fresh });
   if (known.length > 0) await tx.putRows({ table, columns, rows: known });
 }

@@ -54,7 +54,8 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
   const isRunning = sql`where run_id in (select id from runs where state = 'running')`;
   const done = await select(db, RUN_KINDS, isRunning);
   return runs.map(({ id, command, kinds, state, epoch }) => ({
-    ...{ id, command },
+    id,
+    command,
     kinds: (JSON.parse(kinds) as string[]).filter(
       (name) => !done.some(({ runId, kind }) => runId === id && kind === name),
     ),

@@ -86,7 +86,8 @@ function integerOf(column: string): string {
  * and the indexes that name it are recreated.
  */
 async function replaceColumn(tx: Transaction, table: string, { name, type, to }: Retyped): Promise<void> {
-  const [owner, column] = [identifier(table), identifier(name)];
+  const owner = identifier(table);
+  const column = identifier(name);
   const value = to === 'as it was' ? column : `cast(${column} as ${to})`;
   // SQLite's cast cuts to 64 bits and to the digits before a letter: a text was such a number only if it comes back the same.
   const fits = to === 'integer' ? `cast(${value} as text) = ${column}` : `${column} is not null`;

@@ -124,7 +124,8 @@ function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Colum
 const twinNames = (fields: readonly Field[], dialect: Dialect): string[] =>
   twinColumns(fields, dialect).map(({ name }) => name);
 
-const [UNIT_PLACES, MOST_DIGITS] = [4, 14];
+const UNIT_PLACES = 4;
+const MOST_DIGITS = 14;
 
 /**
  * A canonical decimal in units of 0.0001, as text where a JS number would not hold it exactly. Null beyond 4 places or 14
@@ -168,7 +169,9 @@ export function nestedTables({ name: kind, fields, hints }: Kind): readonly Nest
   const known = new Set(fields.map(({ name }) => name));
   const arrays = [...fields, ...hints.filter(({ name }) => !known.has(name))].filter(isArrayField);
   return arrays.map(({ name: array, items, foundItems = [] }) => ({
-    ...{ name: nestedName(kind, array), kind, array },
+    name: nestedName(kind, array),
+    kind,
+    array,
     own: items === undefined ? [PARENT, POSITION, VALUE] : [PARENT, POSITION],
     items: [...(items ?? []), ...foundItems],
   }));

@@ -65,7 +65,8 @@ export function selectOf({ columns, from }: View, present: readonly string[]): s
   const expressions = new Map(columns.map(({ name, expression }) => [name, expression]));
   const names = new Set([...present.filter((name) => expressions.has(name)), ...expressions.keys()]);
   const list = [...names].map((name) => {
-    const [column, expression] = [identifier(name), expressions.get(name) ?? ''];
+    const column = identifier(name);
+    const expression = expressions.get(name) ?? '';
     return expression === column ? column : `${expression} as ${column}`;
   });
   return `select ${list.join(', ')} ${from}`;

@@ -102,7 +102,9 @@ export function engineColumns<Name extends EngineView>(
   const entries: readonly (readonly [string, Entry])[] = Object.entries(COLUMNS[view]);
   const given: Readonly<Record<string, string | undefined>> = expressions;
   return entries.map(([name, [type, en, fr, meaning, unit = null]]) => ({
-    ...{ name, expression: given[name] ?? identifier(name), type },
+    name,
+    expression: given[name] ?? identifier(name),
+    type,
     words: { en, fr, meaning, unit },
   }));
 }

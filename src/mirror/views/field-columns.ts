@@ -47,12 +47,15 @@ function decimalColumns({ name }: Field, dialect: Dialect, about: About): ViewCo
 }
 
 const exactWords = (words: FieldWords): FieldWords => ({
-  ...{ en: `${words.en}, exact`, fr: `${words.fr}, exact`, unit: words.unit },
+  en: `${words.en}, exact`,
+  fr: `${words.fr}, exact`,
+  unit: words.unit,
   meaning: `${words.meaning} The exact value as text.`,
 });
 
 const unitWords = (words: FieldWords): FieldWords => ({
-  ...{ en: `${words.en}, in 0.0001`, fr: `${words.fr}, en 0,0001` },
+  en: `${words.en}, in 0.0001`,
+  fr: `${words.fr}, en 0,0001`,
   meaning: `${words.meaning} In units of 0.0001, for exact sums.`,
   unit: words.unit === null ? '0.0001' : `0.0001 ${words.unit}`,
 });
@@ -71,7 +74,8 @@ const EXPRESSIONS: Record<
 };
 
 /** Readers such as DuckDB take a plain `numeric` for a DOUBLE; one with a scale is exact in all of them. */
-const [DIGITS, PLACES] = [38, 10];
+const DIGITS = 38;
+const PLACES = 10;
 
 /** Whether a number needs no rounding there. NaN and Infinity compare as larger than all numbers. */
 const fitsShown = (column: string): string =>

@@ -57,7 +57,8 @@ function childViews(kind: Kind, dialect: Dialect): readonly View[] {
 
 function childView(table: NestedTable, dialect: Dialect): View {
   const { kind, array } = table;
-  const [elements, parents] = [identifier(table.name), identifier(kind)];
+  const elements = identifier(table.name);
+  const parents = identifier(kind);
   const columns = fieldColumns([...table.own, ...table.items], { kind, array, dialect });
   return {
     name: `bi_${table.name}`,

@@ -24,7 +24,8 @@ interface News {
 
 /** Records of a kind have disappeared at once, and wait for a person. */
 export function heldNews(kind: string, hold: HeldRecords, now: Date): News {
-  const [records, since] = [hold.records, hold.since.toISOString()];
+  const records = hold.records;
+  const since = hold.since.toISOString();
   return { type: 'kind.held', kind, facts: { records, since }, key: `${since} ${records}`, now };
 }
 
@@ -44,7 +45,11 @@ type ParkedEntry = Pick<Entry, 'id' | 'kind' | 'operation' | 'recordId' | 'verdi
 
 /** The service does not allow us to write a kind. */
 export const blockedNews = (kind: string, reason: string, now: Date): News => ({
-  ...{ type: 'kind.blocked', kind, facts: { reason }, key: now.toISOString(), now },
+  type: 'kind.blocked',
+  kind,
+  facts: { reason },
+  key: now.toISOString(),
+  now,
 });
 
 /** A scheduled kind was not read to its end for long. @param since When it last was; null = never. */

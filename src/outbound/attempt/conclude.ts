@@ -56,12 +56,10 @@ export async function finishAs(
 ): Promise<void> {
   const { state, verdict, result = null, recordId, now, watchUntil } = end;
   await release(tx, entry, {
-    ...{
-      state,
-      verdict,
-      now,
-      result: result === null ? null : compactJson(await resultToKeep(tx, entry, result)),
-    },
+    state,
+    verdict,
+    now,
+    result: result === null ? null : compactJson(await resultToKeep(tx, entry, result)),
     nextAttemptAt: watchUntil ? instantText(watchUntil) : null,
     ...(recordId !== undefined && { recordId }),
   });

@@ -40,7 +40,8 @@ export async function journal(
   entry: Entry,
   { body, path, clock }: ToJournal,
 ): Promise<Journalled> {
-  const [now, atMs] = [clock.now(), clock.monotonicMs()];
+  const now = clock.now();
+  const atMs = clock.monotonicMs();
   const n = entry.attempts + 1;
   const at = instantText(now);
   const watermark: Watermark = { tick: await readTick(tx, entry.kind), at, seq: await latestSeq(tx) };

@@ -52,8 +52,13 @@ export async function landOwn(
   const now = clock.now();
   if (judged.verdict.is !== 'unchanged') await noteOwnChange(tx, kind.name, now);
   await writeRows(tx, {
-    ...{ kind: mirrored, answers: [{ records: [judged], response }], isListed: false, origin, runId: null },
-    ...{ now, standing: await readStanding(tx, kind.name) },
+    kind: mirrored,
+    answers: [{ records: [judged], response }],
+    isListed: false,
+    origin,
+    runId: null,
+    now,
+    standing: await readStanding(tx, kind.name),
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
   });
 }

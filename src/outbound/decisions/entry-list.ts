@@ -98,9 +98,20 @@ export function entryDocument(entry: Entry): JsonObject {
   const { id, key, kind, operation, recordId, state, verdict } = entry;
   const { attempts, nextAttemptAt, createdAt, updatedAt } = entry;
   return {
-    ...{ id, key, kind, operation, recordId, state, verdict, meaning: explain(entry).meaning },
-    ...{ attempts, nextAttemptAt, createdAt, updatedAt },
-    ...{ payload: jsonOrText(entry.payload), result: jsonOrText(entry.result) },
+    id,
+    key,
+    kind,
+    operation,
+    recordId,
+    state,
+    verdict,
+    meaning: explain(entry).meaning,
+    attempts,
+    nextAttemptAt,
+    createdAt,
+    updatedAt,
+    payload: jsonOrText(entry.payload),
+    result: jsonOrText(entry.result),
   };
 }
 
@@ -108,16 +119,15 @@ export function entryDocument(entry: Entry): JsonObject {
 export function historyDocument({ entry, attempts, isMaker, candidates }: History): JsonObject {
   const { naturalKey, owner, allowsUnknown: allowUnknown, allowsDouble: allowDouble } = entry;
   return {
-    ...{
-      ...entryDocument(entry),
-      next: explain(entry).next,
-      owner,
-      naturalKey,
-      allowUnknown,
-      allowDouble,
-      isMaker,
-    },
-    ...{ base: jsonOrText(entry.base), preimage: jsonOrText(entry.preimage) },
+    ...entryDocument(entry),
+    next: explain(entry).next,
+    owner,
+    naturalKey,
+    allowUnknown,
+    allowDouble,
+    isMaker,
+    base: jsonOrText(entry.base),
+    preimage: jsonOrText(entry.preimage),
     candidates: candidates.map(({ id, raw }) => ({ id, record: jsonOrText(raw) })),
     history: attempts.map((attempt) => ({ ...attempt })),
   };

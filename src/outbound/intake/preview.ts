@@ -50,11 +50,9 @@ export async function previewEntry(session: Session, entry: CheckedEntry): Promi
   const wanted = parseObject(entry.payload);
   if (entry.operation === 'update') return { ...shared, ...(await previewUpdate(session, entry, wanted)) };
   return {
-    ...{
-      ...shared,
-      operation: 'create',
-      request: { method: 'POST', path: entry.path, body: wanted },
-    },
+    ...shared,
+    operation: 'create',
+    request: { method: 'POST', path: entry.path, body: wanted },
     alike: await recordsLike(session, entry),
   };
 }
@@ -81,7 +79,9 @@ async function previewUpdate(
     : null;
   const body = merged === null ? wanted : merged.is === 'set' ? merged.body : null;
   return {
-    ...{ operation: 'update', recordId: id, merge: merged },
+    operation: 'update',
+    recordId: id,
+    merge: merged,
     request: body && { method: 'PUT', path: path.replace(':id', id), body },
   };
 }

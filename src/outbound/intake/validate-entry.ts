@@ -80,7 +80,10 @@ function validEntry(
 ): Omit<ValidEntry, 'allowsUnknown' | 'allowsDouble'> {
   const data = body.data ?? {};
   return {
-    ...{ operation, kind, path: target.path ?? '', recordId: id.id ?? null },
+    operation,
+    kind,
+    path: target.path ?? '',
+    recordId: id.id ?? null,
     payload: compactJson(data),
     base: base.data ? compactJson(base.data) : null,
     naturalKey: operation === 'create' ? naturalKeyOf(kind, data) : null,

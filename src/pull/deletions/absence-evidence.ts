@@ -33,14 +33,12 @@ export interface AbsenceEvidence {
 export function byCertificate(certificate: Certificate, shown: number): AbsenceEvidence {
   const { point, size, lists, showedSince, lastShown, absent } = certificate;
   return {
-    ...{
-      isCertified: true,
-      sweep: point.sweep ?? 0,
-      isEmpty: size === 0,
-      lastShown,
-      suspects: absent,
-      shown,
-    },
+    isCertified: true,
+    sweep: point.sweep ?? 0,
+    isEmpty: size === 0,
+    lastShown,
+    suspects: absent,
+    shown,
     isOutside: ({ id, response }) => response < point.sent && !lists(id) && !showedSince(id),
   };
 }
@@ -65,7 +63,10 @@ export function bySweeps({ unseen, sweep, before, noted, isEmpty }: CompleteSwee
     Math.max(response, unseen.lastShown(id) ?? -Infinity);
   const missedSince = (id: string): number => Math.max(before ?? -1, noted.get(id)?.sweep ?? -1);
   return {
-    ...{ isCertified: false, sweep, isEmpty, lastShown: unseen.lastShown },
+    isCertified: false,
+    sweep,
+    isEmpty,
+    lastShown: unseen.lastShown,
     isOutside: (row) => lastKnown(row) <= missedSince(row.id),
     suspects: before === null ? () => [] : unseen.ids,
     shown: before === null ? Infinity : unseen.shown,
@@ -98,7 +99,8 @@ export async function findAbsent(session: Session, search: AbsenceSearch): Promi
 const absentRow =
   ({ lastShown }: AbsenceEvidence) =>
   ({ id, changedAt, response }: LiveRow): FoundAbsent => ({
-    ...{ id, response },
+    id,
+    response,
     changedAt: instantOf(changedAt),
     lastShown: lastShown(id) ?? 0,
   });
@@ -165,7 +167,8 @@ export async function retrievalMethod(
   { kind, lease, ticks }: Sweep,
   control: string | null,
 ): Promise<RetrievalMethod> {
-  const [askable, failures] = [askableKind(kind), lease.controlFailures];
+  const askable = askableKind(kind);
+  const failures = lease.controlFailures;
   const hasFailed = failures >= MOST_CONTROL_FAILURES;
   if (askable === null || control === null)
     return { path: null, isUsable: askable !== null && !hasFailed, failures };

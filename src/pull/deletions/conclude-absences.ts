@@ -192,7 +192,13 @@ async function planFor(
   const isCutOff = !canAsk && list.verdict.certified && mayBeCutOff(list.verdict, knownRows - noted.size);
   const plan = planDeletions(
     {
-      ...{ absent, noted, live, canAsk, isCertified, sweep, now },
+      absent,
+      noted,
+      live,
+      canAsk,
+      isCertified,
+      sweep,
+      now,
       isProtected: await readProtected(session, kind.name, now),
       isDoubtful: isEmpty || isCutOff,
     },

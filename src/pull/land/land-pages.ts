@@ -35,8 +35,10 @@ const ROW_BYTES = 1_000;
  * all that has changed of it to the log.
  */
 export const TOGETHER = {
-  ...{ enough: 8 * (100 + PAGE_WEIGHT), lingerMs: 100 },
-  ...{ most: 32 * (100 + PAGE_WEIGHT), pauseMs: 2 }, // The next pages are not requested while these land.
+  enough: 8 * (100 + PAGE_WEIGHT),
+  lingerMs: 100,
+  most: 32 * (100 + PAGE_WEIGHT),
+  pauseMs: 2, // The next pages are not requested while these land.
   weigh: ({ isKnown, rows, digest }: ListResponse): number =>
     isKnown ? KNOWN_WEIGHT : PAGE_WEIGHT + Math.max(rows, (digest?.bytes ?? 0) / ROW_BYTES),
 };
@@ -95,7 +97,8 @@ export async function landPages(
   const pages = responses.map((response) => ({ response, parse: parseOnce(response) }));
   for (const { response, parse } of pages) if (!isKnownPage(sweep, response)) await parse();
   return inDraft(session, sweep, {
-    ...{ now, isListed: true },
+    now,
+    isListed: true,
     work: async (tx, draft) => {
       // SQLite answers on our thread: there is nothing to wait for.
       if (tx.dialect === 'postgres') await draft.rows.readAhead(idsAhead(draft, responses));
@@ -207,7 +210,11 @@ export interface Landing extends LandedRecords {
 }
 
 const NOTHING: LandedRecords = {
-  ...{ created: [], changed: [], restored: [], mended: [], overtaken: [] },
+  created: [],
+  changed: [],
+  restored: [],
+  mended: [],
+  overtaken: [],
   quarantined: [],
 };
 
@@ -246,7 +253,14 @@ async function landPage(
 function sightingOf({ kind, runId, began, ticks }: Sweep, response: ListResponse, ids: string): NewSighting {
   const { page, sent, answered, rows, end, meta } = response;
   return {
-    ...{ kind: kind.name, runId, sweep: began, page, sent, answered, ids, rows },
+    kind: kind.name,
+    runId,
+    sweep: began,
+    page,
+    sent,
+    answered,
+    ids,
+    rows,
     endRows: end?.rows ?? null,
     total: meta?.total ?? null,
     sentAt: ticks.instantOf(sent),

@@ -36,11 +36,13 @@ export interface LandedRecords {
 }
 
 /** A turn of the event loop after each slice keeps requests leaving while a page lands. */
-const [ROWS_A_SLICE, TEXT_A_SLICE] = [200, 150_000];
+const ROWS_A_SLICE = 200;
+const TEXT_A_SLICE = 150_000;
 
 /** Cuts records into slices of about the same work, which grows with the length of their texts. */
 export function* slicesOf(records: readonly Incoming[]): Generator<readonly Incoming[]> {
-  let [from, text] = [0, 0];
+  let from = 0;
+  let text = 0;
   for (const [index, { raw }] of records.entries()) {
     const isFull = index - from >= ROWS_A_SLICE || text + raw.length > TEXT_A_SLICE;
     if (isFull && index > from) {
@@ -64,7 +66,11 @@ export async function landRecords(
   const { incoming, quarantined } = withoutSuppressed(page, sweep.suppressed);
   const issues = await landQuarantined(tx, sweep, quarantined);
   const landed: LandedRecords = {
-    ...{ created: [], changed: [], restored: [], mended: [], overtaken: [] },
+    created: [],
+    changed: [],
+    restored: [],
+    mended: [],
+    overtaken: [],
     quarantined: issues,
   };
   for (const records of slicesOf(incoming)) {
@@ -167,7 +173,8 @@ async function landFields(
   for (const [field, shown] of seen) fields.set(field, shown);
 }
 
-const [EXAMPLES, LONGEST_EXAMPLE] = [3, 40];
+const EXAMPLES = 3;
+const LONGEST_EXAMPLE = 40;
 
 /** Notes once that a kind has more field names than are tracked. */
 async function noteUntracked(

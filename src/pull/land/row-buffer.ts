@@ -121,7 +121,13 @@ function createWaitingRows(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>): 
     ids.clear();
     if (portion.length > 0)
       await writeRows(tx, {
-        ...{ kind, answers: portion, isListed, now, origin: 'service', standing: lease, ignoredFields },
+        kind,
+        answers: portion,
+        isListed,
+        now,
+        origin: 'service',
+        standing: lease,
+        ignoredFields,
         runId: runId === NO_RUN ? null : runId,
       });
   };

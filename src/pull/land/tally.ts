@@ -54,7 +54,8 @@ export interface Tally {
 
 export function createTally(): Tally {
   const records = createRecordCounter();
-  const [fields, pages] = [new Set<string>(), new Set<number>()];
+  const fields = new Set<string>();
+  const pages = new Set<number>();
   let lastPage = 0;
   let hasHoles = false;
   let wholeAt: number | null = null;

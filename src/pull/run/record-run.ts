@@ -38,7 +38,8 @@ export async function recordRun<T>(
   work: (runId: number) => Promise<Done<T>>,
 ): Promise<RunFacts & { readonly result: T }> {
   const { session, clock, owner, logger } = parts;
-  const [startedAt, startMs] = [clock.now(), clock.monotonicMs()];
+  const startedAt = clock.now();
+  const startMs = clock.monotonicMs();
   const begun = { owner: owner.name, now: startedAt, isDead: owner.isDead };
   const names = kinds.map(({ name }) => name);
   const runId = request.runId ?? (await startRun(session, { ...request, kinds: names, ...begun }));

@@ -142,7 +142,8 @@ type Below = Pick<SweepState, 'touched' | 'quarantined' | 'fields' | 'newest'>;
 function draftOf(below: Below, sending: ReadonlySet<string>): SweepDraft {
   const writes = new Map<string, number>();
   const keys = new Set<string>();
-  const [fields, newest] = [new Map(below.fields), { ...below.newest }];
+  const fields = new Map(below.fields);
+  const newest = { ...below.newest };
   let latest = below.touched.latest();
   const draft: SweepDraft = {
     touched: {
@@ -162,7 +163,9 @@ function draftOf(below: Below, sending: ReadonlySet<string>): SweepDraft {
         keys.add(key);
       },
     },
-    ...{ fields, newest, sending },
+    fields,
+    newest,
+    sending,
     draft: (more) => draftOf(draft, more),
     keep: () => {
       below.touched.add(writes);
@@ -201,7 +204,8 @@ export async function underLease<T>(
   { lease, ticks }: Sweep,
   work: (tx: Transaction, now: Date) => Promise<T>,
 ): Promise<T> {
-  const [tick, now] = [ticks.latest(), clock.now()];
+  const tick = ticks.latest();
+  const now = clock.now();
   return session.atomically(async (tx) => {
     await renewLease(tx, lease, { tick, now });
     return work(tx, now);

@@ -40,8 +40,13 @@ interface BegunSweep {
 
 /** The state of a list that was never read. */
 const UNKNOWN_LIST = {
-  ...{ completeSweeps: 0, certifiedAt: null, baselineAt: null, controlFailures: 0 },
-  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0, hold: null },
+  completeSweeps: 0,
+  certifiedAt: null,
+  baselineAt: null,
+  controlFailures: 0,
+  lastCompleteSweep: null,
+  uncertifiedSweeps: 0,
+  hold: null,
 };
 
 /**
@@ -90,7 +95,12 @@ export async function beginPage(
   const mirrored = await asMirrored(session, kind);
   const fields = await readFields(session, kind.name, kind.excluded);
   return {
-    ...{ runId: NO_RUN, began: null, hasHoles: false, knownRows: 0, wholeUpTo: 0, comparesColumns: false },
+    runId: NO_RUN,
+    began: null,
+    hasHoles: false,
+    knownRows: 0,
+    wholeUpTo: 0,
+    comparesColumns: false,
     tenants: await readTenants(session, kind, false),
     pages: await readPages(session, kind.name, page),
     ...(await readState(parts, request, { lease, mirrored, fields })),
@@ -113,7 +123,9 @@ async function readState(
   { lease, mirrored, fields }: HeldKind,
 ): Promise<Omit<Sweep, OfList>> {
   return {
-    ...{ kind: mirrored, lease, claim },
+    kind: mirrored,
+    lease,
+    claim,
     ticks: createTicks(lease.tick, clock),
     earlier: createEarlierSightings(kind.name, lease),
     digestScope: digestScopeOf(kind, rules),

@@ -31,7 +31,8 @@ export async function noteDrift(
     drifts.filter(({ code }) => code === wanted).map(({ field }) => field);
   await saveVanished(tx, kind.name, { fields: fieldsWith('vanished_field'), since: now });
   await saveVanished(tx, kind.name, { fields: fieldsWith('returned_field'), since: null });
-  const [before, shape] = [await readListShape(tx, kind.name), tally.shape()];
+  const before = await readListShape(tx, kind.name);
+  const shape = tally.shape();
   await saveListShape(tx, kind.name, shape);
   if (tally.hasHoles() && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);
   if (lease.completeSweeps === 0) return; // The first reading is the baseline for later ones.

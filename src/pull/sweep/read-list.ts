@@ -107,7 +107,13 @@ function openList(
 ): AsyncIterable<ListResponse> {
   const { claim, tenants, knownRows, wholeUpTo, digestScope, pages, ticks, lease, hasHoles } = sweep;
   const responses = parts.source.sweep(kind, {
-    ...{ knownRows, wholeUpTo, hasHoles, digestScope, signal, knownPages: pages, tick: ticks.next },
+    knownRows,
+    wholeUpTo,
+    hasHoles,
+    digestScope,
+    signal,
+    knownPages: pages,
+    tick: ticks.next,
     thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
     ...(reopen && { reopen }),
   });

@@ -31,7 +31,8 @@ import type { Sweep } from '../run/sweep.ts';
 export async function sweepKind(parts: PullParts, request: SweepRequest): Promise<KindReport> {
   const { source, clock } = parts;
   const startedAt = clock.now();
-  const [startMs, before] = [clock.monotonicMs(), { ...source.counts }];
+  const startMs = clock.monotonicMs();
+  const before = { ...source.counts };
   const { sweep, stopHeartbeat, fieldsBefore } = await beginSweep(parts, request);
   const { kind, rules } = request;
   const reading: ListReading = { kind, rules, sweep, tally: createTally() };

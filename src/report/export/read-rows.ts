@@ -66,7 +66,8 @@ function valuesReader(columns: readonly ExportColumn[]): (row: Row) => Values {
 }
 
 function amountIn(row: Row, name: string): SqlValue {
-  const [shown, exact] = [row[name] ?? null, row[exactName(name)] ?? null];
+  const shown = row[name] ?? null;
+  const exact = row[exactName(name)] ?? null;
   return exact !== null && isNumberText(String(exact)) ? String(exact) : shown;
 }
 

@@ -93,7 +93,8 @@ async function readPages(
   { source, onProgress, signal }: AuditParts,
   reading: OpenReading,
 ): Promise<SourceError | null> {
-  let [ticks, pages] = [0, 0];
+  let ticks = 0;
+  let pages = 0;
   const { kind } = reading;
   const options = { thorough: true, tick: () => ++ticks, ...(signal && { signal }) };
   try {

@@ -50,10 +50,14 @@ interface EngineContext extends Omit<EngineParts, 'timings'> {
 /** Starts to find due rows, notify them, work them, and take over the rows of dead processes. */
 export function startEngine(parts: EngineParts): Engine {
   const context: EngineContext = {
-    ...{ ...parts, timings: { ...TIMINGS, ...parts.timings } },
+    ...parts,
+    timings: { ...TIMINGS, ...parts.timings },
     faults: createFaultLog({ ...parts, isTold: isAway }),
-    ...{ stop: new AbortController(), closing: new AbortController() },
-    ...{ pools: [], polls: new Map(), chores: [] },
+    stop: new AbortController(),
+    closing: new AbortController(),
+    pools: [],
+    polls: new Map(),
+    chores: [],
   };
   const begun = begin(context);
   let closed: Promise<void> | undefined;

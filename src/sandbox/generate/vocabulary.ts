@@ -8,11 +8,15 @@ interface Category {
 }
 
 const parts = (code: string, french: string, english: string): Category => ({
-  ...{ code, french, english },
+  code,
+  french,
+  english,
   type: 'piece',
 });
 const service = (code: string, french: string, english: string): Category => ({
-  ...{ code, french, english },
+  code,
+  french,
+  english,
   type: 'service',
 });
 
@@ -97,7 +101,12 @@ const ITEM_ROWS: readonly ItemRow[] = [
 ];
 
 export const ITEMS: readonly Item[] = ITEM_ROWS.map(([code, french, english, category, cents, grams]) => ({
-  ...{ code, french, english, category, cents, grams },
+  code,
+  french,
+  english,
+  category,
+  cents,
+  grams,
 }));
 
 export const SUPPLIERS = words(`

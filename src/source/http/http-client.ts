@@ -109,7 +109,9 @@ async function exchange(
   // The connection is used once.
   const options = { ...request, origin, path: target, reset: true };
   const answer = await receive(dispatcher, options, {
-    ...{ maxBytes: settings.maxBodyBytes, where, signal },
+    maxBytes: settings.maxBodyBytes,
+    where,
+    signal,
     onBegin: () => {
       if (gate.socket?.writableLength !== 0) throw new AnsweredEarly();
     },

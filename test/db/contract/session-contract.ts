@@ -169,7 +169,8 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
     test('a reader neither waits for a writer nor sees what is not committed, not even deletions', async () => {
       const session = await openWithTable();
       await session.atomically((tx) => put(tx, 1));
-      const [written, checked] = [gate(), gate()];
+      const written = gate();
+      const checked = gate();
       const writing = session.atomically(async (tx) => {
         await put(tx, 2);
         await tx.query(sql`delete from things where id = 1`);
@@ -386,7 +387,8 @@ export function sessionContract(name: string, open: () => Promise<Session>): voi
 
     test('G17: table and column names may hold quotes, spaces and SQL', async () => {
       const session = await openWithTable();
-      const [table, column] = [`a "table"; drop table things; --`, `it's "so" ü %s ?`];
+      const table = `a "table"; drop table things; --`;
+      const column = `it's "so" ü %s ?`;
       const rows = await session.atomically(async (tx) => {
         await tx.execute(
           `create table ${identifier(table)} (id BIGINT NOT NULL PRIMARY KEY, ${identifier(column)} TEXT)`,

@@ -179,7 +179,8 @@ describe('a transaction', () => {
 describe('something in the way', () => {
   test('G13: a deadlock runs the work again', async () => {
     const url = await freshDatabaseUrl();
-    const [session, other] = [await openWithThings(url), await bystander(url)];
+    const session = await openWithThings(url);
+    const other = await bystander(url);
     await other.query(`set deadlock_timeout to '20s'; begin; update things set amount = 10 where id = 2`);
     let runs = 0;
     let theirs: Promise<unknown> = Promise.resolve();
@@ -212,7 +213,8 @@ describe('something in the way', () => {
 
   test('a lock that a reader holds is waited for once, then mirror.locked; and it goes on once the lock is gone', async () => {
     const url = await freshDatabaseUrl();
-    const [session, other] = [await openWithThings(url, 50), await bystander(url)];
+    const session = await openWithThings(url, 50);
+    const other = await bystander(url);
     await other.query('begin; lock table things in exclusive mode');
     let runs = 0;
     const write = (): Promise<unknown> =>

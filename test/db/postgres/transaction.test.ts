@@ -35,7 +35,8 @@ async function writeBesideStopped(how: 'idle' | 'reading'): Promise<void> {
   const child = startChild('frozen-writer.ts', url, how);
   expect((await child.lines.next()).value).toBe('inside');
   child.signal('SIGSTOP');
-  const [startMs, writes] = [performance.now(), 5];
+  const startMs = performance.now();
+  const writes = 5;
   for (let i = 0; i < writes; i++) await add(session);
   const tookMs = performance.now() - startMs;
   console.log(`FIGURE others write after ${Math.round(tookMs)} ms (${how})`);
@@ -82,7 +83,8 @@ describe('the lock of those who write', () => {
     const clock = fakeClock();
     const hasty = { ...clock, sleep: () => clock.sleep(25_000) };
     const ours = await openForTest(url, { lockTimeoutMs: 20, clock: hasty });
-    const [begun, done] = [gate(), gate()];
+    const begun = gate();
+    const done = gate();
     const writing = session.atomically(async () => {
       begun.open();
       await done.opened;

@@ -13,7 +13,8 @@ async function placeOf(url: string): Promise<string> {
 
 describe('the place of a database', () => {
   test('is that of the file, wherever it is moved, and not of a copy', async () => {
-    const [path, folder] = [freshMirror(), tempFolder()];
+    const path = freshMirror();
+    const folder = tempFolder();
     const place = await placeOf(`file:${path}`);
     copyFileSync(path, join(folder, 'copy.db'));
     renameSync(path, join(folder, 'moved.db'));

@@ -166,7 +166,8 @@ describe('a process that is killed', () => {
 describe('two writers of one file', () => {
   test('G07: a transaction that reads first can still write after another connection has written', async () => {
     const path = join(tempFolder(), 'mirror.db');
-    const [ours, theirs] = [openForTest(path), new Database(path)];
+    const ours = openForTest(path);
+    const theirs = new Database(path);
     theirs.exec('create table t (a INTEGER); insert into t values (1)');
     theirs.pragma('busy_timeout = 0');
     let theirFault: unknown = null;

@@ -11,8 +11,12 @@ process.stdout.write('ready\n');
 for (let n = 0; n < Number(transactions); n++) {
   const recordId = `${process.pid}${String(n).padStart(6, '0')}`;
   const events = Array.from({ length: 1 + (n % 7) }, () => ({
-    ...{ recordId, change: 'updated' as const, observedFrom: null },
-    ...{ before: '{}', after: '{}', fields: '{}' },
+    recordId,
+    change: 'updated' as const,
+    observedFrom: null,
+    before: '{}',
+    after: '{}',
+    fields: '{}',
   }));
   const kind = n % 3 === 0 ? 'products' : 'clients';
   try {

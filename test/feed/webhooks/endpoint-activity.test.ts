@@ -58,7 +58,8 @@ describe.each(DATABASES)('decisions on an endpoint on %s', (database) => {
     }
     isUp = true;
     expect(await replayEvents(on.session, { name: 'erp', after: null, now: on.now() })).toEqual({
-      ...{ name: 'erp', after: 2 },
+      name: 'erp',
+      after: 2,
     });
     await on.deliver();
     expect(seqsOf(receiver.taken)).toEqual([1, 2, 3, 4]);

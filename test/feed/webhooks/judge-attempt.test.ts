@@ -7,11 +7,17 @@ import { instantOf, instantText } from '../../../src/lib/time/clock.ts';
 import { NOON, later } from '../../mirror/temp-mirror.ts';
 
 const { retrySeconds } = loadConfig({ env: {} }).webhooks;
-const [MINUTE, HOUR, DAY_MS] = [60, 3_600, 86_400_000];
+const MINUTE = 60;
+const HOUR = 3_600;
+const DAY_MS = 86_400_000;
 
 const attemptOf = (status: number | null, at = NOON, retryAfterMs: number | null = null): SentAttempt => ({
-  ...{ at, status, retryAfterMs, error: status === null ? 'timeout' : null },
-  ...{ responseStart: null, durationMs: 5 },
+  at,
+  status,
+  retryAfterMs,
+  error: status === null ? 'timeout' : null,
+  responseStart: null,
+  durationMs: 5,
 });
 
 const HEALTHY = { state: 'active', failures: 0, failingSince: null, failingToldAt: null } as const;
@@ -21,7 +27,9 @@ test('the waits are those of Standard Webhooks; then the delivery is given up', 
   expect(retrySeconds).toEqual([5, 5 * MINUTE, 30 * MINUTE, ...hours]);
   for (const [attempts, seconds] of retrySeconds.entries())
     expect(judgeAttempt(attempts, attemptOf(500), { retrySeconds, random: 0 })).toEqual({
-      ...{ state: 'ready', attempts: attempts + 1, nextAttemptAt: instantText(later(seconds * 1000)) },
+      state: 'ready',
+      attempts: attempts + 1,
+      nextAttemptAt: instantText(later(seconds * 1000)),
     });
   const last = judgeAttempt(retrySeconds.length, attemptOf(500), { retrySeconds, random: 0 });
   expect(last).toEqual({ state: 'failed', attempts: retrySeconds.length + 1, nextAttemptAt: null });
@@ -58,13 +66,16 @@ test('an endpoint is told to fail once after five seconds, disabled after five d
   expect(judgeHealth(known, attemptOf(500, later(60_000)), true).tell).toBeNull();
   expect(judgeHealth(known, attemptOf(500, later(5 * DAY_MS - 1)), false).tell).toBeNull();
   expect(judgeHealth(known, attemptOf(500, later(5 * DAY_MS)), false)).toMatchObject({
-    ...{ tell: 'disabled', patch: { state: 'disabled', disabledReason: 'failing' } },
+    tell: 'disabled',
+    patch: { state: 'disabled', disabledReason: 'failing' },
   });
   expect(judgeHealth(HEALTHY, attemptOf(410), false)).toMatchObject({
-    ...{ tell: 'disabled', patch: { state: 'disabled', disabledReason: 'gone' } },
+    tell: 'disabled',
+    patch: { state: 'disabled', disabledReason: 'gone' },
   });
   expect(judgeHealth(known, attemptOf(204, later(60_000)), false)).toMatchObject({
-    ...{ tell: 'back', patch: { failures: 0, failingSince: null, failingToldAt: null } },
+    tell: 'back',
+    patch: { failures: 0, failingSince: null, failingToldAt: null },
   });
   expect(judgeHealth(HEALTHY, attemptOf(204), false).tell).toBeNull();
 });

@@ -10,7 +10,12 @@ const eventOf = (
   change: Change = 'updated',
   fields = '{}',
 ) => ({
-  ...{ seq, kind, recordId, change, fields, observedAt: '2026-03-01 12:00:00.000' },
+  seq,
+  kind,
+  recordId,
+  change,
+  fields,
+  observedAt: '2026-03-01 12:00:00.000',
 });
 
 test('an event has its own id at each endpoint, the same at every planning, and another if a restored mirror reuses its seq', () => {

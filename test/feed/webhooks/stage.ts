@@ -62,7 +62,13 @@ export function deliveryStageOn(
   const sender = createSender({ clock, allowHosts: ALLOWED, attemptMs });
   onTestFinished(() => sender[Symbol.asyncDispose]());
   const queue = createWebhookQueue({
-    ...{ session, clock, logger: log.logger, owner: OWNER, sender, retrySeconds, random: () => 0 },
+    session,
+    clock,
+    logger: log.logger,
+    owner: OWNER,
+    sender,
+    retrySeconds,
+    random: () => 0,
     stopping: stopping ?? new AbortController().signal,
     livingOwners: () => Promise.resolve(new Set([OWNER])),
   });

@@ -15,7 +15,8 @@ const id = fc
 test('numbers ids as a Map does, and gives each back', () => {
   fc.assert(
     fc.property(fc.array(fc.array(id, { maxLength: 30 }), { maxLength: 20 }), id, (pages, other) => {
-      const [numbers, model] = [createIdNumbers(), new Map<string, number>()];
+      const numbers = createIdNumbers();
+      const model = new Map<string, number>();
       for (const page of pages) {
         const [got, expected]: [number[], number[]] = [[], []];
         numbers.number(`[${page.join(',')}]`, (index) => got.push(index));

@@ -28,7 +28,8 @@ describe('the records of a list', () => {
   test('have no end where the body is cut within them', () => {
     fc.assert(
       fc.property(lists, fc.nat(), (list, cut) => {
-        const [before, records] = [bytes(list.before), bytes(list.records)];
+        const before = bytes(list.before);
+        const records = bytes(list.records);
         const body = Buffer.concat([before, records.subarray(0, 1 + (cut % (records.length - 1)))]);
         expect(arrayStart(body, DATA)).toBe(before.length);
         expect(valueEnd(body, before.length)).toBeNull();

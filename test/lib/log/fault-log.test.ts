@@ -5,7 +5,8 @@ import { fakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
 
 function stage() {
-  const [clock, log] = [fakeClock(), memoryLog()];
+  const clock = fakeClock();
+  const log = memoryLog();
   return { clock, log, faults: createFaultLog({ logger: log.logger, clock }) };
 }
 

@@ -9,7 +9,8 @@ const refused = (): Error =>
   });
 
 test('an outage is two lines that read on their own: since when and why, and after how long it is back', async () => {
-  const [clock, log] = [fakeClock(), memoryLog()];
+  const clock = fakeClock();
+  const log = memoryLog();
   const outage = createOutageLog({ clock, logger: log.logger }, { event: 'source', name: 'the service' });
   outage.answered();
   const since = clock.now().toISOString();
@@ -21,11 +22,17 @@ test('an outage is two lines that read on their own: since when and why, and aft
   outage.answered();
   expect(log.lines).toMatchObject([
     {
-      ...{ level: 40, event: 'source.unreachable', since, reason: 'connection refused' },
+      level: 40,
+      event: 'source.unreachable',
+      since,
+      reason: 'connection refused',
       msg: 'the service is unreachable: connection refused',
     },
     {
-      ...{ level: 30, event: 'source.back', since, durationMs: 31_000 },
+      level: 30,
+      event: 'source.back',
+      since,
+      durationMs: 31_000,
       msg: 'the service is back after 31 s',
     },
   ]);
@@ -34,7 +41,8 @@ test('an outage is two lines that read on their own: since when and why, and aft
 
 /** A log of the queue's faults, which answers a number of times by turns; resolves once it was asked so often. */
 function probed(answers: readonly boolean[]) {
-  const [clock, log] = [fakeClock(), memoryLog()];
+  const clock = fakeClock();
+  const log = memoryLog();
   let asked = 0;
   let end = (): void => undefined;
   const allAsked = new Promise<void>((resolve) => {
@@ -68,7 +76,8 @@ test('something that does not answer is asked until it does, and told as away on
 });
 
 test('a database that answers reads only is still away', () => {
-  const [clock, log] = [fakeClock(), memoryLog()];
+  const clock = fakeClock();
+  const log = memoryLog();
   const outage = createOutageLog({ clock, logger: log.logger }, { event: 'database', name: 'the database' });
   for (const part of ['reads', 'writes', 'writes']) outage.failed(refused(), part);
   outage.answered('reads');

@@ -14,7 +14,9 @@ function repeated(task: (run: number) => Promise<void>) {
     return systemClock.sleep(ms, signal);
   };
   const repeating = repeat({
-    ...{ clock: { ...systemClock, sleep }, everyMs: 3_600_000, name: 'polling' },
+    clock: { ...systemClock, sleep },
+    everyMs: 3_600_000,
+    name: 'polling',
     faults: (work, error) => faults.push([work, error]),
     task: () => task((runs += 1)),
   });
@@ -63,7 +65,8 @@ test('a task that fails is told of, and tried again', async () => {
 });
 
 test('a stopped task ends its run and begins no other', async () => {
-  let [begun, ended] = [0, 0];
+  let begun = 0;
+  let ended = 0;
   const { repeating } = repeated(async () => {
     begun += 1;
     await Promise.resolve();

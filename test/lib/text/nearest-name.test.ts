@@ -56,7 +56,8 @@ test('one slip of the hand is a distance of one', () => {
   fc.assert(
     fc.property(word, fc.nat(), fc.constantFrom('insert', 'delete', 'replace', 'swap'), (text, at, slip) => {
       const place = at % (text.length + 1);
-      const [before, after] = [text.slice(0, place), text.slice(place)];
+      const before = text.slice(0, place);
+      const after = text.slice(place);
       const slips = {
         insert: `${before}x${after}`,
         delete: before + after.slice(1),

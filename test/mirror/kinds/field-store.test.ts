@@ -15,7 +15,8 @@ import {
 import type { Session } from '../../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, kindNamed, later, tempMirror } from '../temp-mirror.ts';
 
-const [CLIENTS, PRODUCTS] = [kindNamed('clients'), kindNamed('products')];
+const CLIENTS = kindNamed('clients');
+const PRODUCTS = kindNamed('products');
 
 const shown = (type: SeenField['type'], wire = 'text', fitsHint = false): SeenField => ({
   type,
@@ -110,7 +111,12 @@ test('since when a field is missing is kept, and forgotten when it is back', asy
 test('C12, G17: a field may be called anything', async () => {
   const session = await tempMirror();
   const names = [
-    ...['__proto__', 'constructor', 'toString', `it's "so"; drop table fields; --`, '', '🧾'],
+    '__proto__',
+    'constructor',
+    'toString',
+    `it's "so"; drop table fields; --`,
+    '',
+    '🧾',
     'x'.repeat(5000),
   ];
   const fields = new Map(names.map((name) => [name, shown('text')]));

@@ -34,14 +34,27 @@ const renew =
     session.atomically((tx) => renewLease(tx, lease, { tick, now }));
 
 const END: SweepEnd = {
-  ...{ state: 'complete', reason: null, isComplete: true, hasChanges: true },
-  ...{ certifiedAt: null, baselineAt: null, controlFailures: 0 },
-  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0 },
+  state: 'complete',
+  reason: null,
+  isComplete: true,
+  hasChanges: true,
+  certifiedAt: null,
+  baselineAt: null,
+  controlFailures: 0,
+  lastCompleteSweep: null,
+  uncertifiedSweeps: 0,
   now: NOON,
 };
 const FIRST = {
-  ...{ tick: 0, completeSweeps: 0, certifiedAt: null, baselineAt: null, knownFrom: 0, controlFailures: 0 },
-  ...{ lastCompleteSweep: null, uncertifiedSweeps: 0, hold: null },
+  tick: 0,
+  completeSweeps: 0,
+  certifiedAt: null,
+  baselineAt: null,
+  knownFrom: 0,
+  controlFailures: 0,
+  lastCompleteSweep: null,
+  uncertifiedSweeps: 0,
+  hold: null,
   before: { state: 'never', reason: null },
 };
 const release = (session: Session, lease: KindLease, end: Partial<SweepEnd> = {}): Promise<void> =>
@@ -158,8 +171,10 @@ describe('giving a lease back', () => {
     const known = { certifiedAt: NOON_TEXT, baselineAt: '2026-02-01 12:00:00.000', controlFailures: 2 };
     await release(session, await claim(session, 'a'), { ...known, state: 'certified' });
     expect(await stateOf(session)).toMatchObject({
-      ...{ state: 'certified', certified_at: NOON_TEXT },
-      ...{ baseline_at: '2026-02-01 12:00:00.000', control_failures: 2 },
+      state: 'certified',
+      certified_at: NOON_TEXT,
+      baseline_at: '2026-02-01 12:00:00.000',
+      control_failures: 2,
     });
     const next = await claim(session, 'b');
     expect(next).toMatchObject({ ...known, before: { state: 'certified', reason: null } });

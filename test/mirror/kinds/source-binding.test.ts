@@ -13,7 +13,8 @@ import { OtherSourceError } from '../../../src/db/session/errors.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { NOON_TEXT, kindNamed, putRecords, tempMirror, thrownBy } from '../temp-mirror.ts';
 
-const [OURS, THEIRS] = ['https://ours.example', 'https://theirs.example/api'];
+const OURS = 'https://ours.example';
+const THEIRS = 'https://theirs.example/api';
 
 /** What a run does: it makes its claim, learns the company from a record, and binds with what lands. */
 interface Binding {
@@ -103,7 +104,11 @@ describe('whose data the mirror holds', () => {
     const session = await boundMirror();
     await bind(session, THEIRS, { acceptNew: true, company: null });
     expect(await factsOf(session)).toEqual({
-      ...{ url: THEIRS, companies: {}, sightings: [], state: [FORGOTTEN, FORGOTTEN], rows: 1 },
+      url: THEIRS,
+      companies: {},
+      sightings: [],
+      state: [FORGOTTEN, FORGOTTEN],
+      rows: 1,
     });
     const error = await thrownBy(() => bind(session, OURS));
     expect(error).toBeInstanceOf(OtherSourceError);
@@ -114,8 +119,11 @@ describe('whose data the mirror holds', () => {
     await bind(session, OURS, { kind: 'clients', company: '43' });
     await bind(session, OURS, { acceptNew: true, company: '44' });
     expect(await factsOf(session)).toEqual({
-      ...{ url: OURS, companies: { clients: ['43'], departments: ['44'] }, sightings: ['clients'] },
-      ...{ state: [SWEPT, FORGOTTEN], rows: 1 },
+      url: OURS,
+      companies: { clients: ['43'], departments: ['44'] },
+      sightings: ['clients'],
+      state: [SWEPT, FORGOTTEN],
+      rows: 1,
     });
   });
 });

@@ -24,16 +24,27 @@ const open_ = (session: Session, outboxId: number, n: number): Promise<void> =>
 const close = (session: Session, more: Partial<ClosedAttempt> = {}): Promise<void> =>
   session.atomically((tx) =>
     closeAttempt(tx, {
-      ...{ outboxId: 1, n: 1, grade: 'rejected', status: 422, responseStart: '{"message":"non"}' },
-      ...{ now: later(1000), ...more },
+      outboxId: 1,
+      n: 1,
+      grade: 'rejected',
+      status: 422,
+      responseStart: '{"message":"non"}',
+      now: later(1000),
+      ...more,
     }),
   );
 
 const insert = (session: Session, key: string): Promise<number | null> =>
   session.atomically((tx) =>
     insertEntry(tx, {
-      ...{ key, kind: 'clients', operation: 'create', recordId: null, payload: '{}' },
-      ...{ base: null, naturalKey: null, now: NOON },
+      key,
+      kind: 'clients',
+      operation: 'create',
+      recordId: null,
+      payload: '{}',
+      base: null,
+      naturalKey: null,
+      now: NOON,
     }),
   );
 
@@ -47,7 +58,10 @@ describe.each(DATABASES)('attempts in %s', (_name, open) => {
     await close(session);
     expect(await readAttempts(session, 1)).toEqual([
       {
-        ...{ ...opened, closedAt: '2026-03-01 12:00:01.000', grade: 'rejected', status: 422 },
+        ...opened,
+        closedAt: '2026-03-01 12:00:01.000',
+        grade: 'rejected',
+        status: 422,
         responseStart: '{"message":"non"}',
       },
     ]);

@@ -34,8 +34,15 @@ async function put(session: Session, patch: EntryPatch = {}, more: Partial<NewEn
   return session.atomically(async (tx) => {
     const id = Number(
       await insertEntry(tx, {
-        ...{ key: `key ${++keys}`, kind: 'clients', operation: 'create', recordId: null, payload: '{}' },
-        ...{ base: null, naturalKey: 'C-1', now: NOON, ...more },
+        key: `key ${++keys}`,
+        kind: 'clients',
+        operation: 'create',
+        recordId: null,
+        payload: '{}',
+        base: null,
+        naturalKey: 'C-1',
+        now: NOON,
+        ...more,
       }),
     );
     await changeEntry(tx, { id, epoch: 0, patch, now: NOON });
@@ -136,7 +143,8 @@ describe.each(DATABASES)('whom an entry waits for in %s', (_name, open) => {
     await put(session, { recordId: '17' }, { naturalKey: 'C-3' });
     await put(session, {}, { ...UPDATE, recordId: '18' });
     await put(session, {}, { ...UPDATE, kind: 'products' });
-    const [create, update] = [await put(session), await put(session, {}, UPDATE)];
+    const create = await put(session);
+    const update = await put(session, {}, UPDATE);
     expect(await before(session, create)).toBe(null);
     expect(await before(session, update)).toBe(null);
   });
@@ -147,10 +155,8 @@ describe.each(DATABASES)('waking in %s', (_name, open) => {
 
   test('is of those that waited for this entry', async () => {
     const session = await open();
-    const [create, update] = [
-      await put(session, { state: 'done' }),
-      await put(session, { state: 'done' }, UPDATE),
-    ];
+    const create = await put(session, { state: 'done' });
+    const update = await put(session, { state: 'done' }, UPDATE);
     const waiting = await put(session, WAITS);
     const others = [
       await put(session, { ...WAITS, verdict: 'busy' }),

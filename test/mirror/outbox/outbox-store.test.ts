@@ -14,8 +14,14 @@ import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
 
 const CREATE: NewEntry = {
-  ...{ key: 'ada', kind: 'clients', operation: 'create', recordId: null, payload: '{"credit":1.50}' },
-  ...{ base: null, baseAt: null, naturalKey: 'C-1', now: NOON },
+  key: 'ada',
+  kind: 'clients',
+  operation: 'create',
+  recordId: null,
+  payload: '{"credit":1.50}',
+  base: null,
+  naturalKey: 'C-1',
+  now: NOON,
 };
 
 const insert = (session: Session, entry: Partial<NewEntry> = {}): Promise<number | null> =>
@@ -29,26 +35,29 @@ describe.each(DATABASES)('an entry in %s', (_name, open) => {
     const session = await open();
     expect(await insert(session)).toBe(1);
     const stored = {
-      ...{
-        id: 1,
-        key: 'ada',
-        kind: 'clients',
-        operation: 'create',
-        recordId: null,
-        payload: '{"credit":1.50}',
-      },
-      ...{
-        base: null,
-        baseAt: null,
-        state: 'ready',
-        epoch: 0,
-        owner: null,
-        attempts: 0,
-        nextAttemptAt: null,
-      },
-      ...{ naturalKey: 'C-1', preimage: null, verdict: null, result: null },
-      ...{ allowsUnknown: false, allowsDouble: false, elapsedMs: 0, elapsedAt: null },
-      ...{ createdAt: NOON_TEXT, updatedAt: NOON_TEXT },
+      id: 1,
+      key: 'ada',
+      kind: 'clients',
+      operation: 'create',
+      recordId: null,
+      payload: '{"credit":1.50}',
+      base: null,
+      baseAt: null,
+      state: 'ready',
+      epoch: 0,
+      owner: null,
+      attempts: 0,
+      nextAttemptAt: null,
+      naturalKey: 'C-1',
+      preimage: null,
+      verdict: null,
+      result: null,
+      allowsUnknown: false,
+      allowsDouble: false,
+      elapsedMs: 0,
+      elapsedAt: null,
+      createdAt: NOON_TEXT,
+      updatedAt: NOON_TEXT,
     };
     expect(await findEntry(session, 1)).toEqual(stored);
     expect(await findByKey(session, 'ada')).toEqual(stored);
@@ -90,21 +99,33 @@ describe.each(DATABASES)('an entry in %s', (_name, open) => {
     const session = await open();
     await insert(session);
     const patch: EntryPatch = {
-      ...{ state: 'parked', recordId: '5', attempts: 2, nextAttemptAt: NOON_TEXT, naturalKey: null },
-      ...{ payload: '{}', preimage: '{"tick":1}', verdict: 'twins', result: '{"ids":[]}', owner: 'me' },
+      state: 'parked',
+      recordId: '5',
+      attempts: 2,
+      nextAttemptAt: NOON_TEXT,
+      naturalKey: null,
+      payload: '{}',
+      preimage: '{"tick":1}',
+      verdict: 'twins',
+      result: '{"ids":[]}',
+      owner: 'me',
     };
     expect(await change(session, patch)).toBe(true);
     expect(await findEntry(session, 1)).toEqual({
-      ...{ id: 1, key: 'ada', kind: 'clients', operation: 'create', base: null, baseAt: null, epoch: 0 },
-      ...{
-        allowsUnknown: false,
-        allowsDouble: false,
-        elapsedMs: 0,
-        elapsedAt: null,
-        createdAt: NOON_TEXT,
-        updatedAt: '2026-03-01 12:00:01.000',
-        ...patch,
-      },
+      id: 1,
+      key: 'ada',
+      kind: 'clients',
+      operation: 'create',
+      base: null,
+      baseAt: null,
+      epoch: 0,
+      allowsUnknown: false,
+      allowsDouble: false,
+      elapsedMs: 0,
+      elapsedAt: null,
+      createdAt: NOON_TEXT,
+      updatedAt: '2026-03-01 12:00:01.000',
+      ...patch,
     });
     expect(await change(session, { verdict: null, owner: null })).toBe(true);
     expect(await findEntry(session, 1)).toMatchObject({ state: 'parked', verdict: null, owner: null });

@@ -89,7 +89,8 @@ async function lived(
 
 /** Every fifth instant is that of a pull. */
 function drawInstant(noted: readonly Noted[], drawn: number, n: number): number {
-  const [first, last] = [noted.at(0)?.atMs ?? 0, noted.at(-1)?.atMs ?? 0];
+  const first = noted.at(0)?.atMs ?? 0;
+  const last = noted.at(-1)?.atMs ?? 0;
   return n % 5 === 0
     ? (noted[n % noted.length]?.atMs ?? first)
     : first + Math.floor(drawn * (last - first + 60_000));
@@ -106,7 +107,8 @@ const textsIn = (values: readonly SqlValue[]): (string | null)[] =>
 
 describe.each(DATABASES)('%s', (database) => {
   async function play(story: readonly Chapter[], random: Iterator<number>): Promise<void> {
-    const [service, session] = [await sandbox({ size: 12 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 12 });
+    const session = await MIRRORS[database]();
     const noted = await lived(service, session, [{ minutes: 0, deeds: [] }, ...story]);
     const mirrored = await asMirrored(session, CLIENTS);
     const columns = exportColumns(await readDeclaredColumns(session, `bi_${kind}`));

@@ -11,12 +11,20 @@ const DAY = 86_400_000;
 const LARGEST = '9223372036854775807';
 
 const updated = (recordId: string, fields = '{"name":["a","b"]}'): ChangeEvent => ({
-  ...{ recordId, change: 'updated', fields, observedFrom: '2026-03-01 11:00:00.000' },
-  ...{ before: '{"name":"a"}', after: '{"name":"b"}' },
+  recordId,
+  change: 'updated',
+  fields,
+  observedFrom: '2026-03-01 11:00:00.000',
+  before: '{"name":"a"}',
+  after: '{"name":"b"}',
 });
 const created = (recordId: string): ChangeEvent => ({
-  ...{ recordId, change: 'created', fields: '{}', observedFrom: null },
-  ...{ before: null, after: `{"id":${recordId},"price":10.00}` },
+  recordId,
+  change: 'created',
+  fields: '{}',
+  observedFrom: null,
+  before: null,
+  after: `{"id":${recordId},"price":10.00}`,
 });
 
 const append = (
@@ -40,17 +48,29 @@ describe.each(DATABASES)('change events in %s', (_name, open) => {
     expect(rows.map((row) => Number(row['seq']))).toEqual([1, 2, 3]);
     const [first, second, third] = rows.map(({ seq, run_id: run, ...row }) => ({
       ...row,
-      ...{ seq: Number(seq), run_id: run === null ? null : Number(run) },
+      seq: Number(seq),
+      run_id: run === null ? null : Number(run),
     }));
     expect(first).toEqual({
       seq: 1,
-      ...{ kind: 'clients', record_id: LARGEST, change: 'created', observed_from: null },
-      ...{ observed_at: NOON_TEXT, before: null, after: `{"id":${LARGEST},"price":10.00}` },
-      ...{ fields: '{}', origin: 'service', run_id: 1 },
+      kind: 'clients',
+      record_id: LARGEST,
+      change: 'created',
+      observed_from: null,
+      observed_at: NOON_TEXT,
+      before: null,
+      after: `{"id":${LARGEST},"price":10.00}`,
+      fields: '{}',
+      origin: 'service',
+      run_id: 1,
     });
     expect(second).toMatchObject({
-      ...{ record_id: '7', change: 'updated', observed_from: '2026-03-01 11:00:00.000' },
-      ...{ before: '{"name":"a"}', after: '{"name":"b"}', fields: '{"name":["a","b"]}' },
+      record_id: '7',
+      change: 'updated',
+      observed_from: '2026-03-01 11:00:00.000',
+      before: '{"name":"a"}',
+      after: '{"name":"b"}',
+      fields: '{"name":["a","b"]}',
     });
     expect(third).toMatchObject({ kind: 'products', origin: 'outbox:3', run_id: null });
   });
@@ -75,8 +95,11 @@ describe.each(DATABASES)('change events in %s', (_name, open) => {
     const session = await open();
     const failing = session.atomically(async (tx) => {
       await appendChanges(tx, {
-        ...{ kind: 'clients', events: [created('1')], origin: 'service' },
-        ...{ runId: 1, now: NOON },
+        kind: 'clients',
+        events: [created('1')],
+        origin: 'service',
+        runId: 1,
+        now: NOON,
       });
       throw new Error('killed');
     });

@@ -20,7 +20,12 @@ import { NOON, NOON_TEXT, later } from '../temp-mirror.ts';
 const SEEN = '2026-03-01 11:00:00.000';
 
 const missing = (id: string, changes: Partial<Absence> = {}): Absence => ({
-  ...{ id, state: 'suspected', sweep: 20, absentSince: NOON, firstGoneAt: null, isCertified: true },
+  id,
+  state: 'suspected',
+  sweep: 20,
+  absentSince: NOON,
+  firstGoneAt: null,
+  isCertified: true,
   ...changes,
 });
 
@@ -126,8 +131,11 @@ describe.each(DATABASES)('absences in %s', (_name, open) => {
     expect([...(await readAbsences(session, 'clients')).keys()]).toEqual(['2']);
     expect([...(await readAbsences(session, 'products')).keys()]).toEqual(['1']);
     expect(await rowOf(session, '1')).toMatchObject({
-      ...{ state: 'deleted', proof: 'retrieve', concluded_at: '2026-03-01 12:01:00.000' },
-      ...{ absent_since: NOON_TEXT, last_seen_at: SEEN },
+      state: 'deleted',
+      proof: 'retrieve',
+      concluded_at: '2026-03-01 12:01:00.000',
+      absent_since: NOON_TEXT,
+      last_seen_at: SEEN,
     });
   });
 
@@ -145,7 +153,9 @@ describe.each(DATABASES)('absences in %s', (_name, open) => {
     await save(session, { lastSeenAt: '2026-03-01 12:00:08.000' })(again);
     expect(await readAbsences(session, 'clients')).toEqual(new Map([['1', again]]));
     expect(await rowOf(session, '1')).toMatchObject({
-      ...{ proof: null, concluded_at: null, last_seen_at: '2026-03-01 12:00:08.000' },
+      proof: null,
+      concluded_at: null,
+      last_seen_at: '2026-03-01 12:00:08.000',
     });
   });
 });

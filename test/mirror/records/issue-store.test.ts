@@ -105,7 +105,8 @@ describe('issues about whole records', () => {
 
   test('close once a complete sweep no longer shows them', async () => {
     const session = await tempMirror();
-    const [gone, there] = [quarantined(null, '{"a":1}'), quarantined(null, '{"a":2}')];
+    const gone = quarantined(null, '{"a":1}');
+    const there = quarantined(null, '{"a":2}');
     await save(session, [gone, there]);
     await close(session, [there], later(60_000));
     expect(await readQuarantined(session, 'clients')).toEqual(new Set([issueKey(there)]));
@@ -138,8 +139,14 @@ describe('issues about a whole list', () => {
     for (const minute of [0, 1, 2]) await save(session, { minute, detail: `${minute} rows too many` });
     expect(await session.query(sql`select * from issues`)).toEqual([
       {
-        ...{ id: 1, kind: 'clients', record_id: null, field: null, code: 'baseline_uncertified' },
-        ...{ detail: '0 rows too many', first_seen_at: NOON_TEXT, closed_at: null },
+        id: 1,
+        kind: 'clients',
+        record_id: null,
+        field: null,
+        code: 'baseline_uncertified',
+        detail: '0 rows too many',
+        first_seen_at: NOON_TEXT,
+        closed_at: null,
       },
     ]);
   });
@@ -154,7 +161,8 @@ describe('issues about a whole list', () => {
     expect(await codes(session)).toEqual([closed, ['retrieve_unusable', 'open']]);
     await save(session, { minute: 2 });
     expect(await codes(session)).toEqual([
-      ...[closed, ['retrieve_unusable', 'open']],
+      closed,
+      ['retrieve_unusable', 'open'],
       ['baseline_uncertified', 'open'],
     ]);
   });

@@ -39,7 +39,16 @@ async function put(session: Session, kind: Kind, ...raws: readonly string[]): Pr
 const contacts = (...wires: readonly string[]): string[] => wires.map((wire) => `{"contacts":${wire}}`);
 
 const COLUMNS = [
-  ...['parent_id', 'position', 'id', 'nom', 'fonction', 'departement', 'email', 'telephone', 'cell', 'fax'],
+  'parent_id',
+  'position',
+  'id',
+  'nom',
+  'fonction',
+  'departement',
+  'email',
+  'telephone',
+  'cell',
+  'fax',
 ];
 
 const shown = (session: Session, columns: string, view = 'bi_clients_contacts'): Promise<Row[]> =>
@@ -208,17 +217,13 @@ describe('numbers of elements', () => {
   test('have the declared types of record fields', async () => {
     const session = await tempMirror([kind]);
     expect(await columnsOf(session, 'bi_things_parts')).toEqual([
-      ...[
-        ['parent_id', 'BIGINT'],
-        ['position', 'BIGINT'],
-        ['n', 'BIGINT'],
-        ['f', 'INTEGER'],
-      ],
-      ...[
-        ['d', 'REAL'],
-        ['d_exact', 'TEXT'],
-        ['d_e4', 'BIGINT'],
-      ],
+      ['parent_id', 'BIGINT'],
+      ['position', 'BIGINT'],
+      ['n', 'BIGINT'],
+      ['f', 'INTEGER'],
+      ['d', 'REAL'],
+      ['d_exact', 'TEXT'],
+      ['d_e4', 'BIGINT'],
     ]);
   });
 });

@@ -24,7 +24,12 @@ const bury = (
 ): Promise<string[]> =>
   session.atomically((tx) =>
     writeTombstones(tx, {
-      ...{ kind: 'clients', ids, proof: 'list', response: 50, runId: 3, now: later(60_000) },
+      kind: 'clients',
+      ids,
+      proof: 'list',
+      response: 50,
+      runId: 3,
+      now: later(60_000),
       ...burial,
     }),
   );
@@ -70,7 +75,10 @@ describe.each(DATABASES)('burying rows in %s', (_name, open) => {
     expect(await bury(session, ['1', LARGEST])).toEqual(['1', LARGEST]);
     const [first] = await session.query(sql`select * from clients where id = 1`);
     expect(first).toMatchObject({
-      ...{ code: 'A', _raw: '{"id":1,"credit":10.00}', _deleted_at: AT, _changed_at: AT },
+      code: 'A',
+      _raw: '{"id":1,"credit":10.00}',
+      _deleted_at: AT,
+      _changed_at: AT,
       _first_seen_at: NOON_TEXT,
     });
     expect(Number(first?.['_response'])).toBe(50);
@@ -161,7 +169,12 @@ describe.each(DATABASES)('burying rows in %s', (_name, open) => {
     await put(session, { id: '1' });
     const failing = session.atomically(async (tx) => {
       await writeTombstones(tx, {
-        ...{ kind: 'clients', ids: ['1'], proof: 'list', response: 50, runId: 3, now: NOON },
+        kind: 'clients',
+        ids: ['1'],
+        proof: 'list',
+        response: 50,
+        runId: 3,
+        now: NOON,
       });
       throw new Error('killed');
     });

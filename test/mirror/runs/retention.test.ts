@@ -32,9 +32,17 @@ async function endedRun(session: Session, days: number): Promise<number> {
 const saveEvents = (session: Session, now: Date, count = 1): Promise<void> =>
   session.atomically((tx) =>
     appendChanges(tx, {
-      ...{ kind: 'clients', origin: 'service', runId: 1, now },
+      kind: 'clients',
+      origin: 'service',
+      runId: 1,
+      now,
       events: Array.from({ length: count }, () => ({
-        ...{ recordId: '1', change: 'created', before: null, after: '{}', fields: '{}', observedFrom: null },
+        recordId: '1',
+        change: 'created',
+        before: null,
+        after: '{}',
+        fields: '{}',
+        observedFrom: null,
       })),
     }),
   );
@@ -50,8 +58,14 @@ async function entry(
   const { days, ...changes } = patch;
   return session.atomically(async (tx) => {
     const id = await insertEntry(tx, {
-      ...{ key, kind: 'clients', operation: 'create', recordId: null, payload: '{"name":"Ada"}' },
-      ...{ base: null, naturalKey: null, now: later(-400 * DAY) },
+      key,
+      kind: 'clients',
+      operation: 'create',
+      recordId: null,
+      payload: '{"name":"Ada"}',
+      base: null,
+      naturalKey: null,
+      now: later(-400 * DAY),
     });
     if (id === null) throw new Error(`The key ${key} is taken.`);
     await changeEntry(tx, { id, epoch: 0, patch: changes, now: later(-days * DAY) });

@@ -45,7 +45,11 @@ describe.each(DATABASES)('a run that is asked for in %s', (_name, open) => {
     const id = await request(session, 'clients', 'products');
     expect(await waiting(session)).toEqual([{ id, epoch: 0 }]);
     expect(await findRun(session, id, NOON)).toMatchObject({
-      ...{ id, command: 'pull', kinds: ['clients', 'products'], state: 'requested', startedAt: null },
+      id,
+      command: 'pull',
+      kinds: ['clients', 'products'],
+      state: 'requested',
+      startedAt: null,
     });
     const [row] = await session.query(sql`select request, requested_at, owner from runs`);
     expect(row).toEqual({ request: 'outbox', requested_at: NOON_TEXT, owner: null });
@@ -122,9 +126,22 @@ const stored = (session: Session) =>
   session.query(sql`select id, state, owner, reason from runs order by id`);
 
 const report: KindReport = {
-  ...{ kind: 'clients', state: 'complete', reason: null, detail: null, certifiedAt: null },
-  ...{ pages: 1, rows: 1, created: 0, updated: 0, deleted: 0, restored: 0, unchanged: 1 },
-  ...{ quarantined: 0, requests: 1, retries: 0, durationMs: 1 },
+  kind: 'clients',
+  state: 'complete',
+  reason: null,
+  detail: null,
+  certifiedAt: null,
+  pages: 1,
+  rows: 1,
+  created: 0,
+  updated: 0,
+  deleted: 0,
+  restored: 0,
+  unchanged: 1,
+  quarantined: 0,
+  requests: 1,
+  retries: 0,
+  durationMs: 1,
 };
 
 describe.each(DATABASES)('a run whose process is not heard of any more, in %s', (_name, open) => {

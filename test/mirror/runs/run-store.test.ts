@@ -91,7 +91,8 @@ describe('a run', () => {
 
   test('is found with its reports, in the order in which the kinds were swept', async () => {
     const session = await tempMirror();
-    const [id, other] = [await start(session), await start(session)];
+    const id = await start(session);
+    const other = await start(session);
     const reports = [
       report('products'),
       report('clients', {

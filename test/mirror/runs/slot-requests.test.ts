@@ -35,8 +35,12 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
     expect(await request(session)).toEqual({ is: 'requested', runId: 1, served: [] });
     expect(await session.query(sql`select command, kinds, state, request, slot, epoch from runs`)).toEqual([
       {
-        ...{ command: 'pull', kinds: '["clients"]', state: 'requested', epoch: 0 },
-        ...{ request: 'schedule often', slot: 'often@2026-03-01T12:00:00.000Z' },
+        command: 'pull',
+        kinds: '["clients"]',
+        state: 'requested',
+        epoch: 0,
+        request: 'schedule often',
+        slot: 'often@2026-03-01T12:00:00.000Z',
       },
     ]);
     expect(await readMark(session, 'often')).toEqual(NOON);

@@ -39,7 +39,15 @@ test('a field gets its column and its place at the end of the view, in order of 
   expect(grown.fields.slice(2)).toEqual([integer('zoo'), decimal('price', 2), ant, none]);
   expect(await asMirrored(session, THINGS)).toEqual(grown);
   const shown = [
-    ...['id', 'name', '_first_seen_at', '_changed_at', 'zoo', 'price', 'price_exact', 'price_e4', 'ant'],
+    'id',
+    'name',
+    '_first_seen_at',
+    '_changed_at',
+    'zoo',
+    'price',
+    'price_exact',
+    'price_e4',
+    'ant',
     'none',
   ];
   expect(await namesOf(session, 'bi_things')).toEqual(shown);
@@ -77,12 +85,22 @@ test('a migration to a longer catalogue keeps discovered columns where they are 
   const longer: Kind = { ...THINGS, fields: [...THINGS.fields, text('new'), text('later')] };
   await migrate(session, [longer]);
   expect(await namesOf(session, 'bi_things')).toEqual([
-    ...['id', 'name', '_first_seen_at', '_changed_at', 'mood', 'later', 'new'],
+    'id',
+    'name',
+    '_first_seen_at',
+    '_changed_at',
+    'mood',
+    'later',
+    'new',
   ]);
   expect(await session.query(sql`select * from bi_things`)).toMatchObject([
     { mood: 'sunny', later: 'x', new: null },
   ]);
   expect((await asMirrored(session, longer)).fields.map(({ name }) => name)).toEqual([
-    ...['id', 'name', 'new', 'later', 'mood'],
+    'id',
+    'name',
+    'new',
+    'later',
+    'mood',
   ]);
 });

@@ -58,7 +58,8 @@ describe('growing kind tables', () => {
   });
 
   test('gives added columns the types that a new table would have', async () => {
-    const [old, fresh] = [tempSession(), tempSession()];
+    const old = tempSession();
+    const fresh = tempSession();
     await grow(old, small);
     await grow(old, grown);
     await grow(fresh, grown);
@@ -150,7 +151,8 @@ describe.each(DATABASES)('indexes for reports, in %s', (database) => {
 test('PostgreSQL: an index waits for no reader, and one that another writer kept back is made after the next run', async () => {
   const { session, url } = await mirrorIn('PostgreSQL');
   await endBaseline(session, 'projects');
-  const [reader, writer] = [await bystander(url), await bystander(url)];
+  const reader = await bystander(url);
+  const writer = await bystander(url);
   await reader.query('begin isolation level repeatable read; select count(*) from bms_sync.projects');
   await writer.query('begin; delete from bms_sync.projects');
   expect(await mirrorFault(() => makeReportIndexes(session, [projects]))).toBe('mirror.locked');

@@ -20,16 +20,41 @@ import {
 } from '../temp-mirror.ts';
 
 const ENGINE = [
-  ...['changes', 'deletions', 'drift', 'fields', 'issues', 'kind_state', 'links', 'mirror_meta', 'outbox'],
-  ...['outbox_attempts', 'outbox_keys', 'pages', 'run_kinds', 'runs', 'sightings', 'touched'],
-  ...['unlisted_rows'],
-  ...['webhook_deliveries', 'webhook_endpoints', 'webhook_secrets', 'workers', 'write_blocks'],
-  ...['dictionary', 'erasures', 'relations', 'request_budgets'],
+  'changes',
+  'deletions',
+  'drift',
+  'fields',
+  'issues',
+  'kind_state',
+  'links',
+  'mirror_meta',
+  'outbox',
+  'outbox_attempts',
+  'outbox_keys',
+  'pages',
+  'run_kinds',
+  'runs',
+  'sightings',
+  'touched',
+  'unlisted_rows',
+  'webhook_deliveries',
+  'webhook_endpoints',
+  'webhook_secrets',
+  'workers',
+  'write_blocks',
+  'dictionary',
+  'erasures',
+  'relations',
+  'request_budgets',
 ];
 
 /** The catalogue's nested arrays, those that were only seen in the wild included. */
 const NESTED = [
-  ...['projects_tasks', 'clients_contacts', 'categories_img_paths', 'products_medias', 'products_variantes'],
+  'projects_tasks',
+  'clients_contacts',
+  'categories_img_paths',
+  'products_medias',
+  'products_variantes',
   'bookings_items',
 ];
 
@@ -63,7 +88,12 @@ describe('migrating', () => {
         ...LISTED_KINDS.flatMap(({ name }) => [`bi_${name}`, `bi_${name}_history`]),
         ...NESTED.map((name) => `bi_${name}`),
         'client_contacts',
-        ...['bi_changes', 'bi_sync_status', 'sync_status_now', 'bi_issues', 'bi_dictionary', 'bi_relations'],
+        'bi_changes',
+        'bi_sync_status',
+        'sync_status_now',
+        'bi_issues',
+        'bi_dictionary',
+        'bi_relations',
       ].sort(),
     );
   });

@@ -146,7 +146,10 @@ describe.each(DATABASES)('dirty rows in %s', (_name, open) => {
     expect(await readDirtyRows(session, 'clients', 0)).toEqual(before);
     const rows = await session.query(sql`select kind, record_id from touched order by kind, record_id`);
     expect(rows.map(({ kind, record_id }) => `${String(kind)} ${String(record_id)}`)).toEqual([
-      ...['clients 7', 'clients 8', 'clients 9', 'products 7'],
+      'clients 7',
+      'clients 8',
+      'clients 9',
+      'products 7',
     ]);
   });
 });

@@ -107,9 +107,7 @@ test('pages read between sweeps go with the sweeps before them', async () => {
   for (const sweep of [30, 40]) await save(session, { sweep, answered: sweep + 1 });
   await save(session, { sweep: null, answered: 45 });
   await prune(session, 'clients');
-  const [second, third] = [
-    [20, 21],
-    [30, 31],
-  ];
+  const second = [20, 21];
+  const third = [30, 31];
   expect(await kept(session, 'clients')).toEqual([second, third, [40, 41], [null, 45]]);
 });

@@ -128,8 +128,12 @@ describe.each(DATABASES)('%s', (database) => {
   test('an entry tells type, unit, meaning, section and both labels', async () => {
     const { session } = await mirrorIn(database);
     expect(await entry(session, 'bi_clients', 'credit_e4')).toEqual({
-      ...{ view: 'bi_clients', column: 'credit_e4', type: 'integer', section: '2.3' },
-      ...{ unit: '0.0001 currency of the company', label_en: 'Credit, in 0.0001' },
+      view: 'bi_clients',
+      column: 'credit_e4',
+      type: 'integer',
+      section: '2.3',
+      unit: '0.0001 currency of the company',
+      label_en: 'Credit, in 0.0001',
       label_fr: 'Crédit, en 0,0001',
       meaning: 'The credit. In units of 0.0001, for exact sums.',
     });
@@ -141,12 +145,14 @@ describe.each(DATABASES)('%s', (database) => {
   });
 
   test('a flag is called one, and is an integer of 0 or 1 on both databases', async () => {
-    const [{ session }, service] = [await mirrorIn(database), await sandbox({ size: 12 })];
+    const { session } = await mirrorIn(database);
+    const service = await sandbox({ size: 12 });
     await pullFrom(service, session);
     const flags = await session.query(sql`select view, "column" from bi_dictionary where type = 'flag'`);
     expect(flags.length).toBeGreaterThan(5);
     for (const { view, column } of flags) {
-      const [at, name] = [String(view), String(column)];
+      const at = String(view);
+      const name = String(column);
       expect([at, name, await declaredType(session, at, name)]).toEqual([at, name, 'integer']);
       const shown = sql`select distinct ${sql.identifier(name)} as flag from ${sql.identifier(at)}`;
       const values = (await session.query(shown)).map(({ flag }) => flag);
@@ -158,10 +164,17 @@ describe.each(DATABASES)('%s', (database) => {
     const { session } = await mirrorIn(database);
     const relations = await session.query(sql`select * from bi_relations order by view, "column"`);
     expect(relations).toContainEqual({
-      ...{ view: 'bi_projects', column: 'client_id', to_view: 'bi_clients', to_column: 'id', none: '0' },
+      view: 'bi_projects',
+      column: 'client_id',
+      to_view: 'bi_clients',
+      to_column: 'id',
+      none: '0',
     });
     expect(relations).toContainEqual({
-      ...{ view: 'bi_clients_contacts', column: 'parent_id', to_view: 'bi_clients', to_column: 'id' },
+      view: 'bi_clients_contacts',
+      column: 'parent_id',
+      to_view: 'bi_clients',
+      to_column: 'id',
       none: null,
     });
     for (const { view, column, to_view: to } of relations)
@@ -196,8 +209,12 @@ describe.each(DATABASES)('%s', (database) => {
     });
     expect(await session.query(sql`select * from bi_issues`)).toEqual([
       {
-        ...{ kind: 'clients', record_id: '7', field: 'credit', code: 'not_a_decimal' },
-        ...{ sent: '"abc"', since: NOON_TEXT },
+        kind: 'clients',
+        record_id: '7',
+        field: 'credit',
+        code: 'not_a_decimal',
+        sent: '"abc"',
+        since: NOON_TEXT,
       },
     ]);
   });

@@ -49,8 +49,11 @@ async function putDay(session: Session): Promise<void> {
 function event(id: number, change: string, time: string, [before, after]: readonly (number | null)[]) {
   const text = (v: number | null = null): string | null => (v === null ? null : raw(id, v));
   return {
-    ...{ record_id: String(id), change, observed_at: at(time) },
-    ...{ before: text(before), after: text(after) },
+    record_id: String(id),
+    change,
+    observed_at: at(time),
+    before: text(before),
+    after: text(after),
   };
 }
 
@@ -169,7 +172,11 @@ describe('the index of changes by record is used', () => {
       await putChanges(
         session,
         ...ids.map((id, index) => ({
-          ...{ kind, record_id: String(id), change: 'updated', before: '{}', after: '{}' },
+          kind,
+          record_id: String(id),
+          change: 'updated',
+          before: '{}',
+          after: '{}',
           observed_at: at(`${String(8 + Math.floor((index * 8) / RECORDS)).padStart(2, '0')}:00`),
         })),
       );

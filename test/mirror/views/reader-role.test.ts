@@ -69,7 +69,8 @@ test('a role that does not exist is named, with the setting and the SQL that mak
 
 test('another role takes the right of the one before, and none takes it from both', async () => {
   const url = await freshDatabaseUrl();
-  const [first, second] = [await freshRole(url), await freshRole(url)];
+  const first = await freshRole(url);
+  const second = await freshRole(url);
   const session = await openForTest(url);
   const maySee = async (role: string): Promise<unknown> =>
     (await session.query(sql`select has_table_privilege(${role}, 'bi_clients', 'select') as may`))[0]?.[

@@ -4,11 +4,19 @@ import { grade, mayHaveArrived } from '../../../src/outbound/attempt/grade.ts';
 import type { WriteAnswer } from '../../../src/source/http/write-answer.ts';
 
 const answered = (status: number, body?: Json, retryAfterMs: number | null = null): WriteAnswer => ({
-  ...{ is: 'answered', status, body, start: '', retryAfterMs },
+  is: 'answered',
+  status,
+  body,
+  start: '',
+  retryAfterMs,
 });
 
 const page = (status: number): WriteAnswer => ({
-  ...{ is: 'answered', status, body: undefined, start: '<!DOCTYPE html>', retryAfterMs: null },
+  is: 'answered',
+  status,
+  body: undefined,
+  start: '<!DOCTYPE html>',
+  retryAfterMs: null,
 });
 
 const FAILED: Json = { success: false, message: 'no' };

@@ -35,8 +35,14 @@ let keys = 0;
 async function entryWith(session: Session, patch: EntryPatch, more: Partial<NewEntry> = {}): Promise<number> {
   return session.atomically(async (tx) => {
     const id = await insertEntry(tx, {
-      ...{ key: `key ${++keys}`, kind: 'clients', operation: 'create', recordId: null },
-      ...{ payload: '{"code":"C-1"}', base: null, naturalKey: 'C-1', now: NOON },
+      key: `key ${++keys}`,
+      kind: 'clients',
+      operation: 'create',
+      recordId: null,
+      payload: '{"code":"C-1"}',
+      base: null,
+      naturalKey: 'C-1',
+      now: NOON,
       ...more,
     });
     await changeEntry(tx, { id: Number(id), epoch: 0, patch, now: NOON });
@@ -110,8 +116,14 @@ describe.each(DATABASES)('retry in %s', (_name, open) => {
     await attempted(session, id, 'ambiguous');
     const { entry, warning } = await retryEntry(session, id, LATER);
     expect(entry).toMatchObject({
-      ...{ id, state: 'ready', verdict: null, result: null, attempts: 3, epoch: 1 },
-      ...{ nextAttemptAt: LATER_TEXT, updatedAt: LATER_TEXT },
+      id,
+      state: 'ready',
+      verdict: null,
+      result: null,
+      attempts: 3,
+      epoch: 1,
+      nextAttemptAt: LATER_TEXT,
+      updatedAt: LATER_TEXT,
     });
     expect(warning).toBe(null);
     expect(await read(session, id)).toEqual(entry);
@@ -141,7 +153,12 @@ describe.each(DATABASES)('retry in %s', (_name, open) => {
       const id = await entryWith(session, { state: 'parked', verdict: 'twins', result, attempts: 1 });
       await attempted(session, id, grade);
       expect((await retryEntry(session, id, LATER)).entry).toMatchObject({
-        ...{ state: 'unsettled', verdict: 'retry', result, attempts: 1, nextAttemptAt: LATER_TEXT, epoch: 1 },
+        state: 'unsettled',
+        verdict: 'retry',
+        result,
+        attempts: 1,
+        nextAttemptAt: LATER_TEXT,
+        epoch: 1,
       });
     },
   );
@@ -155,7 +172,10 @@ describe.each(DATABASES)('retry in %s', (_name, open) => {
 describe.each(DATABASES)('abandon in %s', (_name, open) => {
   test('is of all that is neither over nor being sent', async () => {
     expect(await decidableFrom(open, (session, id) => abandonEntry(session, id, LATER))).toEqual([
-      ...['ready', 'unsettled', 'parked', 'rejected'],
+      'ready',
+      'unsettled',
+      'parked',
+      'rejected',
     ]);
   });
 
@@ -223,7 +243,11 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
     const { entry, warning } = await adopt(session, id, '501');
     expect(warning).toBe(null);
     expect(entry).toMatchObject({
-      ...{ state: 'done', verdict: 'adopted', recordId: '501', nextAttemptAt: null, epoch: 1 },
+      state: 'done',
+      verdict: 'adopted',
+      recordId: '501',
+      nextAttemptAt: null,
+      epoch: 1,
     });
     expect(await linkedEntry(session, 'clients', '501')).toBe(id);
     expect((await read(session, behind)).nextAttemptAt).toBe(LATER_TEXT);
@@ -235,7 +259,7 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
     for (const recordId of ['404', '502']) {
       const fault = await thrownBy(() => adopt(session, id, recordId));
       expect(fault).toMatchObject({
-        ...{ code: 'outbox.no_record' },
+        code: 'outbox.no_record',
         hint: `Read it first: bms-sync pull clients, or bms-sync backfill clients --ids ${recordId}`,
       });
     }
@@ -245,14 +269,13 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
 
   test('is not of a record that another entry has made', async () => {
     const session = await withRecords(await open());
-    const [maker, id] = [
-      await entryWith(session, { state: 'parked' }),
-      await entryWith(session, { state: 'parked' }),
-    ];
+    const maker = await entryWith(session, { state: 'parked' });
+    const id = await entryWith(session, { state: 'parked' });
     await adopt(session, maker, '501');
     const fault = await thrownBy(() => adopt(session, id, '501'));
     expect(fault).toMatchObject({
-      ...{ code: 'outbox.record_taken', message: `Record 501 of clients was made by entry ${maker}.` },
+      code: 'outbox.record_taken',
+      message: `Record 501 of clients was made by entry ${maker}.`,
     });
     expect(await read(session, id)).toMatchObject({ state: 'parked', epoch: 0 });
   });

@@ -13,8 +13,14 @@ async function mirrorWith(...states: readonly EntryState[]): Promise<Session> {
     const key = String(index);
     await session.atomically((tx) =>
       insertEntry(tx, {
-        ...{ key, kind: 'clients', operation: 'create', recordId: null, payload: '{}' },
-        ...{ base: null, naturalKey: null, now: NOON },
+        key,
+        kind: 'clients',
+        operation: 'create',
+        recordId: null,
+        payload: '{}',
+        base: null,
+        naturalKey: null,
+        now: NOON,
       }),
     );
     await move(session, index + 1, state);

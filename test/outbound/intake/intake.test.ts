@@ -46,12 +46,26 @@ describe.each(DATABASES)('requests in %s', (_name, open) => {
     const [stored, ...others] = await store(session, ADA);
     expect(others).toEqual([]);
     expect(stored).toEqual({
-      ...{ id: 1, key: 'ada', kind: 'clients', operation: 'create', recordId: null },
-      ...{ state: 'ready', isNew: true, notes: [] },
+      id: 1,
+      key: 'ada',
+      kind: 'clients',
+      operation: 'create',
+      recordId: null,
+      state: 'ready',
+      isNew: true,
+      notes: [],
     });
     expect(await findEntry(session, 1)).toMatchObject({
-      ...{ key: 'ada', state: 'ready', payload: '{"code":"C-1","name":"Ada"}', base: null, epoch: 0 },
-      ...{ attempts: 0, owner: null, nextAttemptAt: null, createdAt: NOON_TEXT, updatedAt: NOON_TEXT },
+      key: 'ada',
+      state: 'ready',
+      payload: '{"code":"C-1","name":"Ada"}',
+      base: null,
+      epoch: 0,
+      attempts: 0,
+      owner: null,
+      nextAttemptAt: null,
+      createdAt: NOON_TEXT,
+      updatedAt: NOON_TEXT,
       naturalKey: expect.stringContaining('C-1') as string,
     });
   });
@@ -132,8 +146,14 @@ describe.each(DATABASES)('requests in %s', (_name, open) => {
     const again = { ...ADA, data: { name: 'Ada', code: 'C-1' } };
     expect(await store(session, again, again)).toEqual(
       [1, 1].map((id) => ({
-        ...{ id, key: 'ada', kind: 'clients', operation: 'create', recordId: '501' },
-        ...{ state: 'done', isNew: false, notes: [] },
+        id,
+        key: 'ada',
+        kind: 'clients',
+        operation: 'create',
+        recordId: '501',
+        state: 'done',
+        isNew: false,
+        notes: [],
       })),
     );
     expect(await storedRows(session)).toBe(1);
@@ -300,8 +320,14 @@ describe.each(DATABASES)('the key of an entry that ended long ago in %s', (_name
     const again = { ...ADA, data: { name: 'Ada', code: 'C-1' } };
     expect(await store(session, again)).toEqual([
       {
-        ...{ id: 1, key: 'ada', kind: 'clients', operation: 'create', recordId: '17' },
-        ...{ state: 'done', isNew: false, notes: [] },
+        id: 1,
+        key: 'ada',
+        kind: 'clients',
+        operation: 'create',
+        recordId: '17',
+        state: 'done',
+        isNew: false,
+        notes: [],
       },
     ]);
     expect(await storedRows(session)).toBe(0);

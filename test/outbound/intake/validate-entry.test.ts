@@ -28,7 +28,9 @@ const draft = (
   data: string,
   more: Partial<EntryDraft> = {},
 ): EntryDraft => ({
-  ...{ operation, kind, data: parseJson(data) },
+  operation,
+  kind,
+  data: parseJson(data),
   ...more,
 });
 
@@ -114,10 +116,16 @@ describe('an entry tells', () => {
     expect(keyOf('{"code":"C-1","name":"Ada"}')).toBe(keyOf('{"name":"Bea","code":"C-1"}'));
     expect(keyOf('{"code":"C-1"}')).not.toBe(keyOf('{"code":"C-2"}'));
     expect(ok(create('clients', '{"code":"C-1"}'))).toMatchObject({
-      ...{ operation: 'create', recordId: null, base: null, path: '/api/clients' },
+      operation: 'create',
+      recordId: null,
+      base: null,
+      path: '/api/clients',
     });
     expect(ok(update('clients', '{"name":"Ada"}', { id: 17 }))).toMatchObject({
-      ...{ operation: 'update', recordId: '17', naturalKey: null, path: '/api/clients/:id' },
+      operation: 'update',
+      recordId: '17',
+      naturalKey: null,
+      path: '/api/clients/:id',
     });
   });
 
@@ -327,7 +335,10 @@ describe('refused is', () => {
     expect(
       faults(
         validateEntry(KINDS, {
-          ...{ operation: 'update', kind: 'clients', id: 'x', base: 5 },
+          operation: 'update',
+          kind: 'clients',
+          id: 'x',
+          base: 5,
           data: parseJson('{"id":1,"term":"many","credit":"","inactive":7}'),
         }),
       ).map((fault) => fault.split(':')[0]),
@@ -373,7 +384,8 @@ describe('a row that an application has inserted', () => {
     expect(
       ok(validateStored(KINDS, { ...row, operation: 'update', recordId: '5', base: '{"name":"n"}' })),
     ).toMatchObject({
-      ...{ recordId: '5', base: '{"name":"n"}' },
+      recordId: '5',
+      base: '{"name":"n"}',
     });
   });
 

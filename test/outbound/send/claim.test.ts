@@ -379,7 +379,9 @@ function fresh(known: { certified?: number; swept?: number; verdict?: string; cr
   const text = (minute: number | undefined) => (minute === undefined ? null : instantAt(minute));
   return isFresh(
     {
-      ...{ tick: 0, baselineAt: null, completeSweeps: 1, controlFailures: 0, knownFrom: 0 },
+      baselineAt: null,
+      controlFailures: 0,
+      knownFrom: 0,
       certifiedAt: text(known.certified),
       lastSweepAt: text(known.swept),
     },

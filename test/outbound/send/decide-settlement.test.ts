@@ -32,8 +32,17 @@ const ASKED: AskedSweeps = { first: 1, final: null, look: 1, due: 300_000, times
 const FINAL: AskedSweeps = { first: 1, final: 5, look: 5, due: PATIENCE_MS, times: 1, atMs: PATIENCE_MS };
 
 const factsOf = (facts: Partial<SettlementFacts>): SettlementFacts => ({
-  ...{ elapsedMs: 301_000, equal: [], left: [], readings: [], asked: ASKED, isFresh: true },
-  ...{ repeats: false, isDoubtful: false, isAskedFor: false, lostSends: 1, altersKeys: false },
+  elapsedMs: 301_000,
+  equal: [],
+  left: [],
+  readings: [],
+  asked: ASKED,
+  isFresh: true,
+  repeats: false,
+  isDoubtful: false,
+  isAskedFor: false,
+  lostSends: 1,
+  altersKeys: false,
   rules: RULES,
   ...facts,
 });
@@ -194,9 +203,17 @@ test('nothing is sent again without patience, a certificate since, and an empty 
     atMs: fc.constantFrom(300_000, PATIENCE_MS),
   });
   const some = fc.record({
-    ...{ elapsedMs: fc.integer({ min: 0, max: 4 * PATIENCE_MS }), equal: ids, left: ids, readings },
-    ...{ asked: fc.option(asked), isFresh: fc.boolean(), repeats: fc.boolean(), isDoubtful: fc.boolean() },
-    ...{ isAskedFor: fc.boolean(), lostSends: fc.integer({ min: 1, max: 3 }), altersKeys: fc.boolean() },
+    elapsedMs: fc.integer({ min: 0, max: 4 * PATIENCE_MS }),
+    equal: ids,
+    left: ids,
+    readings,
+    asked: fc.option(asked),
+    isFresh: fc.boolean(),
+    repeats: fc.boolean(),
+    isDoubtful: fc.boolean(),
+    isAskedFor: fc.boolean(),
+    lostSends: fc.integer({ min: 1, max: 3 }),
+    altersKeys: fc.boolean(),
   });
   fc.assert(
     fc.property(some, (facts) => {

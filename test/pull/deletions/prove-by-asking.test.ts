@@ -26,7 +26,8 @@ const AN_HOUR = {
 
 /** A mirror whose service has lost twelve records before minute 20, and what pulls it. */
 async function twelveGone(open: () => Promise<Session> = mirror, kind = 'clients', size = 60) {
-  const [service, session] = [await sandbox({ size }), await open()];
+  const service = await sandbox({ size });
+  const session = await open();
   const pull = (minute: number, parts: Partial<PullParts> = {}) =>
     pullOne(service, session, { kind, minute, parts, rules: AN_HOUR });
   await pull(0);
@@ -63,7 +64,10 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await pull(80, { logger })).toMatchObject({ deleted: 0 });
     expect(await statesOf(session)).toEqual({ released: 12 });
     expect(JSON.parse(String(lines.read()))).toMatchObject({
-      ...{ event: 'kind.released', kind: 'clients', records: 12, heldSince: '2026-03-01 12:20:00.000' },
+      event: 'kind.released',
+      kind: 'clients',
+      records: 12,
+      heldSince: '2026-03-01 12:20:00.000',
     });
 
     expect(await pull(100)).toMatchObject({ deleted: 12 });
@@ -102,7 +106,8 @@ describe('the clock of a hold starts anew', () => {
   });
 
   test('where one has been listed meanwhile by a sweep that broke off', async () => {
-    const [service, session] = [await sandbox({ size: 260 }), await mirror()];
+    const service = await sandbox({ size: 260 });
+    const session = await mirror();
     const pull = (minute: number) => pullOne(service, session, { kind: 'clients', minute, rules: AN_HOUR });
     await pull(0);
     const [back = {}] = removeFirst(service, 'clients', 12);
@@ -164,7 +169,8 @@ test.each<[string, (id: string, control: string) => boolean]>([
 });
 
 test('a list that may be cut off is never released: it would miss the same records for ever', async () => {
-  const [service, session] = [await sandbox({ size: 50 }), await mirror()]; // 100 punches, without meta.
+  const service = await sandbox({ size: 50 });
+  const session = await mirror(); // 100 punches, without meta.
   const pull = (minute: number) => pullOne(service, session, { kind: 'punches', minute, rules: AN_HOUR });
   await pull(0);
   removeFirst(service, 'punches', 2);
@@ -194,7 +200,8 @@ test('a person can still reject what was released', async () => {
 });
 
 test('of thousands, twenty are asked for in each sweep, in turn', async () => {
-  const [service, session] = [await sandbox({ size: 130 }), await mirror()];
+  const service = await sandbox({ size: 130 });
+  const session = await mirror();
   const pull = (minute: number) => pullOne(service, session, { kind: 'clients', minute, rules: AN_HOUR });
   await pull(0);
   removeFirst(service, 'clients', 50);

@@ -8,14 +8,17 @@ import { saveDirtyRows } from '../../../src/mirror/sightings/page-store.ts';
 import { mostTokens } from '../../../src/pull/freshness/spend-budget.ts';
 import { passTime, readerOf } from './reading.ts';
 
-const [SECOND, MINUTE] = [1000, 60_000];
+const SECOND = 1000;
+const MINUTE = 60_000;
 
 const budgetOf = async (session: Session) =>
   (await session.query(sql`select thousandths from request_budgets`))[0];
 
 describe.each(DATABASES)('reading between sweeps, in %s', (name) => {
   test('three processes make the requests of one budget, and all of them', { timeout: 60_000 }, async () => {
-    const [service, session, clock] = [await sandbox(), await MIRRORS[name](), clockAt(0)];
+    const service = await sandbox();
+    const session = await MIRRORS[name]();
+    const clock = clockAt(0);
     await pullFrom(service, session, { parts: { clock }, request: { kinds: LISTED_KINDS } });
     const requests = newRequests(service);
     const readers = ['one', 'two', 'three'].map((each) => readerOf({ service, session, clock, name: each }));
@@ -32,7 +35,9 @@ describe.each(DATABASES)('reading between sweeps, in %s', (name) => {
 });
 
 test('new and changed records are seen without a sweep', { timeout: 60_000 }, async () => {
-  const [service, session, clock] = [await sandbox({ size: 180 }), await MIRRORS.SQLite(), clockAt(0)];
+  const service = await sandbox({ size: 180 });
+  const session = await MIRRORS.SQLite();
+  const clock = clockAt(0);
   const kinds = kindsNamed('clients', 'punches');
   await pullFrom(service, session, { parts: { clock }, request: { kinds } });
   const read = readerOf({ service, session, clock, rules: { kinds } });
@@ -55,7 +60,9 @@ test('new and changed records are seen without a sweep', { timeout: 60_000 }, as
 });
 
 test('after a restart it goes on where it was, without a request more', { timeout: 60_000 }, async () => {
-  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const service = await sandbox();
+  const session = await MIRRORS.SQLite();
+  const clock = clockAt(0);
   await pullFrom(service, session, { parts: { clock }, request: { kinds: LISTED_KINDS } });
   const requests = newRequests(service);
   for (let start = 0; start < 10; start++)
@@ -64,7 +71,9 @@ test('after a restart it goes on where it was, without a request more', { timeou
 });
 
 test('a kind without a baseline is never asked for', async () => {
-  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const service = await sandbox();
+  const session = await MIRRORS.SQLite();
+  const clock = clockAt(0);
   await pullFrom(service, session, { parts: { clock }, request: { kinds: kindsNamed('departments') } });
   const requests = newRequests(service);
   await passTime(clock, 2 * MINUTE, [readerOf({ service, session, clock })]);
@@ -72,7 +81,9 @@ test('a kind without a baseline is never asked for', async () => {
 });
 
 test('a list that a run is about to read is left to it', async () => {
-  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const service = await sandbox();
+  const session = await MIRRORS.SQLite();
+  const clock = clockAt(0);
   const kinds = kindsNamed('departments');
   await pullFrom(service, session, { parts: { clock }, request: { kinds } });
   await session.atomically((tx) =>
@@ -86,7 +97,9 @@ test('a list that a run is about to read is left to it', async () => {
 });
 
 test('a refusal lets all processes wait', { timeout: 60_000 }, async () => {
-  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const service = await sandbox();
+  const session = await MIRRORS.SQLite();
+  const clock = clockAt(0);
   await pullFrom(service, session, { parts: { clock }, request: { kinds: LISTED_KINDS } });
   const readers = ['one', 'two'].map((each) => readerOf({ service, session, clock, name: each }));
   await passTime(clock, MINUTE, readers);
@@ -99,7 +112,9 @@ test('a refusal lets all processes wait', { timeout: 60_000 }, async () => {
 });
 
 test('a list with a create of ours that is not settled is looked at first', { timeout: 60_000 }, async () => {
-  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const service = await sandbox();
+  const session = await MIRRORS.SQLite();
+  const clock = clockAt(0);
   await pullFrom(service, session, { parts: { clock }, request: { kinds: LISTED_KINDS } });
   await session.atomically((tx) =>
     tx.query(sql`
@@ -113,7 +128,9 @@ test('a list with a create of ours that is not settled is looked at first', { ti
 });
 
 test('an end that is asked for while a page is under way ends at once, and nothing lands', async () => {
-  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const service = await sandbox();
+  const session = await MIRRORS.SQLite();
+  const clock = clockAt(0);
   await pullFrom(service, session, { parts: { clock }, request: { kinds: LISTED_KINDS } });
   service.setFaults([{ do: { holdMs: 60_000 } }]);
   const stop = new AbortController();
@@ -130,7 +147,9 @@ test('an end that is asked for while a page is under way ends at once, and nothi
 });
 
 test('a list that is too long to follow is left to its schedules', async () => {
-  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const service = await sandbox();
+  const session = await MIRRORS.SQLite();
+  const clock = clockAt(0);
   const kinds = kindsNamed('departments', 'clients');
   await pullFrom(service, session, { parts: { clock }, request: { kinds } });
   await session.atomically((tx) =>
@@ -145,7 +164,9 @@ test(
   'a page that cannot be read keeps no other page of its list from being read',
   { timeout: 60_000 },
   async () => {
-    const [service, session, clock] = [await sandbox({ size: 300 }), await MIRRORS.SQLite(), clockAt(0)];
+    const service = await sandbox({ size: 300 });
+    const session = await MIRRORS.SQLite();
+    const clock = clockAt(0);
     const kinds = kindsNamed('clients');
     await pullFrom(service, session, { parts: { clock }, request: { kinds } });
     service.setFaults([{ on: { kind: 'clients', page: 2 }, do: { status: 500 } }]);
@@ -169,7 +190,9 @@ function failingAt(session: Session, n: number): Session {
 }
 
 test('a fault of the database before a request leaves costs none of the budget', async () => {
-  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const service = await sandbox();
+  const session = await MIRRORS.SQLite();
+  const clock = clockAt(0);
   const kinds = kindsNamed('departments', 'clients');
   await pullFrom(service, session, { parts: { clock }, request: { kinds } });
   await readerOf({ service, session, clock, rules: { kinds } })(); // The budget begins empty.
@@ -177,7 +200,8 @@ test('a fault of the database before a request leaves costs none of the budget',
   let faults = 0;
   for (let n = 2; n < 30; n++) {
     await clock.sleep(MINUTE);
-    const [before, filled] = [requests().length, mostTokens(10)];
+    const before = requests().length;
+    const filled = mostTokens(10);
     const failing = failingAt(session, n);
     await readerOf({ service, session: failing, clock, rules: { kinds } })().catch(() => faults++);
     const left = Number((await budgetOf(session))?.['thousandths']) / 1000;
@@ -187,7 +211,9 @@ test('a fault of the database before a request leaves costs none of the budget',
 });
 
 test('rows that are written again and again without a sweep are noted once', async () => {
-  const [service, session, clock] = [await sandbox(), await MIRRORS.SQLite(), clockAt(0)];
+  const service = await sandbox();
+  const session = await MIRRORS.SQLite();
+  const clock = clockAt(0);
   const kinds = kindsNamed('departments');
   await pullFrom(service, session, { parts: { clock }, request: { kinds } });
   await session.atomically(async (tx) => {

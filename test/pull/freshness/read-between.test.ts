@@ -48,7 +48,8 @@ const sightingsBetween = (session: Session): Promise<Row[]> =>
 
 describe.each(DATABASES)('a page read between sweeps, in %s', (name) => {
   test('lands as any page: its row, its event with both instants, a sighting that proves no end', async () => {
-    const [service, session] = [await sandbox({ size: 250 }), await MIRRORS[name]()];
+    const service = await sandbox({ size: 250 });
+    const session = await MIRRORS[name]();
     await pullOne(service, session, { kind: KIND });
     const before = await kindState(session, KIND);
     const [id = 0] = service.world.slice(KIND, 120, 121);
@@ -68,7 +69,8 @@ describe.each(DATABASES)('a page read between sweeps, in %s', (name) => {
   });
 
   test('a record that it does not show stays, until a sweep proves that it is gone', async () => {
-    const [service, session] = [await sandbox({ size: 150 }), await MIRRORS[name]()];
+    const service = await sandbox({ size: 150 });
+    const session = await MIRRORS[name]();
     await pullOne(service, session, { kind: KIND });
     const [id = 0] = service.world.slice(KIND, 20, 21);
     service.world.remove(KIND, id);
@@ -84,7 +86,8 @@ describe.each(DATABASES)('a page read between sweeps, in %s', (name) => {
   });
 
   test('of a reading that a sweep overtakes, nothing lands, and the sweep finds all', async () => {
-    const [service, session] = [await sandbox({ size: 150 }), await MIRRORS[name]()];
+    const service = await sandbox({ size: 150 });
+    const session = await MIRRORS[name]();
     await pullOne(service, session, { kind: KIND });
     const [id = 0] = service.world.slice(KIND, 0, 1);
     service.world.update(KIND, id, { name: 'Renamed' });
@@ -114,7 +117,8 @@ describe.each(DATABASES)('a page read between sweeps, in %s', (name) => {
 });
 
 test('a page with the bytes that it had is not parsed, and the next sweep does not parse it either', async () => {
-  const [service, session] = [await sandbox({ size: 150 }), await MIRRORS.SQLite()];
+  const service = await sandbox({ size: 150 });
+  const session = await MIRRORS.SQLite();
   await pullOne(service, session, { kind: KIND });
   const digests = () => session.query(sql`select page, digest, response from pages order by page`);
   const before = await digests();
@@ -135,14 +139,16 @@ test('a page with the bytes that it had is not parsed, and the next sweep does n
 });
 
 test('a list without a baseline is not read', async () => {
-  const [service, session] = [await sandbox({ size: 150 }), await MIRRORS.SQLite()];
+  const service = await sandbox({ size: 150 });
+  const session = await MIRRORS.SQLite();
   const requests = newRequests(service);
   expect(await readPage(service, session)).toEqual({ is: 'not begun' });
   expect(requests()).toEqual([]);
 });
 
 test('a refused request is not repeated, and what the service asked for is told', async () => {
-  const [service, session] = [await sandbox({ size: 150 }), await MIRRORS.SQLite()];
+  const service = await sandbox({ size: 150 });
+  const session = await MIRRORS.SQLite();
   await pullOne(service, session, { kind: KIND });
   service.setFaults([{ do: { status: 429, retryAfter: '7' } }]);
   const requests = newRequests(service);
@@ -153,7 +159,8 @@ test('a refused request is not repeated, and what the service asked for is told'
 });
 
 test('a page of another company does not land', async () => {
-  const [service, session] = [await sandbox({ size: 150 }), await MIRRORS.SQLite()];
+  const service = await sandbox({ size: 150 });
+  const session = await MIRRORS.SQLite();
   await pullOne(service, session, { kind: KIND });
   const other = await sandbox({ size: 150, systemId: 8 });
   const foreign = { ...other, url: service.url };

@@ -29,7 +29,10 @@ export function partsOf({ service, session, clock, name = 'one', parts }: Reader
 /** The task of a process that reads between sweeps, by the rules that serve has where nothing is set. */
 export function readerOf(reader: Reader): () => Promise<void> {
   return createFreshnessTask(partsOf(reader), {
-    ...{ kinds: LISTED_KINDS, requestsPerMinute: 10, baseUrl: reader.service.url, rules: RULES },
+    kinds: LISTED_KINDS,
+    requestsPerMinute: 10,
+    baseUrl: reader.service.url,
+    rules: RULES,
     sweepsOf: (_kind, now) => ({ everyMs: HOUR_MS, nextMs: now.getTime() + HOUR_MS }),
     ...reader.rules,
   });

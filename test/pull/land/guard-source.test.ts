@@ -18,7 +18,8 @@ const only = (name: string): readonly ListedKind[] =>
 
 /** Two companies behind one address, as two tokens of one service would show them. */
 async function companies(): Promise<{ ours: Sandbox; theirs: Sandbox; session: Session }> {
-  const [ours, theirs] = [await sandbox({ systemId: 7 }), await sandbox({ systemId: 8 })];
+  const ours = await sandbox({ systemId: 7 });
+  const theirs = await sandbox({ systemId: 8 });
   return { ours, theirs, session: await mirror() };
 }
 
@@ -70,7 +71,8 @@ test('a mirror of another address is refused without a request', async () => {
 });
 
 test('few rows may all have been replaced', async () => {
-  const [service, session] = [await sandbox({ size: 20 }), await mirror()];
+  const service = await sandbox({ size: 20 });
+  const session = await mirror();
   await pullFrom(service, session);
   for (const id of [...service.world.ids('clients')]) service.world.remove('clients', id);
   for (let n = 0; n < 20; n++) service.world.insert('clients', { code: `N${n}`, name: 'Nouveau' });
@@ -81,7 +83,8 @@ test('few rows may all have been replaced', async () => {
 });
 
 test('many new records on page 1 are ours as long as another page shows one that is known', async () => {
-  const [service, session] = [await sandbox({ size: 150 }), await mirror()];
+  const service = await sandbox({ size: 150 });
+  const session = await mirror();
   await pullFrom(service, session);
   for (let n = 0; n < 320; n++) service.world.insert('products', { code: `N${n}`, name_fr: 'Nouveau' }); // Newest first.
 
@@ -94,7 +97,8 @@ test('many new records on page 1 are ours as long as another page shows one that
 });
 
 test('A20: an emptied list is a reading like any other', async () => {
-  const [service, session] = [await sandbox(), await mirror()];
+  const service = await sandbox();
+  const session = await mirror();
   await pullFrom(service, session);
   for (const id of [...service.world.ids('clients')]) service.world.remove('clients', id);
 
@@ -119,7 +123,8 @@ describe.each(DATABASES)('kinds of several companies, in %s', (database) => {
 
   /** A mirror of the service's own published examples, and what the service shows next at the same address. */
   async function published(next: Partial<typeof PUBLISHED>) {
-    const [service, session] = [await sandbox({ companies: PUBLISHED }), await MIRRORS[database]()];
+    const service = await sandbox({ companies: PUBLISHED });
+    const session = await MIRRORS[database]();
     const first = await pullFrom(service, session);
     const changed = await sandbox({ companies: { ...PUBLISHED, ...next } });
     const again = (request = {}) =>
@@ -132,7 +137,9 @@ describe.each(DATABASES)('kinds of several companies, in %s', (database) => {
     expect(first.kinds.every(({ state }) => state === 'certified')).toBe(true);
     expect(await contentOf(session)).toEqual(truthOf(service));
     expect(Object.fromEntries(await boundCompanies(session))).toMatchObject({
-      ...{ departments: ['99217'], punches: ['999999'], purchase_products: ['999999'] },
+      departments: ['99217'],
+      punches: ['999999'],
+      purchase_products: ['999999'],
     });
     expect(others(await pullFrom(service, session), '')).toEqual(new Set(['certified']));
   });
@@ -143,13 +150,17 @@ describe.each(DATABASES)('kinds of several companies, in %s', (database) => {
     const report = await again();
 
     expect(reportOf(report, 'departments')).toMatchObject({
-      ...{ state: 'invalid', reason: 'other_source', rows: 0 },
+      state: 'invalid',
+      reason: 'other_source',
+      rows: 0,
       detail: expect.stringMatching(/company 5 .*company 99217.*--new-source/) as string,
     });
     expect(others(report, 'departments')).toEqual(new Set(['certified']));
     expect(await contentOf(session)).toEqual(truthOf(service));
     expect(await kindState(session, 'departments')).toMatchObject({
-      ...{ owner: null, state: 'invalid', reason: 'other_source' },
+      owner: null,
+      state: 'invalid',
+      reason: 'other_source',
     });
     expect(
       await session.query(sql`select reason from run_kinds where run_id = 2 and state = 'invalid'`),
@@ -177,7 +188,8 @@ describe.each(DATABASES)('kinds of several companies, in %s', (database) => {
   });
 
   test('a kind whose known ids are gone is refused, and the others go on', async () => {
-    const [service, session] = [await sandbox(), await MIRRORS[database]()];
+    const service = await sandbox();
+    const session = await MIRRORS[database]();
     await pullFrom(service, session);
     const before = await contentOf(session);
     for (const id of [...service.world.ids('clients')]) service.world.remove('clients', id);
@@ -186,7 +198,8 @@ describe.each(DATABASES)('kinds of several companies, in %s', (database) => {
     const report = await pullFrom(service, session);
 
     expect(reportOf(report, 'clients')).toMatchObject({
-      ...{ state: 'invalid', reason: 'other_source' },
+      state: 'invalid',
+      reason: 'other_source',
       detail: expect.stringMatching(/shows 60 ids.*none of them.*more than 20/) as string,
     });
     expect(others(report, 'clients')).toEqual(new Set(['certified']));
@@ -194,7 +207,8 @@ describe.each(DATABASES)('kinds of several companies, in %s', (database) => {
   });
 
   test('of a list that names two companies, both are its own; a third may name a few of its records', async () => {
-    const [service, session] = [await sandbox({ size: 150 }), await MIRRORS[database]()];
+    const service = await sandbox({ size: 150 });
+    const session = await MIRRORS[database]();
     const kind = 'purchase_products';
     const ids = service.world.ids(kind);
     for (const id of ids.slice(0, 100)) service.world.update(kind, id, { system_id: 8 });
@@ -210,7 +224,8 @@ describe.each(DATABASES)('kinds of several companies, in %s', (database) => {
 });
 
 test('a kind that cannot tell goes by another kind that can, though a third is refused', async () => {
-  const [service, session] = [await sandbox({ size: 5 }), await mirror()];
+  const service = await sandbox({ size: 5 });
+  const session = await mirror();
   await pullFrom(service, session);
   const changed = await sandbox({ size: 5, companies: { departments: 5 } });
 

@@ -37,17 +37,15 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     refusal: null,
   };
   return {
-    ...{
-      kind,
-      lease,
-      runId: 1,
-      claim,
-      knownRows: 0,
-      wholeUpTo: 0,
-      hasHoles: false,
-      began: lease.tick,
-      digestScope: 'digestScope',
-    },
+    kind,
+    lease,
+    runId: 1,
+    claim,
+    knownRows: 0,
+    wholeUpTo: 0,
+    hasHoles: false,
+    began: lease.tick,
+    digestScope: 'digestScope',
     tenants: await readTenants(session, kind, false),
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),
@@ -68,10 +66,19 @@ const PLAN = startSweep({ where: 'GET /api/categories', thorough: false });
 
 function response(ticks: readonly [number, number], records: readonly Json[], page = 1): ListResponse {
   return {
-    ...{ page, sent: ticks[0], answered: ticks[1], rows: records.length, read: () => records },
+    page,
+    sent: ticks[0],
+    answered: ticks[1],
+    rows: records.length,
+    read: () => records,
     keys: records.map((record) => String((record as { id?: unknown } | null)?.id)),
-    ...{ isKnown: false, partial: null, digest: { digest: JSON.stringify(records), bytes: 1 } },
-    ...{ meta: null, hasNext: null, envelope: 'array', end: null, plan: PLAN },
+    isKnown: false,
+    digest: { digest: JSON.stringify(records), bytes: 1 },
+    meta: null,
+    hasNext: null,
+    envelope: 'array',
+    end: null,
+    plan: PLAN,
   };
 }
 
@@ -112,7 +119,8 @@ test('a row keeps when it was first seen, and takes the tick of the answer that 
 test('a record that is spelled in another way than its row is written only if it has changed, and then compactly', async () => {
   const session = await mirror();
   const sweep = await sweepOf(session);
-  const [same, other] = [category(1, 'A'), category(2, 'A')];
+  const same = category(1, 'A');
+  const other = category(2, 'A');
   await landOne(session, sweep, { response: response([1, 2], [same, other, category(3, 'A')]), now: NOW });
   const records = [same, { ...other, code: 'B' }, category(3, 'A')];
   const texts = [
@@ -215,12 +223,14 @@ test('an unpaged list of many thousand rows lands whole', async () => {
 
 test('A→Z→A within one sweep, read in another order than it happened, is healed by the next', async () => {
   const session = await mirror();
-  const [a, other] = [category(1, 'A'), category(2, 'B')];
+  const a = category(1, 'A');
+  const other = category(2, 'B');
   await landOne(session, await sweepOf(session), { response: response([1, 2], [a, other]), now: NOW });
 
   // Page 2 was read first, when record 1 was Z and stood there; then it was A again, and back on page 1.
   const second = await sweepOf(session);
-  const [first, late] = [response([5, 9], [a, category(2, 'C')]), response([4, 7], [category(1, 'Z')], 2)];
+  const first = response([5, 9], [a, category(2, 'C')]);
+  const late = response([4, 7], [category(1, 'Z')], 2);
   await landPages(session, second, { responses: [first, late], now: NOW });
 
   const third = await sweepOf(session);
@@ -249,7 +259,8 @@ test.each([
   'a page that landed before an older answer, which then changed one of its rows %s, is parsed again',
   async (_, ignored) => {
     const session = await mirror();
-    const [a, z] = [category(1, 'A'), category(1, 'Z')];
+    const a = category(1, 'A');
+    const z = category(1, 'Z');
     await landOne(session, await sweepOf(session), { response: response([1, 2], [a]), now: NOW });
     // Asked for again after an error, page 1 shows what it showed; page 2, answered before, shows the record moved and changed.
     const sweep = { ...(await sweepOf(session)), ignoredFields: new Set(ignored) };

@@ -25,14 +25,17 @@ function sightingsOf(kind: string, pages: readonly Shown[]): NewSighting[] {
     const answered = 10 * (index + 1);
     if (isNewSweep) sweep = answered - 2;
     return {
-      ...{ kind, runId: 1, sweep: isOfSweep ? sweep : null, page: 1, sent: answered - 1, answered },
-      ...{
-        ids: idsText(ids),
-        rows: ids.length,
-        endRows: null,
-        total: null,
-        sentAt: new Date(NOON + answered),
-      },
+      kind,
+      runId: 1,
+      sweep: isOfSweep ? sweep : null,
+      page: 1,
+      sent: answered - 1,
+      answered,
+      ids: idsText(ids),
+      rows: ids.length,
+      endRows: null,
+      total: null,
+      sentAt: new Date(NOON + answered),
     };
   });
 }

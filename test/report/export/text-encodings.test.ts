@@ -28,7 +28,8 @@ describe('CSV', () => {
   test.each(['=1+1', '+1 514 555-0123', '-5', '@x', '\tx', '\rx', '  =1', ' \u{a0}-x', '\n=1'])(
     'a text %j gets an apostrophe',
     (text) => {
-      const [cell, raw] = [cells([1, text, null, null, null]), cells([1, text, null, null, null], true)];
+      const cell = cells([1, text, null, null, null]);
+      const raw = cells([1, text, null, null, null], true);
       expect(cell.replaceAll('"', '')).toBe(`1,'${text},,,\r\n`);
       expect(raw.replaceAll('"', '')).toBe(`1,${text},,,\r\n`);
     },
@@ -89,22 +90,28 @@ test('both databases declare the same types in other words', () => {
   };
   const sqlite = named('bigint', 'text', 'real', 'text', 'date', 'timestamp', 'real', '', '');
   const postgres = named(
-    ...[
-      'bigint',
-      'text',
-      'numeric',
-      'text',
-      'date',
-      'timestamp with time zone',
-      'double precision',
-      'numeric',
-      'text',
-    ],
+    'bigint',
+    'text',
+    'numeric',
+    'text',
+    'date',
+    'timestamp with time zone',
+    'double precision',
+    'numeric',
+    'text',
   );
   const types = exportColumns(sqlite);
   expect(types).toEqual(exportColumns(postgres));
   expect(types.map(({ type }) => type)).toEqual([
-    ...['integer', 'text', 'decimal', 'exact', 'date', 'timestamp', 'real', 'decimal', 'exact'],
+    'integer',
+    'text',
+    'decimal',
+    'exact',
+    'date',
+    'timestamp',
+    'real',
+    'decimal',
+    'exact',
   ]);
 });
 

@@ -17,7 +17,9 @@ const NEVER = 3_600_000;
 
 test('H05 rows whose jobs a worker took and died with are worked at once by the next process', async () => {
   const url = inject('redisUrl');
-  const [session, log, prefix] = [await workSession(), memoryLog(), ownPrefix()];
+  const session = await workSession();
+  const log = memoryLog();
+  const prefix = ownPrefix();
   const work = workQueue(session);
   const openNotifier = () =>
     createBullmqNotifier(url, { clock: systemClock, logger: log.logger, timings: QUICK, prefix });
@@ -40,7 +42,8 @@ test('H05 rows whose jobs a worker took and died with are worked at once by the 
 });
 
 test('only what a process finds when it begins is notified with a new epoch', async () => {
-  const [session, log] = [await workSession(), memoryLog()];
+  const session = await workSession();
+  const log = memoryLog();
   const work = workQueue(session);
   const notifier = createBullmqNotifier(inject('redisUrl'), {
     clock: systemClock,

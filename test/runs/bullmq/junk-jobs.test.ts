@@ -8,7 +8,9 @@ import { freshRedis } from '../../support/redis.ts';
 import { QUICK, memoryLog, ownPrefix, startTestEngine, workQueue, workSession } from '../engine/support.ts';
 
 async function stage(url: string) {
-  const [session, log, prefix] = [await workSession(), memoryLog(), ownPrefix()];
+  const session = await workSession();
+  const log = memoryLog();
+  const prefix = ownPrefix();
   const work = workQueue(session);
   const notifier = createBullmqNotifier(url, {
     clock: systemClock,

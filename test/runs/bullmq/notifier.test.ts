@@ -6,7 +6,9 @@ import { systemClock } from '../../../src/lib/time/clock.ts';
 import { QUICK, memoryLog, ownPrefix, workQueue, workSession } from '../engine/support.ts';
 
 async function notifying() {
-  const [session, log, prefix] = [await workSession(), memoryLog(), ownPrefix()];
+  const session = await workSession();
+  const log = memoryLog();
+  const prefix = ownPrefix();
   const { queue } = workQueue(session);
   const notifier = createBullmqNotifier(inject('redisUrl'), {
     clock: systemClock,
@@ -68,7 +70,9 @@ test('after closing nothing is sent', async () => {
 test('jobs that one process adds another one takes, at most as many at once as the queue allows', async () => {
   const { queue, notifier } = await notifying();
   const ends: (() => void)[] = [];
-  let [now, most, all] = [0, 0, 0];
+  let now = 0;
+  let most = 0;
+  let all = 0;
   notifier.subscribe(queue, async () => {
     most = Math.max(most, ++now);
     all += 1;

@@ -10,7 +10,10 @@ function stage() {
   const closed: number[] = [];
   const logged: unknown[] = [];
   const client = createReopening({
-    ...{ name: 'work', running: new Set<Promise<void>>(), clock, timings: TIMINGS },
+    name: 'work',
+    running: new Set<Promise<void>>(),
+    clock,
+    timings: TIMINGS,
     faults: (_work, error) => logged.push(error),
     open: (onFault): QueueClient => {
       const number = opened.push(onFault);

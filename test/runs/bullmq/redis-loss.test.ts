@@ -26,7 +26,8 @@ const notifierOf = (url: string, log: Log, timings = QUICK): Notifier =>
 const pause = (ms: number): Promise<void> => systemClock.sleep(ms);
 
 async function stage(url: string, handleMs = 2) {
-  const [session, log] = [await workSession(), memoryLog()];
+  const session = await workSession();
+  const log = memoryLog();
   const work = workQueue(session, { handle: () => pause(handleMs) });
   const notifier = notifierOf(url, log);
   startTestEngine({ session, notifier, work: [work], log });
@@ -123,7 +124,9 @@ test.each<[string, (redis: RedisServer) => Promise<void> | void]>([
 ])(
   'F06 notifying returns false within its time while Redis is %s, and closing does not hang',
   async (_, break_) => {
-    const [redis, session, log] = [await freshRedis(), await workSession(), memoryLog()];
+    const redis = await freshRedis();
+    const session = await workSession();
+    const log = memoryLog();
     const work = workQueue(session);
     const notifier = notifierOf(redis.url, log);
     notifier.subscribe(work.queue, () => Promise.resolve());

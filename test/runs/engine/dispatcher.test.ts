@@ -24,7 +24,8 @@ interface Step extends Moment {
 function live(moments: readonly Moment[], isNewProcess = false): readonly Step[] {
   const steps: Step[] = [];
   let state: NotifyState | undefined;
-  let [at, epoch] = [0, 0];
+  let at = 0;
+  let epoch = 0;
   for (const moment of moments) {
     at += moment.ms;
     if (moment.isRaised) epoch += 1;
@@ -66,7 +67,8 @@ describe('a row that is due and that nobody claims', () => {
   test('is treated alike by a process that has just begun and by one that has not, after the first notification', () => {
     fc.assert(
       fc.property(moments(), (all) => {
-        const [begun, other] = [live(all, true), live(all)];
+        const begun = live(all, true);
+        const other = live(all);
         expect(begun.map(({ decision }) => decision).slice(1)).toEqual(
           other.map(({ decision }) => decision).slice(1),
         );

@@ -26,7 +26,9 @@ const NOTIFIERS: readonly (readonly [string, () => Promise<(log: Log) => Notifie
 
 describe.each(NOTIFIERS)('an engine that is notified %s', (_, meet) => {
   test('works every row once, in two processes side by side', async () => {
-    const [makeNotifier, session, log] = [await meet(), await workSession(), memoryLog()];
+    const makeNotifier = await meet();
+    const session = await workSession();
+    const log = memoryLog();
     const shares = ['one', 'two'].map((owner) => workQueue(session, { owner }));
     const [one, two] = shares;
     if (one === undefined || two === undefined) throw new Error('two shares');
@@ -40,7 +42,9 @@ describe.each(NOTIFIERS)('an engine that is notified %s', (_, meet) => {
   });
 
   test('works more rows than a look takes in', async () => {
-    const [makeNotifier, session, log] = [await meet(), await workSession(), memoryLog()];
+    const makeNotifier = await meet();
+    const session = await workSession();
+    const log = memoryLog();
     const first = workQueue(session);
     startTestEngine({ session, notifier: makeNotifier(log), work: [first], log, timings: { batch: 10 } });
     await first.insert(120);
@@ -49,8 +53,11 @@ describe.each(NOTIFIERS)('an engine that is notified %s', (_, meet) => {
   });
 
   test('never works more rows at once than the queue allows', async () => {
-    const [makeNotifier, session, log] = [await meet(), await workSession(), memoryLog()];
-    let [now, most] = [0, 0];
+    const makeNotifier = await meet();
+    const session = await workSession();
+    const log = memoryLog();
+    let now = 0;
+    let most = 0;
     const work = workQueue(session, {
       concurrency: 3,
       handle: async () => {
@@ -66,7 +73,9 @@ describe.each(NOTIFIERS)('an engine that is notified %s', (_, meet) => {
   });
 
   test('F05 does nothing about refs for rows that are done, or for another epoch', async () => {
-    const [makeNotifier, session, log] = [await meet(), await workSession(), memoryLog()];
+    const makeNotifier = await meet();
+    const session = await workSession();
+    const log = memoryLog();
     const work = workQueue(session);
     const notifier = makeNotifier(log);
     startTestEngine({ session, notifier, work: [work], log });
@@ -83,7 +92,9 @@ describe.each(NOTIFIERS)('an engine that is notified %s', (_, meet) => {
   });
 
   test('F12 tries a row again whose work threw, and says so', async () => {
-    const [makeNotifier, session, log] = [await meet(), await workSession(), memoryLog()];
+    const makeNotifier = await meet();
+    const session = await workSession();
+    const log = memoryLog();
     let tries = 0;
     const work = workQueue(session, {
       handle: () => {
@@ -99,8 +110,11 @@ describe.each(NOTIFIERS)('an engine that is notified %s', (_, meet) => {
   });
 
   test('H05 closes once the work in hand has ended, and begins no other', async () => {
-    const [makeNotifier, session, log] = [await meet(), await workSession(), memoryLog()];
-    const [begun, end] = [gate(), gate()];
+    const makeNotifier = await meet();
+    const session = await workSession();
+    const log = memoryLog();
+    const begun = gate();
+    const end = gate();
     const work = workQueue(session, {
       concurrency: 1,
       handle: async () => {
@@ -124,7 +138,8 @@ describe('an engine', () => {
     options: Parameters<typeof workQueue>[1] = {},
     timings: Partial<typeof QUICK> = {},
   ) => {
-    const [session, log] = [await workSession(), memoryLog()];
+    const session = await workSession();
+    const log = memoryLog();
     const work = workQueue(session, options);
     const start = (changes: Partial<Started> = {}) =>
       startTestEngine({

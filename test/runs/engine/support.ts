@@ -76,7 +76,8 @@ export interface WorkOptions {
 /** A queue over the table of work, as the outbox is one over its table. */
 export function workQueue(session: Session, options: WorkOptions = {}): Work {
   const { name = 'work', concurrency = 4, owner = 'test', handle } = options;
-  const [born, waits] = [new Map<number, number>(), new Map<number, number>()];
+  const born = new Map<number, number>();
+  const waits = new Map<number, number>();
   const heard: WorkRef[] = [];
   const counter = createCounter();
   const change = async (statement: ReturnType<typeof sql>): Promise<boolean> =>
@@ -168,7 +169,8 @@ export function startTestEngine(parts: Started): Engine {
   const engine = startEngine({
     queues: work.map(({ queue }) => queue),
     notifier,
-    ...{ session, worker: { owner, roles: ['outbox'] } },
+    session,
+    worker: { owner, roles: ['outbox'] },
     clock: systemClock,
     logger: log.logger,
     timings: { ...QUICK, ...timings },

@@ -33,29 +33,28 @@ vi.mock('../../../src/catalog/kinds/catalog.ts', async (original) => {
 function kindOf({ name, order }: (typeof MADE_UP)[number]): Kind {
   const path = `/api/${name}`;
   return {
-    ...{ name, list: { path, header: 'Authorization', paging: 'by answer', order } },
-    ...{
-      retrieve: null,
-      create: null,
-      update: null,
-      naturalKey: ['label'],
-      hints: [date('seen_in_the_wild')],
-    },
+    name,
+    list: { path, header: 'Authorization', paging: 'by answer', order },
+    retrieve: null,
+    create: null,
+    update: null,
+    naturalKey: ['label'],
+    hints: [date('seen_in_the_wild')],
     fields: [
-      ...[integer('id'), text('label'), text('code'), date('pickup_date'), integer('system_id')],
-      ...[
-        integer('number'),
-        flag('is_new'),
-        decimal('money', 2),
-        decimal('pieces', 0),
-        time('at'),
-        timestamp('made_at'),
-      ],
-      ...[
-        reference(integer('client_id'), 'clients'),
-        reference(text('product_id'), 'products'),
-        json('anything'),
-      ],
+      integer('id'),
+      text('label'),
+      text('code'),
+      date('pickup_date'),
+      integer('system_id'),
+      integer('number'),
+      flag('is_new'),
+      decimal('money', 2),
+      decimal('pieces', 0),
+      time('at'),
+      timestamp('made_at'),
+      reference(integer('client_id'), 'clients'),
+      reference(text('product_id'), 'products'),
+      json('anything'),
       json('lines', [integer('id'), reference(integer('category_id'), 'categories'), decimal('price', 4)]),
     ],
   };
@@ -77,20 +76,14 @@ describe.each(MADE_UP)('a kind without a generator, its list in the order: $orde
   test('has every field of its catalogue entry, hints too, as the service writes its type', () => {
     for (const record of records)
       expect(record).toMatchObject({
-        ...{
-          number: expect.any(Number) as number,
-          system_id: 7,
-          anything: [],
-          code: expect.any(String) as string,
-        },
-        ...{
-          money: expect.stringMatching(/^\d+\.\d\d$/) as string,
-          pieces: expect.stringMatching(/^\d+$/) as string,
-        },
-        ...{
-          at: expect.stringMatching(/^\d\d:\d\d:00$/) as string,
-          is_new: expect.toBeOneOf([0, 1]) as number,
-        },
+        number: expect.any(Number) as number,
+        system_id: 7,
+        anything: [],
+        code: expect.any(String) as string,
+        money: expect.stringMatching(/^\d+\.\d\d$/) as string,
+        pieces: expect.stringMatching(/^\d+$/) as string,
+        at: expect.stringMatching(/^\d\d:\d\d:00$/) as string,
+        is_new: expect.toBeOneOf([0, 1]) as number,
         made_at: expect.stringMatching(/^20\d\d-\d\d-\d\d \d\d:\d\d:00$/) as string,
         seen_in_the_wild: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as string,
       });

@@ -13,9 +13,17 @@ const recordsOf = (kind: string): readonly JsonObject[] =>
 
 /** Fields that the documentation allows to be null, or that were seen so. */
 const MAY_BE_NULL = new Set([
-  ...['projects.code', 'projects.description', 'providers.fax', 'providers.email', 'providers.website'],
-  ...['providers.term', 'providers.credit', 'purchase_products.produit_projet', 'punches.end_time'],
-  ...['punches.note', 'departments.categories'],
+  'projects.code',
+  'projects.description',
+  'providers.fax',
+  'providers.email',
+  'providers.website',
+  'providers.term',
+  'providers.credit',
+  'purchase_products.produit_projet',
+  'punches.end_time',
+  'punches.note',
+  'departments.categories',
 ]);
 
 const SHAPES: Readonly<Record<Field['type'], (value: Json, field: Field) => boolean>> = {

@@ -48,7 +48,9 @@ describe('what may pass', () => {
   test('B08: a service that goes on answering 429 is no service that is away', async () => {
     const { source } = open(await failing(99, 429, { 'retry-after': '1' }), { maxAttempts: 3 });
     await expect(sweepAll(source)).rejects.toMatchObject({
-      ...{ reason: 'rate_limited', state: 'aborted', code: 'source.rate_limited' },
+      reason: 'rate_limited',
+      state: 'aborted',
+      code: 'source.rate_limited',
       message: expect.stringContaining('got status 429 (too many requests)') as string,
       hint: expect.stringContaining('source.requestsPerSecond') as string,
     });
