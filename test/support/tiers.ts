@@ -3,7 +3,7 @@
  * prove is the same (`npm run proofs`); `acceptance`, which needs real time, and `clients`, which needs the reporting clients:
  * both run apart from continuous integration.
  */
-export type Tier = 'tests' | 'proofs' | 'world' | 'acceptance' | 'clients';
+export type Tier = 'tests' | 'proofs' | 'acceptance' | 'clients';
 
 const PROOF_FOLDERS = ['enumeration', 'malformed'].map((name) => `test/${name}`);
 
@@ -26,12 +26,8 @@ const PROOF_FILES = pathsOf([
   'pull/many-fields',
   'pull/moving-list',
   'source/garbled',
-  'world/lies',
-]);
-
-/** Ten thousand histories, which take as long as all other proofs together: `npm run proofs:world`. */
-const WORLD_FILES = pathsOf([
   'world/first-half',
+  'world/lies',
   'world/planted-bugs',
   'world/postgres',
   'world/second-half',
@@ -39,7 +35,6 @@ const WORLD_FILES = pathsOf([
 
 export const isProof = (path: string): boolean =>
   PROOF_FILES.includes(path) ||
-  WORLD_FILES.includes(path) ||
   (path.endsWith('.test.ts') && PROOF_FOLDERS.some((folder) => path.startsWith(`${folder}/`)));
 
 /** What shows something only by the clock, by a million rows: no part of `npm test`. */
@@ -101,12 +96,10 @@ interface Files {
 export function filesOf(tier: Tier | null): { readonly shared: Files; readonly alone: Files } {
   const proofs = [...PROOF_FOLDERS.map((folder) => `${folder}/**/*.test.ts`), ...PROOF_FILES];
   const browser = 'test/browser/**'; // By `vitest.browser.config.ts`.
-  const shared = { include: ['test/**/*.test.ts'], exclude: [...proofs, ...WORLD_FILES, ...ALONE, browser] };
+  const shared = { include: ['test/**/*.test.ts'], exclude: [...proofs, ...ALONE, browser] };
   switch (tier) {
     case 'proofs':
       return { shared: NONE, alone: { include: proofs, exclude: [] } };
-    case 'world':
-      return { shared: NONE, alone: { include: WORLD_FILES, exclude: [] } };
     case 'acceptance':
       return {
         shared: { include: LONG_FILES.filter((path) => !ALONE.includes(path)), exclude: [] },
@@ -120,7 +113,7 @@ export function filesOf(tier: Tier | null): { readonly shared: Files; readonly a
         alone: { include: [...ALONE], exclude: [] },
       };
     case null:
-      return { shared, alone: { include: [...ALONE, ...proofs, ...WORLD_FILES], exclude: [] } };
+      return { shared, alone: { include: [...ALONE, ...proofs], exclude: [] } };
   }
 }
 
@@ -139,7 +132,7 @@ export function sized({ quick, acceptance, deep }: Sizes): number {
   return tierOf(process.env) === 'acceptance' ? acceptance : quick;
 }
 
-const TIERS: readonly Tier[] = ['tests', 'proofs', 'world', 'acceptance', 'clients'];
+const TIERS: readonly Tier[] = ['tests', 'proofs', 'acceptance', 'clients'];
 
 /** The tier that `BMS_TEST_TIER` names; none where it is not set. */
 export function tierOf(env: Readonly<Record<string, string | undefined>>): Tier | null {
