@@ -127,7 +127,7 @@ function drawPlot(canvas, { data, unit, isStepped }) {
   const line = { label: unit, stroke: colour('--accent'), width: isStepped ? 0 : 2, points: { show: false } };
   const moments = (_plot, splits) =>
     splits.map((seconds) => {
-      const [day, time] = [...new Date(seconds * 1000).toISOString().split('T')];
+      const [day, time] = new Date(seconds * 1000).toISOString().split('T');
       return time.startsWith('00:00') ? day.slice(5) : time.slice(0, 5);
     });
   const size = () => ({ width: canvas.clientWidth, height: 190 });

@@ -45,7 +45,8 @@ const [{ url }] = (await once(server, 'message')) as [{ url: string }];
 const bodies = Array.from({ length: pushes }, (_, n) => ({ code: `C-${n}`, name: `Client ${n}` }));
 
 for (const inFlight of [1, 8]) {
-  const [bare, whole]: [number[], number[]] = [[], []];
+  const bare: number[] = [];
+  const whole: number[] = [];
   for (let round = 0; round < rounds; round++) {
     bare.push(await postBare(inFlight));
     whole.push(await pushAll(inFlight));

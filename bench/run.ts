@@ -93,7 +93,8 @@ async function measureFloor(): Promise<void> {
   await pullClients({ url, database, inFlight });
   const mirror = database.slice('file:'.length);
   const copy = `${database.slice('file:'.length)}.copy`;
-  const [limits, bare]: [number[], number[]] = [[], []];
+  const limits: number[] = [];
+  const bare: number[] = [];
   for (let round = 0; round < rounds; round++) {
     limits.push(await fetchAndParse());
     bare.push(insertBare(mirror, copy));

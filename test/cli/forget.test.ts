@@ -251,7 +251,8 @@ describe('it asks again', () => {
     answer: string,
     argv: readonly string[] = ['--suppress'],
   ): Promise<Ended> {
-    const [stdout, stderr]: [string[], string[]] = [[], []];
+    const stdout: string[] = [];
+    const stderr: string[] = [];
     const code = await runCommandLine(['forget', 'clients', made.id, ...argv], {
       env: made.env,
       stdin: Object.assign(Readable.from([answer]), { isTTY: true }),

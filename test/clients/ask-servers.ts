@@ -18,9 +18,9 @@ export const askSuperset: Ask = async (stage, { page, section }, questions) => {
   writeFileSync(config, `${codeOf(page, 'python', ['Configure'])}\n${key}`);
   const env = { SUPERSET_CONFIG_PATH: config, SUPERSET_HOME: stage.folder };
   const address = withPort(codeOf(page, 'text', [section]).trim(), stage);
-  const argv = ['python', join(PROBES, 'ask_superset.py'), address, files[1], files[2]];
+  const argv = ['python', join(PROBES, 'ask_superset.py'), address, files.questions, files.answers];
   await runIn(stage, page, argv, env);
-  return JSON.parse(readFileSync(files[2], 'utf8')) as Told;
+  return JSON.parse(readFileSync(files.answers, 'utf8')) as Told;
 };
 
 /** Puts questions to the JSON interface of the server that a page starts. */

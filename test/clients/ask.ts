@@ -14,15 +14,21 @@ const MOST_BYTES = 1e9;
 /** Puts questions with the Python of a page, by the call with which it reads. */
 export const askPython: Ask = async (stage, { page, section }, questions) => {
   const files = filesFor(stage, codeOf(page, 'python', [section, 'Read']), JSON.stringify(questions));
-  await runIn(stage, page, ['python', join(PROBES, 'ask.py'), ...files]);
-  return JSON.parse(readFileSync(files[2], 'utf8')) as Told;
+  await runIn(stage, page, ['python', join(PROBES, 'ask.py'), files.page, files.questions, files.answers]);
+  return JSON.parse(readFileSync(files.answers, 'utf8')) as Told;
 };
 
 /** Puts questions over the connection that the R of a page opens. */
 export const askR: Ask = async (stage, { page, section }, questions) => {
   const files = filesFor(stage, codeOf(page, 'r', [section, 'Read']), `${questions.join('\n')}\n`);
-  const printed = await runIn(stage, page, ['Rscript', join(PROBES, 'ask.R'), ...files]);
-  return { printed, answers: separated(readFileSync(files[2], 'utf8'), true) };
+  const printed = await runIn(stage, page, [
+    'Rscript',
+    join(PROBES, 'ask.R'),
+    files.page,
+    files.questions,
+    files.answers,
+  ]);
+  return { printed, answers: separated(readFileSync(files.answers, 'utf8'), true) };
 };
 
 /** Puts questions over JDBC, at the address that a page gives, in a JVM that is told to use UTC. */
@@ -35,9 +41,9 @@ export const askJavaIn =
     const [address = ''] = codeOf(page, 'text', [section]).split('\n');
     const files = filesFor(stage, '', `${questions.join('\n')}\n`);
     const options = [`-Duser.timezone=${zone}`, '-cp', join(homeOf(page), 'jars/*')];
-    const argv = [withPort(address, stage), files[1], files[2]];
+    const argv = [withPort(address, stage), files.questions, files.answers];
     await runIn(stage, page, ['java', ...options, join(PROBES, 'Ask.java'), ...argv]);
-    return { printed: '', answers: separated(readFileSync(files[2], 'utf8'), true) };
+    return { printed: '', answers: separated(readFileSync(files.answers, 'utf8'), true) };
   };
 
 /** Puts questions by the command of a page, `sqlite3 …` or `psql …`, told to separate fields as nothing in them does. */
@@ -87,17 +93,19 @@ export const askShell: Ask = async (stage, { page, section }, questions) => {
 /** Code of a page with the port of this run's PostgreSQL in the place of the usual one: all else is to the letter. */
 export const withPort = (code: string, { port }: Stage): string => code.replaceAll('5432', String(port));
 
+interface Asked {
+  readonly page: string;
+  readonly questions: string;
+  readonly answers: string;
+}
+
 /** Writes the page's code and the questions beside `data/`, and names the file for the answers. */
-export function filesFor(stage: Stage, code: string, questions: string): [string, string, string] {
+export function filesFor(stage: Stage, code: string, questions: string): Asked {
   const folder = mkdtempSync(join(stage.folder, 'asked-'));
-  const files: [string, string, string] = [
-    join(folder, 'page'),
-    join(folder, 'questions'),
-    join(folder, 'answers'),
-  ];
-  writeFileSync(files[0], withPort(code, stage));
-  writeFileSync(files[1], questions);
-  return files;
+  const page = join(folder, 'page');
+  writeFileSync(page, withPort(code, stage));
+  writeFileSync(join(folder, 'questions'), questions);
+  return { page, questions: join(folder, 'questions'), answers: join(folder, 'answers') };
 }
 
 /** The environment of a page's programs, in a zone that is not UTC, as an analyst's is. */

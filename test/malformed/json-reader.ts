@@ -83,7 +83,7 @@ function readText(cursor: Cursor): string {
   return JSON.parse(text) as string;
 }
 
-function readMember(cursor: Cursor): [string, Node] {
+function readMember(cursor: Cursor): readonly [name: string, value: Node] {
   take(cursor, SPACE);
   const name = readText(cursor);
   take(cursor, SPACE);

@@ -197,7 +197,7 @@ function unitsOf(value: Json | undefined): bigint {
 const sum = (units: readonly bigint[]): bigint => units.reduce((total, one) => total + one, 0n);
 
 /** Units, and the same with the point put in. */
-function both(units: bigint): [string, string] {
+function both(units: bigint): string[] {
   const digits = String(units < 0n ? -units : units).padStart(5, '0');
   return [String(units), `${units < 0n ? '-' : ''}${digits.slice(0, -4)}.${digits.slice(-4)}`];
 }

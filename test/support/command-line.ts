@@ -25,7 +25,8 @@ export async function run(
   signal = new AbortController().signal,
   stdin: readonly (string | Uint8Array)[] = [],
 ): Promise<Ended> {
-  const [stdout, stderr]: [string[], string[]] = [[], []];
+  const stdout: string[] = [];
+  const stderr: string[] = [];
   const code = await runCommandLine(argv, {
     env,
     stdin: Readable.from(stdin),

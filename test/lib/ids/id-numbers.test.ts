@@ -18,7 +18,8 @@ test('numbers ids as a Map does, and gives each back', () => {
       const numbers = createIdNumbers();
       const model = new Map<string, number>();
       for (const page of pages) {
-        const [got, expected]: [number[], number[]] = [[], []];
+        const got: number[] = [];
+        const expected: number[] = [];
         numbers.number(`[${page.join(',')}]`, (index) => got.push(index));
         for (const each of page) {
           if (!model.has(each)) model.set(each, model.size);

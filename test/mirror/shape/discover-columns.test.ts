@@ -35,7 +35,8 @@ test('a field gets its column and its place at the end of the view, in order of 
   await session.atomically((tx) => putRecords(tx, 'things', [{ id: '1', name: 'kept' }]));
 
   const grown = await discover(session, THINGS, { zoo: 'integer', price: 'text', ant: 'date', none: 'none' });
-  const [ant, none]: [Field, Field] = [{ name: 'ant', type: 'date' }, text('none')];
+  const ant: Field = { name: 'ant', type: 'date' };
+  const none = text('none');
   expect(grown.fields.slice(2)).toEqual([integer('zoo'), decimal('price', 2), ant, none]);
   expect(await asMirrored(session, THINGS)).toEqual(grown);
   const shown = [

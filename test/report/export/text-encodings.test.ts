@@ -57,7 +57,9 @@ describe('CSV', () => {
 /** A reader of RFC 4180, character by character. */
 function readCsv(text: string): string[][] {
   const rows: string[][] = [];
-  let [row, cell, isQuoted]: [string[], string, boolean] = [[], '', false];
+  let row: string[] = [];
+  let cell = '';
+  let isQuoted = false;
   for (let at = 0; at < text.length; at++) {
     const letter = text.charAt(at);
     if (isQuoted && letter === '"' && text[at + 1] === '"') cell += text.charAt(++at);
