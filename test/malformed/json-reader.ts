@@ -64,7 +64,10 @@ function readValue(cursor: Cursor): Node {
 
 function readBare(cursor: Cursor): Node {
   const mark = cursor.text[cursor.at];
-  if (mark === '{') return { is: 'object', members: new Map(readNest(cursor, '}', readMember)) };
+  if (mark === '{') {
+    const members = readNest(cursor, '}', readMember);
+    return { is: 'object', members: new Map(members.map(({ name, value }) => [name, value])) };
+  }
   if (mark === '[') return { is: 'array', items: readNest(cursor, ']', readValue) };
   return mark === '"' ? { is: 'text', text: readText(cursor) } : readToken(cursor);
 }
@@ -83,12 +86,12 @@ function readText(cursor: Cursor): string {
   return JSON.parse(text) as string;
 }
 
-function readMember(cursor: Cursor): readonly [name: string, value: Node] {
+function readMember(cursor: Cursor) {
   take(cursor, SPACE);
   const name = readText(cursor);
   take(cursor, SPACE);
   expectMark(cursor, ':');
-  return [name, readValue(cursor)];
+  return { name, value: readValue(cursor) };
 }
 
 function readNest<T>(cursor: Cursor, close: string, readItem: (cursor: Cursor) => T): T[] {

@@ -86,6 +86,8 @@ interface PutOff {
 }
 
 const MINUTE = 60_000;
+/** Long ago, so that the most lagging replica shows what was there before. */
+const BEFORE_MS = -24 * 60 * MINUTE;
 
 export function createService(options: ServiceOptions): Service {
   const { seed, personality, kinds } = options;
@@ -129,7 +131,7 @@ function firstRecords(options: ServiceOptions, random: Random): ReadonlyMap<stri
     const blank = { ...blankOf(kind), ...defaults(kind, personality), ...secretsOf(kind, secrets) };
     const records = createRecords({ kind, blank, random, ids: personality.ids });
     for (let row = 0; row < rows; row++)
-      records.create(storedFields(kind, seedRecord(kind, row), personality), -1, 'before');
+      records.create(storedFields(kind, seedRecord(kind, row), personality), BEFORE_MS, 'before');
     all.set(kind.name, records);
   }
   return all;
