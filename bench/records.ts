@@ -67,7 +67,7 @@ async function fill(session: Session, kind: Kind, layout: Layout): Promise<numbe
         raw,
         row: writtenRow(kind, session.dialect, {
           values: decode(record).values,
-          own: [raw, AT, AT, null, 1, 1],
+          own: [AT, AT, null, 1, 1, raw],
         }),
       };
     });

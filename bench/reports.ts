@@ -46,7 +46,7 @@ async function fillKind(session: Session, world: World, name: keyof typeof ROWS)
   const columns = writtenColumns(kind, session.dialect);
   const at = instantText(NOW);
   const rowOf = (record: JsonObject): SqlValue[] => {
-    const own = [compactJson(record), at, at, null, 1, 1];
+    const own = [at, at, null, 1, 1, compactJson(record)];
     return writtenRow(kind, session.dialect, { values: decode(record).values, own });
   };
   const first = columns.indexOf('id');

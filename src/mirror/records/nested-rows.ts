@@ -52,7 +52,8 @@ export async function putNestedRows(
 ): Promise<void> {
   for (const table of nestedTables(kind)) {
     const read = elementReader(table, tx.dialect, found);
-    const [former, rows]: [string[], SqlValue[][]] = [[], []];
+    const former: string[] = [];
+    const rows: SqlValue[][] = [];
     let weight = 0;
     for (const parent of records) {
       const elements = read(parent);

@@ -123,7 +123,8 @@ async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): 
   const { kind, answers, isListed } = write;
   const decode = recordDecoder(kind);
   const writing = { isListed, at: instantText(write.now) };
-  const [fresh, known]: [SqlValue[][], SqlValue[][]] = [[], []];
+  const fresh: SqlValue[][] = [];
+  const known: SqlValue[][] = [];
   for (const { records, response } of answers)
     for (const judged of records) {
       const { values, misfits } = decode(judged.record);
@@ -149,7 +150,7 @@ function ownValues(
   const isBack = verdict.is === 'restored' && stored?.listed !== null; // From now on it counts as new.
   const listed = isBack ? response : (stored?.listed ?? (isListed ? response : null));
   const changedAt = verdict.is === 'unchanged' ? (stored?.changedAt ?? at) : at;
-  return [raw, stored?.firstSeenAt ?? at, changedAt, null, response, listed];
+  return [stored?.firstSeenAt ?? at, changedAt, null, response, listed, raw];
 }
 
 /**

@@ -98,7 +98,9 @@ async function missingIndexes(session: Session, kind: Kind): Promise<readonly Re
   return [...new Map([...kind.fields, ...kind.hints].map((field) => [field.name, field])).values()]
     .filter((field) => columns.has(field.name))
     .filter((field) => field.refersTo !== undefined || isReported(columnType(field)))
-    .map(({ name: column }) => ({ name: indexName(kind.name, column), table: kind.name, column }))
+    .map(({ name }) => name)
+    .concat('_changed_at')
+    .map((column) => ({ name: indexName(kind.name, column), table: kind.name, column }))
     .filter(({ name }) => !present.has(name));
 }
 

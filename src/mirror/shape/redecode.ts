@@ -41,7 +41,8 @@ export async function redecode(
   if (state === null || state.decodedAs === rules) return;
   const isNestedOnly = columnsPart(state.decodedAs) === columnsPart(rules);
   const refill = { now, where: EVERY_ROW, isNestedOnly };
-  for (let [after, rows]: [string | null, number] = ['0', 0]; after !== null;) {
+  let rows = 0;
+  for (let after: string | null = '0'; after !== null;) {
     const from: string = after;
     const refilled = await session.atomically((tx) => redecodeSome(tx, kind, { ...refill, from }));
     rows += refilled.rows;

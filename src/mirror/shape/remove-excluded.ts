@@ -100,7 +100,8 @@ const saveMeta = (tx: Transaction, key: `privacy.${'excluded' | 'scrub'}`, value
 const ROWS_A_TRANSACTION = 1_000;
 
 async function removeFromRows(session: Session, kind: Kind, onRows: (rows: number) => void): Promise<void> {
-  for (let [after, rows]: [string | null, number] = ['0', 0]; after !== null;) {
+  let rows = 0;
+  for (let after: string | null = '0'; after !== null;) {
     const from: string = after;
     const ids = await session.atomically((tx) => removeFromSome(tx, kind, from));
     rows += ids.length;

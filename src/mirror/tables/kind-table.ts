@@ -15,14 +15,17 @@ export interface Column {
   readonly rule?: string;
 }
 
-/** Our own columns. They begin with `_`, so that they collide with no field of the service. */
+/**
+ * Our own columns. They begin with `_`, so that they collide with no field of the service. `_raw` is last: what stands behind a
+ * long value is slow to read.
+ */
 export const OWN_COLUMNS = [
-  '_raw',
   '_first_seen_at',
   '_changed_at',
   '_deleted_at',
   '_response',
   '_listed',
+  '_raw',
 ] as const;
 
 const TYPES: Record<Dialect, Record<FieldType | 'instant', string>> = {
@@ -50,7 +53,7 @@ const TYPES: Record<Dialect, Record<FieldType | 'instant', string>> = {
   },
 };
 
-/** The columns of a kind's table, in their order: the fields, our own, and SQLite's twins of decimals. */
+/** The columns of a kind's table, in their order: the fields, the twins of decimals, and our own. */
 export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
   const { integer, instant, text } = TYPES[dialect];
   return [
@@ -58,13 +61,13 @@ export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
       ...fieldColumn(field, dialect),
       ...(field.name === 'id' && { rule: 'NOT NULL PRIMARY KEY' }),
     })),
-    { name: '_raw', type: text, rule: 'NOT NULL' },
+    ...twinColumns(kind.fields, dialect),
     { name: '_first_seen_at', type: instant, rule: 'NOT NULL' },
     { name: '_changed_at', type: instant, rule: 'NOT NULL' },
     { name: '_deleted_at', type: instant },
     { name: '_response', type: integer, rule: 'NOT NULL' },
     { name: '_listed', type: integer },
-    ...twinColumns(kind.fields, dialect),
+    { name: '_raw', type: text, rule: 'NOT NULL' },
   ];
 }
 
@@ -73,9 +76,9 @@ function fieldColumn(field: Field, dialect: Dialect): Column {
   return { name: field.name, type: TYPES[dialect][columnType(field)] };
 }
 
-/** The columns that landing writes: the fields, our own, and SQLite's twins of decimals. */
+/** The columns that landing writes. */
 export function writtenColumns(kind: Kind, dialect: Dialect): readonly string[] {
-  return [...kind.fields.map(({ name }) => name), ...OWN_COLUMNS, ...twinNames(kind.fields, dialect)];
+  return [...filledColumns(kind, dialect), ...OWN_COLUMNS];
 }
 
 /** The columns that are filled from a record: `writtenColumns` without our own. */
@@ -89,35 +92,48 @@ export function writtenRow(
   dialect: Dialect,
   { values, own }: { readonly values: readonly SqlValue[]; readonly own: readonly SqlValue[] },
 ): SqlValue[] {
-  return [...values, ...own, ...twinValues(kind.fields, dialect, values)];
+  return [...values, ...twinValues(kind.fields, dialect, values), ...own];
 }
 
-/** SQLite's twins of decoded decimals, in the order of their columns; none in PostgreSQL. */
+/** The twins of decoded decimals, in the order of their columns. */
 export function twinValues(
   fields: readonly Field[],
   dialect: Dialect,
   values: readonly SqlValue[],
 ): SqlValue[] {
   const twins: SqlValue[] = [];
-  if (dialect === 'postgres') return twins;
   let index = -1;
   for (const field of fields) {
     const value = values[++index] ?? null;
     if (!isDecimal(field)) continue;
     if (value === null) twins.push(null, null);
-    else twins.push(Number(value), unitsOf(String(value)));
+    else twins.push(SHOWN[dialect](String(value)), unitsOf(String(value)));
   }
   return twins;
 }
 
 const isDecimal = ({ type }: Field): boolean => type === 'decimal';
 
-/** SQLite has no exact decimal: beside the exact text stand a REAL to chart and an integer of 0.0001 to sum exactly. */
+/** PostgreSQL's `_real` has a scale: readers such as DuckDB take a plain `numeric` for a DOUBLE. */
+const DIGITS = 38;
+const PLACES = 10;
+
+/** What a view shows of a decimal; null where PostgreSQL would have to round it. */
+const SHOWN: Record<Dialect, (decimal: string) => SqlValue> = {
+  sqlite: Number,
+  postgres: (decimal) => {
+    const [whole = '', fraction = ''] = decimal.split('.');
+    const isShown = whole.replace('-', '').length <= DIGITS - PLACES && /^0*$/.test(fraction.slice(PLACES));
+    return isShown ? `${whole}.${fraction.slice(0, PLACES).padEnd(PLACES, '0')}` : null;
+  },
+};
+
+/** Beside the exact decimal stand a number to chart and an integer of 0.0001 to sum exactly and fast. */
 function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
-  if (dialect === 'postgres') return [];
+  const real = dialect === 'sqlite' ? 'REAL' : `numeric(${DIGITS},${PLACES})`;
   return fields.filter(isDecimal).flatMap(({ name }) => [
-    { name: `${name}_real`, type: 'REAL' },
-    { name: `${name}_e4`, type: 'BIGINT' },
+    { name: `${name}_real`, type: real },
+    { name: `${name}_e4`, type: TYPES[dialect].integer },
   ]);
 }
 
@@ -195,7 +211,7 @@ export function nestedColumns({ own, items }: NestedTable, dialect: Dialect): re
 }
 
 /** Raised when the decoder reads the same text differently than before. */
-const DECODER_VERSION = 3;
+const DECODER_VERSION = 4;
 
 /**
  * Digests of the rules by which a kind's columns are filled and, after a space, of those of its nested tables if it has any.

@@ -36,13 +36,13 @@ function columnsOf(field: Field, dialect: Dialect, about: About): ViewColumn[] {
 type About = Pick<ViewColumn, 'words' | 'section'>;
 
 function decimalColumns({ name }: Field, dialect: Dialect, about: About): ViewColumn[] {
-  const column = identifier(name);
-  const [real, exact, units] = EXPRESSIONS[dialect](name, column);
+  const exact = dialect === 'sqlite' ? identifier(name) : `${identifier(name)}::text`;
+  const units = `${name}_e4`;
   const { words } = about;
   return [
-    { ...about, name, expression: real, type: 'decimal' },
+    { ...about, name, expression: identifier(`${name}_real`), type: 'decimal' },
     { ...about, name: `${name}_exact`, expression: exact, type: 'text', words: exactWords(words) },
-    { ...about, name: `${name}_e4`, expression: units, type: 'integer', words: unitWords(words) },
+    { ...about, name: units, expression: identifier(units), type: 'integer', words: unitWords(words) },
   ];
 }
 
@@ -59,24 +59,3 @@ const unitWords = (words: FieldWords): FieldWords => ({
   meaning: `${words.meaning} In units of 0.0001, for exact sums.`,
   unit: words.unit === null ? '0.0001' : `0.0001 ${words.unit}`,
 });
-
-const EXPRESSIONS: Record<
-  Dialect,
-  (name: string, column: string) => readonly [real: string, exact: string, units: string]
-> = {
-  sqlite: (name, column) => [identifier(`${name}_real`), column, identifier(`${name}_e4`)],
-  postgres: (_, column) => [
-    `(case when ${fitsShown(column)} then ${column} end)::numeric(${DIGITS},${PLACES})`,
-    `${column}::text`,
-    // Null, as in SQLite, if 64 bits cannot hold the value in units of 0.0001.
-    `case when scale(${column}) <= 4 and abs(${column}) < 1e14 then (${column} * 10000)::bigint end`,
-  ],
-};
-
-/** Readers such as DuckDB take a plain `numeric` for a DOUBLE; one with a scale is exact in all of them. */
-const DIGITS = 38;
-const PLACES = 10;
-
-/** Whether a number needs no rounding there. NaN and Infinity compare as larger than all numbers. */
-const fitsShown = (column: string): string =>
-  `scale(trim_scale(${column})) <= ${PLACES} and abs(${column}) < 1e${DIGITS - PLACES}`;

@@ -136,13 +136,22 @@ describe.each(DATABASES)('indexes for reports, in %s', (database) => {
     expect(await indexesOf(session)).toEqual([]);
     await endBaseline(session, 'projects', 'bookings');
     await makeReportIndexes(session, [projects, bookings, clients]);
-    expect(await indexesOf(session)).toEqual(['projects_client_id_index']);
+    expect(await indexesOf(session)).toEqual([
+      'bookings__changed_at_index',
+      'projects__changed_at_index',
+      'projects_client_id_index',
+    ]);
     await session.atomically((tx) => tx.execute('alter table bookings add column pickup_date date'));
     for (const again of [1, 2]) {
       await makeReportIndexes(session, [projects, bookings, clients]);
       expect([again, await indexesOf(session)]).toEqual([
         again,
-        ['bookings_pickup_date_index', 'projects_client_id_index'],
+        [
+          'bookings__changed_at_index',
+          'bookings_pickup_date_index',
+          'projects__changed_at_index',
+          'projects_client_id_index',
+        ],
       ]);
     }
   });
@@ -159,5 +168,5 @@ test('PostgreSQL: an index waits for no reader, and one that another writer kept
   expect(await indexesOf(session)).toEqual([]);
   await writer.query('rollback');
   await makeReportIndexes(session, [projects]);
-  expect(await indexesOf(session)).toEqual(['projects_client_id_index']);
+  expect(await indexesOf(session)).toEqual(['projects__changed_at_index', 'projects_client_id_index']);
 });

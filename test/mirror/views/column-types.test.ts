@@ -74,6 +74,7 @@ interface Place {
 
 function valueFor(column: string, { at, text, types }: Place): string | number | null {
   if (['id', 'parent_id', 'position', '_response'].includes(column)) return at + 1;
+  if (column.endsWith('_real')) return at; // Landing leaves out what would not fit.
   if (column === '_deleted_at') return null;
   if (column.startsWith('_') && column.endsWith('_at')) return '2026-03-01 12:00:00.000';
   if (column === '_raw') return '{}';

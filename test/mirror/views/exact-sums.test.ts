@@ -34,12 +34,10 @@ test.each(DATABASES)(
   { timeout: 60_000 },
   async (database) => {
     const { session } = await mirrorIn(database);
-    const twin = database === 'SQLite' ? sql`produit_total_e4` : sql`produit_total`;
-    const value = database === 'SQLite' ? sql`${UNITS}` : sql`cast(${UNITS} as numeric) * 0.0001`;
     await session.atomically((tx) =>
       tx.query(sql`
-        insert into purchase_products (id, product_id, ${twin}, _raw, _first_seen_at, _changed_at, _response)
-        select i, i % 3, ${value}, '{}', '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000', 1
+        insert into purchase_products (id, product_id, produit_total_e4, _raw, _first_seen_at, _changed_at, _response)
+        select i, i % 3, ${UNITS}, '{}', '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000', 1
         from ${NUMBERS[database]} lines`),
     );
     await session.atomically((tx) =>
