@@ -1,5 +1,6 @@
 /** Prints the figures of the tree: how large it is, how it hangs together, and how it reads. `-- --json` for programs. */
 import { countsOfText } from './house/language.ts';
+import { countsOfProse } from './house/prose.ts';
 import { installedPackages } from './house/packages.ts';
 import { readTree } from './house/tree.ts';
 import { duplicateTypes, unusedExports } from './house/exports.ts';
@@ -20,6 +21,7 @@ const figures = {
     ...readTree('bench').files,
     ...readTree('scripts').files,
   ]),
+  prose: countsOfProse(tree.files),
   language: countsOfText(tree.files),
   packages: installedPackages(),
   testSeconds: testSeconds(),
@@ -39,6 +41,8 @@ function print(): void {
   console.log(`circles of imports, types included: ${list(figures.circles)}`);
   console.log(`exported type names declared twice: ${list(figures.duplicateTypes)}`);
   console.log(`exports that nothing imports: ${list(figures.unusedExports)}`);
+  console.log('how densely it is written:');
+  for (const [name, count] of Object.entries(figures.prose)) console.log(`  ${name}: ${count}`);
   console.log('constructions that a reader must solve:');
   for (const [name, count] of Object.entries(figures.language)) console.log(`  ${name}: ${count}`);
   console.log(

@@ -27,9 +27,15 @@ export function countsOfText(files: readonly TreeFile[]): Record<string, number>
   const counts = Object.entries(CONSTRUCTIONS).map(
     ([name, pattern]) => [name, all.match(pattern)?.length ?? 0] as const,
   );
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  return { ...Object.fromEntries(counts), 'words of the README': readme.split(/\s+/).filter(Boolean).length };
+  return {
+    ...Object.fromEntries(counts),
+    'words of the README': wordsIn('README.md'),
+    'words of the documents': documents().reduce((sum, path) => sum + wordsIn(path), 0),
+  };
 }
+
+const wordsIn = (path: string): number =>
+  readFileSync(join(ROOT, path), 'utf8').split(/\s+/).filter(Boolean).length;
 
 function documents(): string[] {
   const inDocs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
