@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -141,4 +141,14 @@ test('an exported type name has one meaning: it is declared once', () => {
 test('only main.ts reads the environment or ends the process', () => {
   const offenders = files.filter((file) => /process\.(env|exit)\b/.test(readFileSync(file, 'utf8')));
   expect(offenders.map((file) => relative(SRC, file)).filter((file) => file !== 'main.ts')).toEqual([]);
+});
+
+test('every file that ARCHITECTURE.md names is there', () => {
+  const text = readFileSync(join(SRC, '../ARCHITECTURE.md'), 'utf8');
+  const named = [...text.matchAll(/`(?:src\/)?([\w/-]+\.ts)`/g)].map(([, name = '']) => name);
+  const known = files.map((file) => `/${relative(SRC, file)}`);
+  const isThere = (name: string): boolean =>
+    known.some((file) => file.endsWith(`/${name}`)) || existsSync(join(SRC, '..', name));
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((name) => !isThere(name))).toEqual([]);
 });
