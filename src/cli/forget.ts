@@ -9,9 +9,9 @@ import { sqlitePath } from '../db/open-session.ts';
 import { forgetRecord, planForgetting } from '../mirror/records/forget-record.ts';
 import type { Forgotten, ForgetPlan } from '../mirror/records/forget-record.ts';
 import { scrubFile } from '../db/sqlite/scrub.ts';
-import { createCommand, settingsOf, EXIT } from './parts/command.ts';
+import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printJson, printLine } from './parts/io.ts';
+import { printLine } from './parts/io.ts';
 import type { Io } from './parts/io.ts';
 import { kindOfRecord } from './record.ts';
 
@@ -44,42 +44,31 @@ export function forgetCommand(context: CommandContext): Command {
     .argument('<id>', 'id of the record')
     .option('--suppress', 'although the service still lists it; keeps it out from now on')
     .option('--yes', 'do not ask; needed where no terminal can be asked')
-    .action((kind: string, id: string, options: ForgetOptions) => runForget(context, { kind, id }, options));
+    .action((kind: string, id: string, options: ForgetOptions) => runForget(context, kind, id, options));
 }
 
 async function runForget(
   context: CommandContext,
-  { kind, id }: { readonly kind: string; readonly id: string },
+  kind: string,
+  id: string,
   options: ForgetOptions,
 ): Promise<void> {
-  const { io } = context;
   const config = settingsOf(context, options);
-  const wanted = {
-    kind: kindOfRecord(config, { kind, id, command: 'forget' }),
-    id,
-    suppress: options.suppress ?? false,
-  };
+  const wanted = { kind: kindOfRecord(config, kind, id, 'forget'), id, suppress: options.suppress ?? false };
   const plan = await planned(config, wanted);
-  if (!options.yes) await askAgain(io, wanted, plan);
-  const report = await forget(config, wanted);
-  if (options.json) printJson(io.stdout, report);
-  else printReport(io, report);
-  if (report.scrubbed === false) context.exit(EXIT.incomplete);
+  if (!options.yes) await askAgain(context.io, wanted, plan);
+  const erased = await eraseRecord(config, wanted);
+  const mirror = sqlitePath(config.database.url);
+  const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
+  const report = { kind: wanted.kind.name, id, suppressed: wanted.suppress, erased, scrubbed };
+  answer(context, options, report, reportLines(report));
+  if (scrubbed === false) context.exit(EXIT.incomplete);
 }
 
 /** Says what would be forgotten, and refuses what must not be; the mirror is closed before a person is asked. */
 async function planned(config: Config, wanted: Wanted): Promise<ForgetPlan> {
   await using session = await openExistingMirror(config);
   return await planForgetting(session, wanted);
-}
-
-/** Removes the content of a record wherever the mirror has it. */
-async function forget(config: Config, wanted: Wanted): Promise<ForgetReport> {
-  const erased = await eraseRecord(config, wanted);
-  const mirror = sqlitePath(config.database.url);
-  const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
-  const { kind, id, suppress } = wanted;
-  return { kind: kind.name, id, suppressed: suppress, erased, scrubbed };
 }
 
 /** With a session of its own: the file is rewritten without one. */
@@ -114,18 +103,12 @@ async function firstLine({ stdin }: Io): Promise<string> {
   return (typed.split('\n')[0] ?? '').trim();
 }
 
-function printReport({ stdout }: Io, { kind, id, suppressed, erased, scrubbed }: ForgetReport): void {
+function* reportLines({ kind, id, suppressed, erased, scrubbed }: ForgetReport): Iterable<string> {
   const { row, ...traces } = erased;
   const counts = Object.entries(traces).map(([name, count]) => `${count} ${name}`);
   const kept = suppressed ? ' It is kept out from now on.' : '';
-  printLine(
-    stdout,
-    `${kind} ${id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${kept}`,
-  );
+  yield `${kind} ${id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${kept}`;
   if (scrubbed === false)
-    printLine(
-      stdout,
-      'Another process kept the file busy: its free space still has the content. Run this again.',
-    );
-  printLine(stdout, 'Back-ups, exports and snapshots still have it, and so have receivers of its events.');
+    yield 'Another process kept the file busy: its free space still has the content. Run this again.';
+  yield 'Back-ups, exports and snapshots still have it, and so have receivers of its events.';
 }

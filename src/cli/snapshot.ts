@@ -3,9 +3,8 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { snapshotFile } from '../report/output-file.ts';
 import { takeSnapshot } from '../report/export/snapshot.ts';
-import { createCommand, settingsOf } from './parts/command.ts';
+import { answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printJson, printLine } from './parts/io.ts';
 
 export function snapshotCommand(context: CommandContext): Command {
   return createCommand('snapshot', 'write a SQLite file with the content of the views, for reporting tools')
@@ -14,14 +13,8 @@ export function snapshotCommand(context: CommandContext): Command {
       const config = settingsOf(context, options);
       const path = snapshotFile(config, file);
       await using session = await openExistingMirror(config);
-      const { url } = config.database;
-      const report = await takeSnapshot(session, { url, kinds: allKinds(config), path });
-      const { stdout } = context.io;
-      if (options.json) printJson(stdout, report);
-      else
-        printLine(
-          stdout,
-          `${report.file}: ${report.tables} tables, ${report.rows} rows, ${report.bytes} bytes.`,
-        );
+      const report = await takeSnapshot(session, config.database.url, allKinds(config), path);
+      const { tables, rows, bytes } = report;
+      answer(context, options, report, [`${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`]);
     });
 }

@@ -30,28 +30,14 @@ export async function verifyKinds(
 ): Promise<VerifyReport> {
   const request = { ...settings, command: 'verify', kinds };
   const { result, ...facts } = await recordRun(parts, request, async () => {
-    const verdicts = await verifyAll(parts, kinds, settings);
+    const verdicts: KindComparison[] = [];
+    await claimSource(parts.session, { baseUrl: settings.baseUrl, acceptNew: false });
+    for (const kind of kinds)
+      if (parts.signal?.aborted === true) verdicts.push(notReached(kind));
+      else verdicts.push(await verifyKind(parts, kind, () => pullBetween(parts, kind, settings)));
     return { state: runState(verdicts), result: verdicts };
   });
   return { ...facts, kinds: result };
-}
-
-async function verifyAll(
-  parts: PullParts,
-  kinds: readonly ListedKind[],
-  settings: PullSettings,
-): Promise<KindComparison[]> {
-  const verdicts: KindComparison[] = [];
-  await claimSource(parts.session, { baseUrl: settings.baseUrl, acceptNew: false });
-  for (const kind of kinds) {
-    const isStopped = parts.signal?.aborted ?? false;
-    verdicts.push(
-      isStopped
-        ? notReached(kind)
-        : await verifyKind(parts, kind, (one) => pullBetween(parts, one, settings)),
-    );
-  }
-  return verdicts;
 }
 
 function notReached({ name }: ListedKind): KindComparison {
@@ -70,16 +56,12 @@ export type PullSettings = Omit<PullRequest, 'kinds' | 'acceptNewSource' | 'runI
 
 /** Pulls a kind between two readings of a verification, as `bms-sync pull` does. */
 async function pullBetween(parts: PullParts, kind: ListedKind, settings: PullSettings): Promise<PullOutcome> {
-  const kinds = await pullKinds(parts, { kinds: [kind], acceptNewSource: false, ...settings }).then(
-    (report) => report.kinds,
-    refusedKind,
-  );
-  const failed = kinds.find((report) => !isRead(report));
-  return { reason: failed?.reason ?? null, detail: failed?.detail ?? null };
-}
-
-/** A list of another company stops only its own kind. */
-function refusedKind(error: unknown): [{ state: 'invalid'; reason: string; detail: string }] {
-  if (!(error instanceof OtherSourceError)) throw error;
-  return [{ state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) }];
+  try {
+    const { kinds } = await pullKinds(parts, { kinds: [kind], acceptNewSource: false, ...settings });
+    const failed = kinds.find((report) => !isRead(report));
+    return { reason: failed?.reason ?? null, detail: failed?.detail ?? null };
+  } catch (error) {
+    if (!(error instanceof OtherSourceError)) throw error;
+    return { reason: OTHER_SOURCE, detail: describe(error) }; // A list of another company stops only its own kind.
+  }
 }

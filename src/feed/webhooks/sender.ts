@@ -33,14 +33,8 @@ export interface Sender extends AsyncDisposable {
   send(delivery: SendableDelivery, signal: AbortSignal): Promise<SentAttempt>;
 }
 
-interface SenderParts {
-  readonly clock: Clock;
-  /** The setting `webhooks.allowHosts`. */
-  readonly allowHosts: readonly string[];
-  readonly attemptMs?: number;
-}
-
-export function createSender({ clock, allowHosts, attemptMs = ATTEMPT_MS }: SenderParts): Sender {
+/** @param allowHosts The setting `webhooks.allowHosts`. */
+export function createSender(clock: Clock, allowHosts: readonly string[], attemptMs = ATTEMPT_MS): Sender {
   const agents = new Map<number, Agent>();
   const connect = createGuardedConnector({ allowHosts, timeoutMs: CONNECT_MS });
   const agentOf = (endpointId: number): Agent => {
@@ -59,7 +53,7 @@ export function createSender({ clock, allowHosts, attemptMs = ATTEMPT_MS }: Send
       const passedMs = (): number => Math.round(clock.monotonicMs() - startMs);
       try {
         const headers = signedHeaders(delivery, at);
-        const answer = await post(agentOf(delivery.endpoint.id), { delivery, headers, signal: limit.signal });
+        const answer = await post(agentOf(delivery.endpoint.id), delivery, headers, limit.signal);
         const { status, start, retryAfter } = answer;
         const responseStart = start === '' ? '' : maskSecrets(delivery.secrets)(start);
         const askedMs = retryAfterMs(retryAfter, clock.now());
@@ -94,20 +88,13 @@ function signedHeaders({ webhookId, body, secrets }: SendableDelivery, at: Date)
   };
 }
 
-interface Posting {
-  readonly delivery: SendableDelivery;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly start: string;
-  readonly retryAfter: string | readonly string[] | undefined;
-}
-
 /** Redirects are not followed: undici does so only where it is told to. */
-async function post(agent: Agent, { delivery, headers: signed, signal }: Posting): Promise<Answer> {
+async function post(
+  agent: Agent,
+  delivery: SendableDelivery,
+  signed: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) {
   const { origin, pathname, search } = new URL(delivery.endpoint.url);
   const { statusCode, headers, body } = await agent.request({
     origin,

@@ -3,12 +3,7 @@ import { instantOf } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import type { Session } from '../../db/session/session.ts';
-import {
-  claimEndpoint,
-  dueEndpoints,
-  freeEndpoints,
-  raiseEndpoint,
-} from '../../mirror/webhooks/endpoint-queue.ts';
+import * as endpoints from '../../mirror/webhooks/endpoint-queue.ts';
 import { takePass } from './endpoint-pass.ts';
 import type { EndedAttempt, EndpointNews, EndpointSend } from './endpoint-pass.ts';
 import type { Sender } from './sender.ts';
@@ -41,11 +36,11 @@ export function createWebhookQueue(parts: WebhookQueueParts): WorkQueue {
     name: 'webhooks',
     jobPrefix: 'wh',
     concurrency: ENDPOINTS_AT_ONCE,
-    due: async (limit) => (stopping.aborted ? [] : dueEndpoints(session, clock.now(), limit)),
-    raise: (ref) => session.atomically((tx) => raiseEndpoint(tx, ref)),
+    due: async (limit) => (stopping.aborted ? [] : endpoints.dueEndpoints(session, clock.now(), limit)),
+    raise: (ref) => session.atomically((tx) => endpoints.raiseEndpoint(tx, ref)),
     work: async (ref, signal) => {
       const claim = { ...ref, owner, now: clock.now() };
-      const claimed = await session.atomically((tx) => claimEndpoint(tx, claim));
+      const claimed = await session.atomically((tx) => endpoints.claimEndpoint(tx, claim));
       if (claimed === null) return; // It is no longer free.
       inHand.add(keyOf(claimed));
       try {
@@ -58,7 +53,7 @@ export function createWebhookQueue(parts: WebhookQueueParts): WorkQueue {
     takeOver: async () => {
       const living = await livingOwners();
       await session.atomically((tx) =>
-        freeEndpoints(tx, (endpoint) =>
+        endpoints.freeEndpoints(tx, (endpoint) =>
           endpoint.owner === owner ? !inHand.has(keyOf(endpoint)) : !living.has(endpoint.owner),
         ),
       );

@@ -19,11 +19,9 @@ export async function readRows(
   kind: Kind,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Row>> {
-  const names = filledColumns(kind, db.dialect).filter((name) => name !== 'id');
-  const columns = sql.join(
-    [...names, '_raw', '_deleted_at'].map((name) => sql.identifier(name)),
-    sql`, `,
-  );
+  const filled = filledColumns(kind, db.dialect).filter((name) => name !== 'id');
+  const names = [...filled, '_raw', '_deleted_at'].map((name) => sql.identifier(name));
+  const columns = sql.join(names, sql`, `);
   const rows = new Map<string, Row>();
   for (let from = 0; from < ids.length; from += ROWS_A_QUERY) {
     const found = await db.query(sql`
@@ -36,17 +34,15 @@ export async function readRows(
 }
 
 /** The ids under which a nested table has elements although no row has them. */
-export async function readStrayParents(
+export function readStrayParents(
   db: Queryable,
   kind: string,
   { name }: NestedTable,
 ): Promise<readonly string[]> {
-  return readTexts(
-    db,
-    sql`
+  const strays = sql`
     select distinct cast(parent_id as text) from ${sql.identifier(name)} as n
-    where not exists (select 1 from ${sql.identifier(kind)} as k where k.id = n.parent_id)`,
-  );
+    where not exists (select 1 from ${sql.identifier(kind)} as k where k.id = n.parent_id)`;
+  return readTexts(db, strays);
 }
 
 /** The ids of all live rows. */

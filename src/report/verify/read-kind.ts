@@ -20,15 +20,9 @@ import { readLiveIds, readRows, readStrayParents } from './mirror-rows.ts';
 export interface AuditParts {
   readonly session: Session;
   readonly source: Pick<Source, 'sweep'>;
-  readonly onProgress?: (progress: AuditProgress) => void;
+  /** `lastPage` is the last page that the service has named; null = unknown. */
+  readonly onProgress?: (progress: { kind: string; pages: number; lastPage: number | null }) => void;
   readonly signal?: AbortSignal;
-}
-
-interface AuditProgress {
-  readonly kind: string;
-  readonly pages: number;
-  /** The last page that the service has named; null = unknown. */
-  readonly lastPage: number | null;
 }
 
 /** One reading of a whole list beside the mirror. */
@@ -93,9 +87,9 @@ async function readPages(
   { source, onProgress, signal }: AuditParts,
   reading: OpenReading,
 ): Promise<SourceError | null> {
+  const { kind } = reading;
   let ticks = 0;
   let pages = 0;
-  const { kind } = reading;
   const options = { thorough: true, tick: () => ++ticks, ...(signal && { signal }) };
   try {
     for await (const response of source.sweep(kind, options)) {
@@ -179,10 +173,9 @@ async function findSurplus(
   const unseen = [...live].filter((id) => !shown.has(id));
   for (let from = 0; from < unseen.length; from += ROWS_AT_ONCE) {
     const rows = await readRows(session, kind, unseen.slice(from, from + ROWS_AT_ONCE));
-    for (const [id, row] of rows) {
+    for (const [id, row] of rows)
       if (row['_deleted_at'] === null)
         onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
-    }
   }
   for (const table of nestedTables(kind))
     for (const id of await readStrayParents(session, kind.name, table))

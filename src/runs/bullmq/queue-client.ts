@@ -126,23 +126,20 @@ function createStormCounter(clock: Clock): () => boolean {
   let count = 0;
   return () => {
     const now = clock.monotonicMs();
-    if (now - since > STORM_MS) [since, count] = [now, 0];
+    if (now - since > STORM_MS) {
+      since = now;
+      count = 0;
+    }
     count += 1;
     return count >= STORM;
   };
 }
 
-/** A job as BullMQ stores it. */
-type NewJob = Parameters<Queue['addBulk']>[0][number];
-
 /** The job that notifies a row: unique by row and epoch, one attempt, removed when it ends; retries are the row's. */
-export function jobOf({ jobPrefix }: NotifiedQueue, { id, epoch }: WorkRef): NewJob {
+export function jobOf({ jobPrefix }: NotifiedQueue, { id, epoch }: WorkRef) {
   const jobId = `${jobPrefix}-${id}-${epoch}`; // Never digits only, never with a colon: BullMQ refuses both.
-  return {
-    name: 'work',
-    data: { id, epoch },
-    opts: { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true },
-  };
+  const opts = { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true };
+  return { name: 'work', data: { id, epoch }, opts };
 }
 
 // Any client of the store can add jobs, so nothing but two numbers is read from one.
