@@ -46,7 +46,7 @@ async function runExport(
   const how = { format, isRaw, onRows: progress.onRows, signal: io.signal };
   try {
     const config = settingsOf(context, options);
-    const path = out === undefined ? null : outputFile(config, out);
+    const path = out === undefined ? null : outputFile(config.database.url, out);
     await using session = await openExistingMirror(config);
     const wish = { what, asOf, now: systemClock.now() };
     const { source, remark } = await openExport(session, allKinds(config), wish);

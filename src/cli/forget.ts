@@ -27,17 +27,6 @@ interface Wanted {
   readonly suppress: boolean;
 }
 
-/** The document of `forget --json`. */
-interface ForgetReport {
-  readonly kind: string;
-  readonly id: string;
-  readonly suppressed: boolean;
-  /** How many rows of each sort lost content. */
-  readonly erased: Forgotten;
-  /** Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL. */
-  readonly scrubbed: boolean | null;
-}
-
 export function forgetCommand(context: CommandContext): Command {
   return createCommand('forget', "remove a record's content from the mirror for good; a tombstone stays")
     .argument('<kind>', 'record kind')
@@ -59,9 +48,10 @@ async function runForget(
   if (!options.yes) await askAgain(context.io, wanted, plan);
   const erased = await eraseRecord(config, wanted);
   const mirror = sqlitePath(config.database.url);
+  // Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL.
   const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
-  const report = { kind: wanted.kind.name, id, suppressed: wanted.suppress, erased, scrubbed };
-  answer(context, options, report, reportLines(report));
+  const report = { kind, id, suppressed: wanted.suppress, erased, scrubbed };
+  answer(context, options, report, reportLines(wanted, erased, scrubbed));
   if (scrubbed === false) context.exit(EXIT.incomplete);
 }
 
@@ -103,11 +93,14 @@ async function firstLine({ stdin }: Io): Promise<string> {
   return (typed.split('\n')[0] ?? '').trim();
 }
 
-function* reportLines({ kind, id, suppressed, erased, scrubbed }: ForgetReport): Iterable<string> {
-  const { row, ...traces } = erased;
+function* reportLines(
+  { kind, id, suppress }: Wanted,
+  { row, ...traces }: Forgotten,
+  scrubbed: boolean | null,
+): Iterable<string> {
   const counts = Object.entries(traces).map(([name, count]) => `${count} ${name}`);
-  const kept = suppressed ? ' It is kept out from now on.' : '';
-  yield `${kind} ${id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${kept}`;
+  const kept = suppress ? ' It is kept out from now on.' : '';
+  yield `${kind.name} ${id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${kept}`;
   if (scrubbed === false)
     yield 'Another process kept the file busy: its free space still has the content. Run this again.';
   yield 'Back-ups, exports and snapshots still have it, and so have receivers of its events.';

@@ -11,9 +11,10 @@ export function snapshotCommand(context: CommandContext): Command {
     .argument('<file>', 'the file; a former snapshot there is replaced at once')
     .action(async (file: string, options: CommonOptions) => {
       const config = settingsOf(context, options);
-      const path = snapshotFile(config, file);
+      const { url } = config.database;
+      const path = snapshotFile(url, file);
       await using session = await openExistingMirror(config);
-      const report = await takeSnapshot(session, config.database.url, allKinds(config), path);
+      const report = await takeSnapshot(session, url, allKinds(config), path);
       const { tables, rows, bytes } = report;
       answer(context, options, report, [`${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`]);
     });

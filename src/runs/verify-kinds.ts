@@ -10,12 +10,9 @@ import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullRequest } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { recordRun } from '../pull/run/record-run.ts';
-import type { RunFacts } from '../pull/run/record-run.ts';
 import { OTHER_SOURCE } from '../pull/sweep/read-list.ts';
 
-export interface VerifyReport extends RunFacts {
-  readonly kinds: readonly KindComparison[];
-}
+export type VerifyReport = Awaited<ReturnType<typeof verifyKinds>>;
 
 /**
  * Compares the mirror with the service, kind by kind, as one run; a kind that cannot be read never
@@ -23,11 +20,7 @@ export interface VerifyReport extends RunFacts {
  *
  * @throws {OtherSourceError} If the mirror holds another source's data.
  */
-export async function verifyKinds(
-  parts: PullParts,
-  kinds: readonly ListedKind[],
-  settings: PullSettings,
-): Promise<VerifyReport> {
+export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[], settings: PullSettings) {
   const request = { ...settings, command: 'verify', kinds };
   const { result, ...facts } = await recordRun(parts, request, async () => {
     const verdicts: KindComparison[] = [];

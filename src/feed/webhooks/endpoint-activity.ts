@@ -75,19 +75,8 @@ async function lastTaken(db: Queryable, endpoint: WebhookEndpoint): Promise<numb
   return Math.max(0, Math.min(cursor, untaken - 1, since - 1));
 }
 
-/** How a test of an endpoint ended. */
-export interface EndpointTest {
-  readonly name: string;
-  readonly webhookId: string;
-  /** The receiver has answered 2xx. */
-  readonly delivered: boolean;
-  /** The HTTP status; null = there was no answer. */
-  readonly status: number | null;
-  /** A stable code, where there was no answer. */
-  readonly error: string | null;
-  readonly responseStart: string | null;
-  readonly durationMs: number;
-}
+/** How a test of an endpoint ended; the schema of its operation says what each member means. */
+export type EndpointTest = Awaited<ReturnType<typeof testEndpoint>>;
 
 /** Sends an endpoint one event of type `webhook.test`, once; the delivery log has it. @throws {SyncError} `webhooks.absent`. */
 export async function testEndpoint(
@@ -98,7 +87,7 @@ export async function testEndpoint(
   }: { readonly session: Session; readonly clock: Clock; readonly signal: AbortSignal },
   allowHosts: readonly string[],
   name: string,
-): Promise<EndpointTest> {
+) {
   const endpoint = await requireEndpoint(session, name);
   const now = clock.now();
   const webhookId = webhookIdOf(endpoint.publicId, [TEST_TYPE, randomUUID()]);

@@ -8,16 +8,11 @@ import type { KnownPast } from '../../mirror/records/as-of.ts';
 import type { Session } from '../../db/session/session.ts';
 import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
 import { exportColumns, readAsOf, readView } from './read-rows.ts';
-import type { ExportSource, ViewToRead } from './read-rows.ts';
-
-interface OpenedSource {
-  readonly source: ExportSource;
-  /** A fact that a reader of the rows should know; null = none. */
-  readonly remark: string | null;
-}
+import type { ViewToRead } from './read-rows.ts';
 
 /**
- * Finds the rows of a kind or a view, as they are now or as they were at an instant.
+ * Finds the rows of a kind or a view, as they are now or as they were at an instant; with a remark that a reader of the rows
+ * should know, if there is one.
  *
  * @param wish `what` is a record kind or a view; `asOf` an instant as a person writes it, undefined = now.
  * @throws {UsageError} `usage.view` for an unknown name, `usage.as_of` for an instant whose state is not known.
@@ -26,7 +21,7 @@ export async function openExport(
   session: Session,
   kinds: readonly Kind[],
   { what, asOf, now }: { readonly what: string; readonly asOf: string | undefined; readonly now: Date },
-): Promise<OpenedSource> {
+) {
   const view = await findView(session, kinds, what);
   if (asOf === undefined)
     return { source: { columns: view.columns, batches: readView(session, view) }, remark: null };
@@ -52,12 +47,7 @@ async function findView(session: Session, kinds: readonly Kind[], what: string):
 }
 
 /** @throws {UsageError} For an instant whose state is not known. */
-async function openPast(
-  session: Session,
-  kind: Kind,
-  columns: ViewToRead['columns'],
-  at: Date,
-): Promise<OpenedSource> {
+async function openPast(session: Session, kind: Kind, columns: ViewToRead['columns'], at: Date) {
   const past = await readKnownPast(session, kind.name);
   const reason = whyUnknown(kind.name, at, past);
   if (reason !== null)

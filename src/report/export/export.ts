@@ -3,7 +3,6 @@ import { createDraft } from '../../lib/draft-file.ts';
 import { outputFault } from '../output-file.ts';
 import type { ExportSource } from './read-rows.ts';
 import { csvEncoding, ndjsonEncoding } from './text-encodings.ts';
-import type { TextEncoding } from './text-encodings.ts';
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -32,7 +31,7 @@ export async function exportText(
   write: (text: string) => Promise<void>,
   options: ExportOptions,
 ): Promise<number> {
-  const { head, rows }: TextEncoding =
+  const { head, rows } =
     options.format === 'csv' ? csvEncoding(source.columns, options.isRaw) : ndjsonEncoding(source.columns);
   let count = 0;
   if (head !== '') await write(head);

@@ -44,14 +44,10 @@ export interface ReopeningParts {
   readonly faults: FaultLog;
 }
 
-/** A queue client that is opened again after a fatal fault, and after a storm of faults. */
-export interface Reopening {
-  /** The present client; null if it broke a moment ago, or after `close`. */
-  get(): QueueClient | null;
-  close(): Promise<void>;
-}
+export type Reopening = ReturnType<typeof createReopening>;
 
-export function createReopening(parts: ReopeningParts): Reopening {
+/** A queue client that is opened again after a fatal fault, and after a storm of faults. */
+export function createReopening(parts: ReopeningParts) {
   const { name, clock, timings, faults } = parts;
   let ended: Promise<unknown> = Promise.resolve();
   let current: QueueClient | null = null;
@@ -78,11 +74,12 @@ export function createReopening(parts: ReopeningParts): Reopening {
     return opened;
   };
   return {
-    get: () => {
+    /** The present client; null if it broke a moment ago, or after `close`. */
+    get: (): QueueClient | null => {
       if (!isClosed && clock.monotonicMs() >= notBefore) current ??= reopen();
       return current;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       isClosed = true;
       abandon();
       await ended;
