@@ -67,7 +67,8 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await session.atomically(probeBlocks); // The token may be another one by now.
-    await warnOfQueue(config, logger);
+    for (const { ok, code, detail, hint } of await checkQueue(config.queue.url))
+      if (!ok) logger.warn({ code, hint }, detail); // They cost work or time later.
     await work(config, { ...parts, worker, mark, writes, commits, untold: opened }, command);
   } finally {
     mark.close();
@@ -149,12 +150,6 @@ async function enlist(
     code: 'serve.running',
     hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL. If that one was killed in another container, start again in 45 s.',
   });
-}
-
-/** Logs at start-up the queue settings that cost work or time later. */
-async function warnOfQueue({ queue }: Config, logger: Logger): Promise<void> {
-  for (const { ok, code, detail, hint } of await checkQueue(queue.url))
-    if (!ok) logger.warn({ code, hint }, detail);
 }
 
 /** Tells in the log what this process is going to do. */

@@ -78,7 +78,7 @@ async function pushOne(
     base: base === undefined ? undefined : jsonOption('--base', base),
     key,
   };
-  await run(context, options, [allowing(request, options)]);
+  await run(context, options, [request]);
 }
 
 async function pushBatch(context: CommandContext, options: PushOptions): Promise<void> {
@@ -87,23 +87,21 @@ async function pushBatch(context: CommandContext, options: PushOptions): Promise
       code: 'usage.push',
       hint: 'bms-sync push --help',
     });
-  const requests = readBatch(await readStdin(context.io)).map((request) => allowing(request, options));
-  await run(context, options, requests);
+  await run(context, options, readBatch(await readStdin(context.io)));
 }
-
-/** A line of a batch may say for itself what it allows. */
-const allowing = (request: EntryRequest, { allowUnknown, allowDouble }: PushOptions): EntryRequest => ({
-  ...request,
-  allowUnknown: request.allowUnknown === undefined ? allowUnknown : request.allowUnknown,
-  allowDouble: request.allowDouble === undefined ? allowDouble : request.allowDouble,
-});
 
 /** Checks the requests; then previews or stores them, all or none. */
 async function run(
   context: CommandContext,
   options: PushOptions,
-  requests: readonly EntryRequest[],
+  given: readonly EntryRequest[],
 ): Promise<void> {
+  // A line of a batch may say for itself what it allows.
+  const requests = given.map(
+    ({ allowUnknown = options.allowUnknown, allowDouble = options.allowDouble, ...request }) => {
+      return { ...request, allowUnknown, allowDouble };
+    },
+  );
   const config = settingsOf(context, options);
   await using session = await openMirrorFor(config, requests);
   const checked = await checkRequests(session, allKinds(config), requests);
@@ -160,11 +158,10 @@ async function awaitOutcomes(
 ): Promise<readonly Entry[]> {
   const timeoutMs = reason === null ? timeout * 1000 : 0;
   const outcomes = await waitForEntries(session, ids, { clock: systemClock, timeoutMs, signal });
-  if (reason !== null && outcomes.some(isOnItsWay)) printLine(stderr, `Queued, not waited for: ${reason}`);
+  const isOnItsWay = outcomes.some(({ state }) => ['ready', 'sending', 'unsettled'].includes(state));
+  if (reason !== null && isOnItsWay) printLine(stderr, `Queued, not waited for: ${reason}`);
   return outcomes;
 }
-
-const isOnItsWay = ({ state }: Entry): boolean => ['ready', 'sending', 'unsettled'].includes(state);
 
 /** Entries that the service refused or a person abandoned have failed; those under way, or waiting for a person, are incomplete. */
 function exitCodeOfPush(outcomes: readonly Entry[]): ExitCode {

@@ -21,21 +21,22 @@ export function recordCommand(context: CommandContext): Command {
   return createCommand('record', "show one record's story: row, versions, issues, outbox entries, links")
     .argument('<kind>', 'record kind')
     .argument('<id>', 'id of the record')
-    .action(async (kind: string, id: string, options: CommonOptions) => {
-      const story = await recordStory(settingsOf(context, options), kind, id);
+    .action(async (name: string, id: string, options: CommonOptions) => {
+      const config = settingsOf(context, options);
+      const kind = kindOfRecord(config, name, id, 'record');
+      await using session = await openExistingMirror(config);
+      const story = await readRecordStory(session, kind, id);
+      if (story === null) throw withoutTrace(kind, id);
       answer(context, options, storyDocument(story), storyTexts(story));
     });
 }
 
-/** @throws {SyncError} `record.absent` where the mirror has no trace of the record. */
-async function recordStory(config: Config, name: string, id: string): Promise<RecordStory> {
-  const kind = kindOfRecord(config, name, id, 'record');
-  await using session = await openExistingMirror(config);
-  const story = await readRecordStory(session, kind, id);
-  if (story !== null) return story;
-  throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
+function withoutTrace({ name, retrieve }: Kind, id: string): SyncError {
+  const read = retrieve === null ? `pull ${name}` : `backfill ${name} --ids ${id}`;
+  const hint = `If the service has it: bms-sync ${read}`;
+  return new SyncError(`The mirror has no trace of record ${id} of ${name}.`, {
     code: 'record.absent',
-    hint: `If the service has it: bms-sync ${kind.retrieve === null ? `pull ${kind.name}` : `backfill ${kind.name} --ids ${id}`}`,
+    hint,
   });
 }
 

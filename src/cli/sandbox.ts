@@ -39,11 +39,8 @@ export function sandboxCommand(context: CommandContext): Command {
 
 async function runSandbox(context: CommandContext, command: SandboxCommand): Promise<void> {
   const { signal } = context.io;
-  const { faults, ...options } = command;
-  await using sandbox = await openSandbox({
-    ...options,
-    faults: faults === undefined ? [] : readFaults(faults),
-  });
+  const faults = command.faults === undefined ? [] : readFaults(command.faults);
+  await using sandbox = await openSandbox({ ...command, faults });
   const { url, token } = sandbox;
   answer(context, command, { url, token }, [
     `The sandbox answers at ${url}; Ctrl-C stops it.`,

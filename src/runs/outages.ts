@@ -67,15 +67,11 @@ export function watchService(source: Source, parts: WatchParts): Source {
     },
     write: async (request, options) => {
       const answer = await source.write(request, options);
-      if (answer.is === 'answered' && isUsable(answer.status)) log.answered();
-      if (answer.is === 'unsent' && isCode(answer.why))
+      if (answer.is === 'answered' && answer.status < 500 && answer.status !== 429) log.answered();
+      // A network's code, unlike our own words for a send that was not to be.
+      if (answer.is === 'unsent' && /^[A-Z]/.test(answer.why))
         log.failed(Object.assign(new Error(answer.why), { code: answer.why }));
       return answer;
     },
   };
 }
-
-const isUsable = (status: number): boolean => status < 500 && status !== 429;
-
-/** A network's code, unlike our own words for a send that was not to be. */
-const isCode = (why: string): boolean => /^[A-Z]/.test(why);

@@ -25,8 +25,12 @@ export async function watchRun(
     if (run === null || !['done', 'incomplete', 'failed'].includes(run.state)) return;
     tellEnd(logger, run, Math.round(clock.monotonicMs() - startMs));
     const kinds = new Set(run.reports.map(({ kind }) => kind));
-    for (const hold of newHolds(holds, await readHolds(session)))
-      if (kinds.has(hold.kind)) tellHold(logger, hold);
+    for (const { kind, records } of newHolds(holds, await readHolds(session))) {
+      if (!kinds.has(kind)) continue;
+      const hint = `bms-sync deletions, then approve ${kind} or reject ${kind}`;
+      const message = `${records} records of ${kind} have disappeared at once: they stay until a person decides`;
+      logger.warn({ event: 'kind.held', kind, records, hint }, message);
+    }
     for (const { kind, code, field, detail } of await driftSince(session, startedAt)) {
       if (!kinds.has(kind)) continue;
       const where = field === null ? kind : `${kind}.${field}`;
@@ -55,17 +59,11 @@ function tellEnd(
     `${read.length} of ${reports.length} kinds read, ${rows} rows, ${changes} changes${why === '' ? '' : `; ${why}`}`;
   const event = hasFailed ? 'run.failed' : 'run.finished';
   const kinds = reports.map(kindTold);
-  const facts = {
-    event,
-    runId,
-    command,
-    durationMs,
-    ...(reason !== null && { reason }),
-    kinds,
-    rows,
-    changes,
-  };
-  logger[reason !== null || faulty.length > 0 ? 'warn' : 'info'](facts, message);
+  const facts = { runId, command, durationMs, ...(reason !== null && { reason }) };
+  logger[reason !== null || faulty.length > 0 ? 'warn' : 'info'](
+    { event, ...facts, kinds, rows, changes },
+    message,
+  );
 }
 
 const changesOf = ({ created, updated, deleted, restored }: KindReport): number =>
@@ -81,10 +79,4 @@ function newHolds(before: readonly Hold[], after: readonly Hold[]): readonly Hol
   const isHeld = ({ state }: Hold): boolean => state === 'held';
   const heldBefore = new Map(before.filter(isHeld).map(({ kind, records }) => [kind, records]));
   return after.filter(isHeld).filter(({ kind, records }) => records > (heldBefore.get(kind) ?? 0));
-}
-
-function tellHold(logger: Logger, { kind, records }: Hold): void {
-  const hint = `bms-sync deletions, then approve ${kind} or reject ${kind}`;
-  const message = `${records} records of ${kind} have disappeared at once: they stay until a person decides`;
-  logger.warn({ event: 'kind.held', kind, records, hint }, message);
 }

@@ -7,7 +7,7 @@ import type { Row } from '../../db/session/session.ts';
 import { textTable } from '../parts/io.ts';
 import type { createProgress } from '../parts/progress.ts';
 import { changeThree } from './go-on.ts';
-import { DEMO_DATABASE, eventLine, outcomeOf, pullEvents, pushClient } from './stage.ts';
+import { DEMO_DATABASE, eventLine, pullEvents, pushClient } from './stage.ts';
 import type { DemoStage } from './stage.ts';
 
 const MOST_PULLS = 6;
@@ -40,7 +40,7 @@ export async function tellLostAnswer(stage: DemoStage) {
   sandbox.setFaults([{ on: { kind: 'clients', method: 'POST' }, times: 1, do: { drop: 'after' } }]);
   const before = creates(stage);
   const data = { code: 'DEMO-1', name: 'Garage Tremblay' };
-  const { id, state, recordId } = await outcomeOf(stage, await pushClient(stage, data));
+  const { id, state, recordId } = await pushClient(stage, data);
   if (isOver()) return null;
   const sent = creates(stage) - before;
   const { world } = sandbox;

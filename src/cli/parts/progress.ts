@@ -9,18 +9,10 @@ import type { CommandContext } from './command.ts';
 import { printLine } from './io.ts';
 import type { Io, Output } from './io.ts';
 
-interface ProgressDisplay {
-  readonly onProgress: (progress: Progress) => void;
-  readonly stop: () => void;
-  /** Where logs go while the display is up: they never tear its line. */
-  readonly stderr: Output;
-}
+type ProgressDisplay = ReturnType<typeof createProgress>;
 
 /** Shows on stderr how far a reading is. @param options `of`: how many kinds the command reads; absent = unknown. */
-export function createProgress(
-  { stderr }: Pick<Io, 'stderr'>,
-  { of }: { readonly of?: number } = {},
-): ProgressDisplay {
+export function createProgress({ stderr }: Pick<Io, 'stderr'>, { of }: { readonly of?: number } = {}) {
   const kinds: string[] = [];
   let latest: Progress | null = null;
   const line = createLine(stderr, () => {
@@ -34,14 +26,14 @@ export function createProgress(
     return parts.join('  ');
   });
   return {
-    onProgress: (progress) => {
+    onProgress: (progress: Progress): void => {
       latest = progress;
       if (kinds.includes(progress.kind)) return;
       kinds.push(progress.kind);
       line.draw();
     },
     stop: line.stop,
-    stderr: line.stderr,
+    stderr: line.stderr, // Where logs go while the display is up: they never tear its line.
   };
 }
 
@@ -67,19 +59,12 @@ export function readingService<T>(
   read: (parts: PullParts) => Promise<T>,
 ): Promise<T> {
   const { signal } = context.io;
+  const clock = systemClock;
   return showingProgress(context.io, options, async ({ onProgress, stderr }) => {
     const logger = loggerOf(context, config, stderr);
-    await using source = openConfiguredSource(config, { clock: systemClock, logger });
+    await using source = openConfiguredSource(config, { clock, logger });
     await using session = await open(config);
-    return await read({
-      session,
-      source,
-      clock: systemClock,
-      owner: createOwner(),
-      logger,
-      onProgress,
-      signal,
-    });
+    return await read({ session, source, clock, owner: createOwner(), logger, onProgress, signal });
   });
 }
 

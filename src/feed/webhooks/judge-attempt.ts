@@ -46,6 +46,9 @@ const FAILING_AFTER_MS = 5_000;
 /** An endpoint that has taken nothing for this time is disabled. */
 const DISABLED_AFTER_MS = 5 * 86_400_000;
 
+/** The status of a receiver that wants nothing any more. */
+const GONE = 410;
+
 type Health = Pick<WebhookEndpoint, 'state' | 'failures' | 'failingSince' | 'failingToldAt'>;
 
 export interface HealthStep {
@@ -83,5 +86,3 @@ function afterFailure(health: Health, attempt: SentAttempt, isGivenUp: boolean):
   if (state === 'disabled' || !isFailing || failingToldAt !== null) return { patch, tell: null };
   return { patch: { ...patch, failingToldAt: at }, tell: 'failing' };
 }
-
-const GONE = 410;

@@ -47,8 +47,10 @@ export function createSender(clock: Clock, allowHosts: readonly string[], attemp
       const at = clock.now();
       const startMs = clock.monotonicMs();
       const noAnswer = { at, status: null, responseStart: null, retryAfterMs: null };
-      const refusal = refusalOf(delivery, allowHosts);
-      if (refusal !== null) return { ...noAnswer, error: refusal, durationMs: 0 };
+      // The settings may have changed since the endpoint was added.
+      if (targetFault(delivery.endpoint.url, allowHosts) !== null)
+        return { ...noAnswer, error: 'address_refused', durationMs: 0 };
+      if (delivery.secrets.length === 0) return { ...noAnswer, error: 'no_secret', durationMs: 0 };
       const limit = createDeadline(attemptMs, [signal]);
       const passedMs = (): number => Math.round(clock.monotonicMs() - startMs);
       try {
@@ -68,15 +70,6 @@ export function createSender(clock: Clock, allowHosts: readonly string[], attemp
       await Promise.all([...agents.values()].map((agent) => agent.destroy()));
     },
   };
-}
-
-/** Why nothing may be sent; null if it may. The settings may have changed since the endpoint was added. */
-function refusalOf(
-  { endpoint, secrets }: SendableDelivery,
-  allowHosts: readonly string[],
-): 'address_refused' | 'no_secret' | null {
-  if (targetFault(endpoint.url, allowHosts) !== null) return 'address_refused';
-  return secrets.length === 0 ? 'no_secret' : null;
 }
 
 /** The headers of Standard Webhooks, with a signature for each secret: during a rotation a receiver may know either. */

@@ -63,19 +63,15 @@ export async function readAccountedFor(
 ): Promise<ReadonlySet<string>> {
   const noted = sql`select record_id from deletions where kind = ${kind} and concluded_at is null`;
   const accountedFor = new Set((await readTexts(db, noted)).filter((id) => ids.has(id)));
-  for await (const shown of idsShown(db, kind)) for (const id of shown) if (ids.has(id)) accountedFor.add(id);
-  return accountedFor;
-}
-
-/** The ids that each kept list response showed. */
-async function* idsShown(db: Queryable, kind: string): AsyncGenerator<readonly string[]> {
   for (let after: string | null = '-1'; after !== null;) {
     const from: string = after;
     const rows = await db.query(sql`
       select answered, ids from sightings
       where kind = ${kind} and answered > ${from} order by answered limit ${SIGHTINGS_A_QUERY}`);
-    for (const row of rows) yield String(row['ids']).match(/\d+/g) ?? [];
+    const shown = rows.flatMap((row) => String(row['ids']).match(/\d+/g) ?? []);
+    for (const id of shown) if (ids.has(id)) accountedFor.add(id);
     after = rows.length < SIGHTINGS_A_QUERY ? null : String(rows.at(-1)?.['answered']);
     await yieldToEventLoop();
   }
+  return accountedFor;
 }

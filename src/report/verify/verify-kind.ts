@@ -50,48 +50,40 @@ export async function verifyKind(
   pull: (kind: ListedKind) => Promise<PullOutcome>,
 ): Promise<KindComparison> {
   const found = new Findings();
-  const confirmed = nothing();
-  const first = await readKind(parts, kind, (finding) => {
+  const confirmed = noneConfirmed();
+  const reading = await readKind(parts, kind, (finding) => {
     found.add(finding);
   });
   const suspects = new Set(found.ids);
-  if (first.fault !== null)
-    return notCompared({ kind, reading: first, suspects, confirmed }, outcomeOf(first.fault));
-  if (suspects.size === 0) return audited({ kind, reading: first, suspects, confirmed });
+  const first = { kind, reading, suspects, confirmed };
+  if (reading.fault !== null) return notCompared(first, outcomeOf(reading.fault));
+  if (suspects.size === 0) return audited(first);
 
   // Surplus rows that the mirror can explain: the list had them a short time ago, or their absence is noted.
   const accountedFor = await readAccountedFor(parts.session, kind.name, found.surplus);
   const outcome = await pull(kind);
-  if (outcome.reason !== null) return notCompared({ kind, reading: first, suspects, confirmed }, outcome);
-  const reading = await readKind(parts, kind, (finding) => {
+  if (outcome.reason !== null) return notCompared(first, outcome);
+  const again = await readKind(parts, kind, (finding) => {
     suspects.add(finding.id);
     if (!found.has(finding)) return;
     if (finding.is === 'surplus' && accountedFor.has(finding.id)) confirmed.waiting.add(finding.id);
     else confirm(confirmed, finding);
   });
-  const comparison = { kind, reading, suspects, confirmed };
-  return reading.fault === null ? audited(comparison) : notCompared(comparison, outcomeOf(reading.fault));
+  const second = { ...first, reading: again };
+  return again.fault === null ? audited(second) : notCompared(second, outcomeOf(again.fault));
 }
 
 const outcomeOf = (fault: SourceError): PullOutcome => ({ reason: fault.reason, detail: describe(fault) });
 
 /** The differences that the second reading found again. */
-interface Confirmed {
-  readonly ids: Set<string>;
-  readonly missing: Set<string>;
-  readonly surplus: Set<string>;
-  /** Rows whose deletion only lacks its proof. */
-  readonly waiting: Set<string>;
-  /** By record and field: pages that overlap show a record twice. */
-  readonly told: Map<string, KindComparison['differences'][number]>;
-}
+type Confirmed = ReturnType<typeof noneConfirmed>;
 
-const nothing = (): Confirmed => ({
-  ids: new Set(),
-  missing: new Set(),
-  surplus: new Set(),
-  waiting: new Set(),
-  told: new Map(),
+const noneConfirmed = () => ({
+  ids: new Set<string>(),
+  missing: new Set<string>(),
+  surplus: new Set<string>(),
+  waiting: new Set<string>(), // Rows whose deletion only lacks its proof.
+  told: new Map<string, KindComparison['differences'][number]>(), // By record and field: pages that overlap show a record twice.
 });
 
 function confirm({ ids, told, ...absent }: Confirmed, { is, id, ...difference }: AuditFinding): void {
