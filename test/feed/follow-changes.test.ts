@@ -25,7 +25,8 @@ describe.each(DATABASES)('%s', (database) => {
       startChild('../../feed/children/append-changes.ts', url, String(TRANSACTIONS)),
     );
     for (const { lines } of writers) await lines.next(); // Both are there before either is far.
-    const [seen, seenOfKind]: [number[], number[]] = [[], []];
+    const seen: number[] = [];
+    const seenOfKind: number[] = [];
     const stop = new AbortController();
     const stopOfKind = new AbortController();
     const reading = collect(session, { after: 0 }, { into: seen, signal: stop.signal });
