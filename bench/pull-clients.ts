@@ -16,7 +16,7 @@ const { loadConfig } = await built<typeof Config>('config/load-config.js');
 const { createLogger } = await built<typeof Log>('lib/log/logger.js');
 
 export interface Pulled {
-  readonly report: Pull.PulledKind;
+  readonly report: Pull.PullSummary['kinds'][number];
   readonly seconds: number;
   readonly loopDelayP99Ms: number;
 }

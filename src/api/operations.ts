@@ -1,5 +1,5 @@
 import { OPERATIONS } from '../operations/all.ts';
-import { carryOut, inputOf } from '../operations/carry-out.ts';
+import { carryOut, inputOf } from '../operations/operation.ts';
 import type { AnyOperation } from '../operations/operation.ts';
 import { sentence } from '../http/html.ts';
 import { sendJson } from '../http/send.ts';

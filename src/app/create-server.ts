@@ -46,12 +46,6 @@ const ROUTES = [
  */
 const WRONG_TOKENS = { global: false, max: 19, timeWindow: 60_000, cache: 10_000 };
 
-/** Stands for the parts that a server may lack. */
-const ABSENT: Pick<RouteContext, 'wakeEngine' | 'webhooks'> = {
-  wakeEngine: () => undefined,
-  webhooks: { allowHosts: [] },
-};
-
 /**
  * Creates the HTTP server; the caller listens on `parts.host` and `parts.port`, and closes it.
  *
@@ -65,7 +59,8 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   await app.register(cookie, token === null ? {} : { secret: token });
   await app.register(rateLimit, WRONG_TOKENS);
   const context: RouteContext = {
-    ...ABSENT,
+    wakeEngine: () => undefined,
+    webhooks: { allowHosts: [] },
     ...parts,
     access: createAccess({ token, clock, codes, countWrong: app.createRateLimit() }),
     closing: endStreams(app),

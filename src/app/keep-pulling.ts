@@ -42,29 +42,21 @@ export function startFreshness(
   });
 }
 
-interface PullsToCome {
-  /** When each schedule is due next. */
-  readonly schedules: readonly object[];
-  readonly words: readonly string[];
-}
-
-/** Says what this process is going to pull by itself. */
-export function pullsToCome(config: Config, now: Date): PullsToCome {
+/** Says what this process is going to pull by itself, and when each schedule is due next. */
+export function pullsToCome(config: Config, now: Date) {
   const slots = nextSlots(schedulesOf(config), now);
+  const schedules = slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) }));
+  const words = [pullsText(slots)];
   const { requestsPerMinute: budget } = config.freshness;
-  return {
-    schedules: slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) })),
-    words: [
-      pullsText(slots),
-      ...(budget === null ? [] : [`up to ${budget} requests a minute read pages between sweeps`]),
-    ],
-  };
+  if (budget !== null) words.push(`up to ${budget} requests a minute read pages between sweeps`);
+  return { schedules, words };
 }
 
 function pullsText(slots: readonly ScheduleSlot[]): string {
   const [first] = slots;
   if (first === undefined) return 'nothing is pulled by itself, because no schedule is set (schedules)';
-  return `${slots.length === 1 ? 'the schedule' : `${slots.length} schedules, the next one`} ${first.name} is due at ${isoOf(first.at)}`;
+  const which = slots.length === 1 ? 'the schedule' : `${slots.length} schedules, the next one`;
+  return `${which} ${first.name} is due at ${isoOf(first.at)}`;
 }
 
 const isoOf = (at: string): string => instantOf(at).toISOString();

@@ -35,14 +35,11 @@ export interface Migration {
   readonly database: string;
   /** False if the mirror already had the shape of this release. */
   readonly migrated: boolean;
-  /** Present if fields that `privacy.exclude` names were removed now, or a busy file was tried again. */
-  readonly excluded?: RemovedFields;
-}
-
-/** What is free of excluded fields that the mirror held before. */
-interface RemovedFields {
-  /** Whether the free space and the log of a SQLite file are; null in PostgreSQL. */
-  readonly scrubbed: boolean | null;
+  /**
+   * Present if fields that `privacy.exclude` names were removed now, or a busy file was tried again: whether the free space and
+   * the log of a SQLite file are free of them too; null in PostgreSQL.
+   */
+  readonly excluded?: { readonly scrubbed: boolean | null };
 }
 
 type OnRefilled = NonNullable<RefillOptions['onProgress']>;
@@ -54,11 +51,7 @@ export async function migrateMirror(config: Config, onProgress?: OnRefilled): Pr
 }
 
 /** Brings a mirror to the shape that this release and the settings need: tables, views and the content of the columns. */
-async function bringUpToDate(
-  session: Session,
-  config: Config,
-  onProgress?: OnRefilled,
-): Promise<Omit<Migration, 'database'>> {
+async function bringUpToDate(session: Session, config: Config, onProgress?: OnRefilled) {
   const kinds = allKinds(config);
   await refuseUnknownFields(session, config);
   refuseMissingExclusions(config, await readExclusions(session));

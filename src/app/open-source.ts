@@ -12,15 +12,13 @@ import type { Source } from '../source/source.ts';
 export function openConfiguredSource({ source }: Config, parts: SourceParts): Source {
   const { baseUrl, token } = source;
   if (baseUrl !== null && token !== null) return openSource({ ...source, baseUrl, token }, parts);
-  const missing = [
-    baseUrl === null ? ['BMS_BASE_URL (source.baseUrl)'] : [],
-    token === null ? ['BMS_TOKEN (source.token)'] : [],
-  ].flat();
-  throw new UsageError(
-    `This command calls the service, and ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not set.`,
-    {
-      code: 'settings.source',
-      hint: `Set ${missing.length > 1 ? 'them' : 'it'} in the environment, in .env or in the settings file (--config or BMS_CONFIG); bms-sync demo needs neither.`,
-    },
-  );
+  const missing: string[] = [];
+  if (baseUrl === null) missing.push('BMS_BASE_URL (source.baseUrl)');
+  if (token === null) missing.push('BMS_TOKEN (source.token)');
+  const them = missing.length > 1 ? 'them' : 'it';
+  const are = missing.length > 1 ? 'are' : 'is';
+  throw new UsageError(`This command calls the service, and ${missing.join(' and ')} ${are} not set.`, {
+    code: 'settings.source',
+    hint: `Set ${them} in the environment, in .env or in the settings file (--config or BMS_CONFIG); bms-sync demo needs neither.`,
+  });
 }

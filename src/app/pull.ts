@@ -4,8 +4,6 @@ import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { isFirstReading, readUncertified } from '../mirror/kinds/status-store.ts';
 import { readDisappeared } from '../mirror/records/deletion-store.ts';
-import type { ShownHold } from '../mirror/records/deletion-store.ts';
-import type { KindReport } from '../mirror/runs/run-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
@@ -16,18 +14,8 @@ import type { PullSettings } from '../runs/verify-kinds.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 
-/** The report of one kind. */
-export interface PulledKind extends KindReport {
-  /** True for a first reading that is not certified: the next one can prove that no row is missing. */
-  readonly isFirst: boolean;
-}
-
 /** The outcome of a pull, and the deletions that are about to happen: the document of `pull --json`. */
-export interface PullSummary extends Omit<PullReport, 'kinds'> {
-  readonly kinds: readonly PulledKind[];
-  /** Records of these kinds that disappeared and are not proven to be gone. */
-  readonly disappeared: readonly ShownHold[];
-}
+export type PullSummary = Awaited<ReturnType<typeof withStanding>>;
 
 interface PullCommand extends Pick<PullParts, 'logger' | 'onProgress' | 'signal'> {
   /** Names of the kinds; none means all. */
@@ -54,12 +42,14 @@ export async function pull(
   return await withStanding(session, report);
 }
 
-async function withStanding(session: Session, report: PullReport): Promise<PullSummary> {
+async function withStanding(session: Session, report: PullReport) {
   const names = new Set(report.kinds.map(({ kind }) => kind));
   const firsts = new Set((await readUncertified(session)).filter(isFirstReading).map(({ kind }) => kind));
   return {
     ...report,
+    /** `isFirst` for a first reading that is not certified: the next one can prove that no row is missing. */
     kinds: report.kinds.map((kind) => ({ ...kind, isFirst: firsts.has(kind.kind) })),
+    /** Records of these kinds that disappeared and are not proven to be gone. */
     disappeared: (await readDisappeared(session)).filter(({ kind }) => names.has(kind)),
   };
 }

@@ -1,5 +1,7 @@
 import { listedKinds, allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
+import type { Sender } from '../feed/webhooks/sender.ts';
+import { createWebhookQueue } from '../feed/webhooks/webhook-queue.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { livingWorkers } from '../mirror/runs/worker-store.ts';
 import type { SendMark } from '../outbound/freeze.ts';
@@ -44,4 +46,19 @@ export function outboundQueue(config: Config, parts: ServiceParts & { readonly m
       await work.takeOver((other) => !living.has(other));
     },
   };
+}
+
+/** Webhook endpoints as a queue of work rows; `stopping` fires when this process is to end. */
+export function webhooksQueue(
+  { webhooks }: Config,
+  parts: Omit<ServiceParts, 'source'> & { readonly sender: Sender; readonly stopping: AbortSignal },
+): WorkQueue {
+  const { session, clock, owner } = parts;
+  return createWebhookQueue({
+    ...parts,
+    owner: owner.name,
+    retrySeconds: webhooks.retrySeconds,
+    random: Math.random,
+    livingOwners: () => livingWorkers(session, clock.now(), owner.isDead),
+  });
 }

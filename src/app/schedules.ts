@@ -13,16 +13,14 @@ export function schedulesOf(config: Config): readonly Schedule[] {
   const inForce = set.length > 0 || all === null ? set : [{ name: 'all', setting: all }];
   return inForce.map(({ name, setting }) => {
     const cron = typeof setting === 'string' ? setting : setting.cron;
-    return { name, cron, timezone, kinds: namesOf(config, kindsOf(name, setting)) };
+    const kinds = listedKinds(config, kindsOf(name, setting)).map((kind) => kind.name);
+    return { name, cron, timezone, kinds };
   });
 }
 
+/** The kinds that a schedule names; none means all that have a list. */
 function kindsOf(name: string, setting: ScheduleSetting): readonly string[] {
   if (typeof setting === 'string') return name === 'all' ? [] : [name];
   if ('kind' in setting) return [setting.kind];
   return setting.kinds === 'all' ? [] : setting.kinds;
 }
-
-/** The names of these kinds; of all that have a list, if none is named. */
-const namesOf = (config: Config, kinds: readonly string[]): readonly string[] =>
-  listedKinds(config, kinds).map(({ name }) => name);

@@ -62,7 +62,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     parts.onListening?.({ address, signInLink: () => `${address}/login?code=${codes.issue()}` });
   } catch (error) {
     await app.close();
-    throw listenFault(error, { host, port });
+    throw listenFault(error, host, port);
   }
   return () => app.close();
 }
@@ -75,7 +75,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** The fault of a server that could not begin to listen: why, and the settings to change. */
-function listenFault(error: unknown, { host, port }: { host: string; port: number }): SyncError {
+function listenFault(error: unknown, host: string, port: number): SyncError {
   const code = errorCode(error);
   const why = REASONS[code] ?? code;
   return new SyncError(`Nothing can listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {

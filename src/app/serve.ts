@@ -3,7 +3,6 @@ import { startDailyCheck } from '../checks/database-file.ts';
 import { checkQueue } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
 import { createSender } from '../feed/webhooks/sender.ts';
-import type { Sender } from '../feed/webhooks/sender.ts';
 import { startEngine } from '../runs/engine/engine.ts';
 import { createInProcessNotifier } from '../runs/engine/notifier.ts';
 import type { Notifier } from '../runs/engine/notifier.ts';
@@ -26,10 +25,9 @@ import { pullsToCome, startFreshness, startSchedules } from './keep-pulling.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
-import { outboundQueue, runsQueue } from './queues.ts';
+import { outboundQueue, runsQueue, webhooksQueue } from './queues.ts';
 import type { ServiceParts } from './queues.ts';
 import type { HttpParts } from './serve-http.ts';
-import { webhooksQueue } from './webhooks.ts';
 
 /** The roles of a background process; several processes may share the work. */
 export const ROLES = ['pulls', 'outbound', 'webhooks', 'http'] as const;
@@ -69,7 +67,8 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   try {
     await freezeIfRestored(session, { mark, now: clock.now(), logger });
     await session.atomically(probeBlocks); // The token may be another one by now.
-    await warnOfQueue(config, logger);
+    for (const { ok, code, detail, hint } of await checkQueue(config.queue.url))
+      if (!ok) logger.warn({ code, hint }, detail); // They cost work or time later.
     await work(config, { ...parts, worker, mark, writes, commits, untold: opened }, command);
   } finally {
     mark.close();
@@ -96,45 +95,34 @@ const EVENTS_TOGETHER_MS = 25;
 async function work(config: Config, parts: WorkParts, command: ServeCommand): Promise<void> {
   const { owner, logger, clock, commits } = parts;
   const { roles, signal, onListening } = command;
-  await using sender = createSender({ clock, allowHosts: config.webhooks.allowHosts });
-  const queues = queuesOf(config, { ...parts, sender }, command);
+  await using sender = createSender(clock, config.webhooks.allowHosts);
+  const queues: WorkQueue[] = [];
+  if (roles.includes('pulls')) queues.push(runsQueue(config, { ...parts, signal }));
+  if (roles.includes('outbound')) queues.push(outboundQueue(config, parts));
+  if (roles.includes('webhooks')) queues.push(webhooksQueue(config, { ...parts, sender, stopping: signal }));
   const notifier = await openNotifier(config, logger);
   const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
   await using engine = startEngine({ ...parts, queues, notifier, timings });
-  const wakeWebhooks = (): void => {
+  const wakeWebhooks = atMostEvery(EVENTS_TOGETHER_MS, clock, () => {
     engine.wake('webhooks');
-  };
-  commits.on('events', atMostEvery(EVENTS_TOGETHER_MS, clock, wakeWebhooks));
+  });
+  commits.on('events', wakeWebhooks);
   const http = roles.includes('http') ? await loadHttp() : null;
   const further = { onListening, wakeEngine: engine.wake, queueMetrics: notifier.metrics };
   const closeHttp = await http?.serveHttp(config, { ...parts, ...further });
-  const stopPulling = roles.includes('pulls') ? startPulling(config, parts) : [];
-  const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
+  const stops = [startDailyCheck({ ...parts, isDead: owner.isDead })];
+  if (roles.includes('pulls')) {
+    stops.push(startSchedules(config, parts));
+    stops.push(startFreshness(config, { ...parts, source: parts.untold }));
+  }
   tellStart(config, parts, roles);
   try {
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    await Promise.all([...stopPulling.map((stop) => stop()), stopChecks()]);
+    await Promise.all(stops.map((stop) => stop()));
     await closeHttp?.();
   }
-}
-
-function queuesOf(
-  config: Config,
-  parts: WorkParts & { readonly sender: Sender },
-  { roles, signal }: ServeCommand,
-): readonly WorkQueue[] {
-  return [
-    ...(roles.includes('pulls') ? [runsQueue(config, { ...parts, signal })] : []),
-    ...(roles.includes('outbound') ? [outboundQueue(config, parts)] : []),
-    ...(roles.includes('webhooks') ? [webhooksQueue(config, { ...parts, stopping: signal })] : []),
-  ];
-}
-
-/** Starts all that pulls by itself; returns the functions that stop it. */
-function startPulling(config: Config, parts: WorkParts): readonly (() => Promise<void>)[] {
-  return [startSchedules(config, parts), startFreshness(config, { ...parts, source: parts.untold })];
 }
 
 /** Loads Fastify. Apart, because tsc leaves a dynamic import beside `await using` as it is. */
@@ -164,12 +152,6 @@ async function enlist(
   });
 }
 
-/** Logs at start-up the queue settings that cost work or time later. */
-async function warnOfQueue({ queue }: Config, logger: Logger): Promise<void> {
-  for (const { ok, code, detail, hint } of await checkQueue(queue.url))
-    if (!ok) logger.warn({ code, hint }, detail);
-}
-
 /** Tells in the log what this process is going to do. */
 function tellStart(
   config: Config,
@@ -180,11 +162,8 @@ function tellStart(
   const pulls = roles.includes('pulls') ? pullsToCome(config, clock.now()) : null;
   const schedules = pulls?.schedules ?? [];
   const facts = { owner: owner.name, roles, mirror: session.location, schedules, writes };
-  const words = [
-    `serving ${roles.join(', ')}`,
-    ...(pulls?.words ?? []),
-    ...(roles.includes('outbound') ? [WRITES[writes]] : []),
-  ];
+  const words = [`serving ${roles.join(', ')}`, ...(pulls?.words ?? [])];
+  if (roles.includes('outbound')) words.push(WRITES[writes]);
   logger.info({ event: 'serve.started', ...facts }, words.join('; '));
 }
 

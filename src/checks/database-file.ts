@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { passed } from '../lib/check-result.ts';
+import { faulty, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
@@ -23,19 +23,12 @@ export function absentFile(url: string): string | null {
 export function checkAbsentFile(path: string): readonly CheckResult[] {
   const folder = nearestFolder(dirname(resolve(path)));
   const { bavail, bsize } = statfsSync(folder);
-  return [judgePlace(path, folder), judgeSpace({ size: 0, free: bavail * bsize })];
-}
-
-function judgePlace(path: string, folder: string): CheckResult {
-  if (mayWriteIn(folder))
-    return passed('database', `there is no mirror at ${path} yet; the first pull creates it`);
-  return {
-    name: 'database',
-    ok: false,
-    code: 'mirror.not_writable',
-    detail: `there is no mirror at ${path}, and this user may not create it in ${folder}`,
-    hint: 'Set DATABASE_URL to a path that this user may write, or have the right given.',
-  };
+  const detail = `there is no mirror at ${path}, and this user may not create it in ${folder}`;
+  const hint = 'Set DATABASE_URL to a path that this user may write, or have the right given.';
+  const place = mayWriteIn(folder)
+    ? passed('database', `there is no mirror at ${path} yet; the first pull creates it`)
+    : faulty('database', 'mirror.not_writable', detail, hint);
+  return [place, judgeSpace({ size: 0, free: bavail * bsize })];
 }
 
 /** The folder, or the nearest one above it that exists. */
@@ -61,26 +54,20 @@ export async function checkFile(session: Session): Promise<readonly CheckResult[
   const name = 'database.integrity';
   const findings = await checkIntegrity(session);
   if (findings.length === 0) return [space, passed(name, 'SQLite finds the file sound')];
-  const damage = { name, ok: false, code: 'mirror.damaged', detail: findings.join('; '), hint: DAMAGE_HINT };
-  return [space, damage];
+  return [space, faulty(name, 'mirror.damaged', findings.join('; '), DAMAGE_HINT)];
 }
 
 /** Bytes in a megabyte. */
 const MB = 2 ** 20;
 
-const LEAST_FREE = 256 * MB;
-
 /** Whether a mirror in a file has the free space that a sweep, a migration or a backup beside it may need; in bytes. */
 export function judgeSpace({ size, free }: { readonly size: number; readonly free: number }): CheckResult {
+  const name = 'database.space';
   const detail = `${megabytes(size)} are in use, ${megabytes(free)} are free`;
-  if (free >= Math.max(LEAST_FREE, size / 2)) return passed('database.space', detail);
-  return {
-    name: 'database.space',
-    ok: false,
-    code: 'mirror.little_space',
-    detail,
-    hint: 'Make room on that disk, or move the mirror: a full disk stops every pull and every push, and loses nothing.',
-  };
+  const hint =
+    'Make room on that disk, or move the mirror: a full disk stops every pull and every push, and loses nothing.';
+  const isEnough = free >= Math.max(256 * MB, size / 2);
+  return isEnough ? passed(name, detail) : faulty(name, 'mirror.little_space', detail, hint);
 }
 
 export const megabytes = (bytes: number): string => `${Math.ceil(bytes / MB)} MB`;
@@ -99,7 +86,6 @@ interface CheckParts {
 
 const DAY_MS = 86_400_000;
 const LOOK_MS = 60_000;
-const NAME = 'checking the database file';
 
 /** Checks the file of a SQLite mirror once a day, when nothing else is under way. Returns a function that stops it. */
 export function startDailyCheck(parts: CheckParts): () => Promise<void> {
@@ -113,7 +99,8 @@ export function startDailyCheck(parts: CheckParts): () => Promise<void> {
     }
   };
   const faults = createFaultLog({ ...parts, isTold: isAway });
-  const checking = repeat({ clock: parts.clock, faults, everyMs: LOOK_MS, name: NAME, task });
+  const name = 'checking the database file';
+  const checking = repeat({ clock: parts.clock, faults, everyMs: LOOK_MS, name, task });
   return () => {
     stop.abort();
     return checking.stop();

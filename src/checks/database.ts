@@ -1,31 +1,23 @@
 import { allKinds, refuseMissingExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { check, passed } from '../lib/check-result.ts';
+import { check, faulty, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { boundUrl, boundCompanies } from '../mirror/kinds/source-binding.ts';
 import { RESUME, readFrozen } from '../mirror/outbox/freeze-store.ts';
-import type { Frozen } from '../mirror/outbox/freeze-store.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
-import type { WriteBlock } from '../mirror/outbox/outbox-queue.ts';
 import { databaseVersion, mayCreateSchema, postgresSize } from '../db/session/database-facts.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { examineShape } from '../mirror/shape/migrate.ts';
 import { readExclusions } from '../mirror/shape/remove-excluded.ts';
 import { absentFile, checkAbsentFile, checkFile, megabytes } from './database-file.ts';
-import { checkFutureReader, checkReaderRole } from './reader-role.ts';
+import { checkReaderRole } from './reader-role.ts';
 
-interface DatabaseFindings {
-  readonly checks: readonly CheckResult[];
-  /** True if a pull would find a mirror of this release. */
-  readonly isMirror: boolean;
-}
-
-/** Checks the database, its free space, and whether something keeps the outbox from being sent; creates nothing. */
-export async function checkDatabase(
-  config: Config,
-  openMirror: () => Promise<Session>,
-): Promise<DatabaseFindings> {
+/**
+ * Checks the database, its free space, and whether something keeps the outbox from being sent; creates nothing. `isMirror` is
+ * true if a pull would find a mirror of this release.
+ */
+export async function checkDatabase(config: Config, openMirror: () => Promise<Session>) {
   const absent = absentFile(config.database.url);
   if (absent !== null) return { checks: checkAbsentFile(absent), isMirror: false };
   const more: CheckResult[] = [];
@@ -37,13 +29,13 @@ export async function checkDatabase(
     const shape = await examineShape(session, allKinds(config), { readerRole });
     more.push(...(session.dialect === 'sqlite' ? await checkFile(session) : [await tellSize(session)]));
     const place = `${session.location} can be written (${await databaseVersion(session)})`;
-    if (shape !== 'current') more.push(...(await checkFutureReader(session, readerRole)));
+    if (shape !== 'current') more.push(...(await checkReaderRole(session, readerRole, false)));
     if (shape === 'none') await refuseWithoutRight(session);
     if (shape === 'none') return `${place}; it holds no mirror yet, the first pull creates it`;
     if (shape === 'of an older release')
       return `${place}; its mirror is of an older release, and the next command migrates it: back it up first`;
     found.isMirror = true;
-    if (shape === 'current') more.push(...(await checkReaderRole(session, readerRole)));
+    if (shape === 'current') more.push(...(await checkReaderRole(session, readerRole, true)));
     more.push(...(await findStops(session)));
     return `${place}; ${await contentOf(session)}`;
   });
@@ -80,27 +72,17 @@ async function tellSize(session: Session): Promise<CheckResult> {
 
 /** Finds the reasons why entries of the outbox are not sent. */
 async function findStops(session: Session): Promise<readonly CheckResult[]> {
-  const cause = await readFrozen(session);
-  const blocks = await readBlocks(session);
-  return [...(cause === null ? [] : [frozen(cause)]), ...blocks.map(blocked)];
-}
-
-function frozen({ reason, since }: Frozen): CheckResult {
-  return {
-    name: 'writes.frozen',
-    ok: false,
-    code: 'outbox.frozen',
-    detail: `nothing is sent since ${since} UTC: ${reason}`,
-    hint: RESUME,
-  };
-}
-
-function blocked({ kind, reason, since }: WriteBlock): CheckResult {
-  return {
-    name: `writes.${kind}`,
-    ok: false,
-    code: 'outbox.kind_blocked',
-    detail: `the service has refused to let ${kind} be written since ${since} UTC (${reason})`,
-    hint: 'Have the token given the right; the next entry is tried every few minutes, and the rest follows it.',
-  };
+  const stops: CheckResult[] = [];
+  const frozen = await readFrozen(session);
+  if (frozen !== null) {
+    const detail = `nothing is sent since ${frozen.since} UTC: ${frozen.reason}`;
+    stops.push(faulty('writes.frozen', 'outbox.frozen', detail, RESUME));
+  }
+  const hint =
+    'Have the token given the right; the next entry is tried every few minutes, and the rest follows it.';
+  for (const { kind, reason, since } of await readBlocks(session)) {
+    const detail = `the service has refused to let ${kind} be written since ${since} UTC (${reason})`;
+    stops.push(faulty(`writes.${kind}`, 'outbox.kind_blocked', detail, hint));
+  }
+  return stops;
 }

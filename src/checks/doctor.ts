@@ -33,10 +33,12 @@ export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult
   const { config, files, slots, openMirror, openSource } = parts;
   const { checks: database, isMirror } = await checkDatabase(config, openMirror);
   const service = await checkService(config, openSource);
-  const readable = listedKinds(config).filter(({ name }) => isWell(service, `kinds.${name}`));
+  const readable = listedKinds(config).filter((kind) =>
+    service.some(({ name, ok }) => name === `kinds.${kind.name}` && ok),
+  );
   return [
     passed('settings', 'valid'), // They were read before this point, or refused.
-    ...checkSecretFiles({ files, secrets: secretsOf(config) }),
+    ...checkSecretFiles(files, secretsOf(config)),
     ...database,
     ...(isMirror ? await checkTenants(parts, readable) : []),
     ...tellPlans(config, slots),
@@ -44,9 +46,6 @@ export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult
     ...service,
   ];
 }
-
-const isWell = (findings: readonly CheckResult[], name: string): boolean =>
-  findings.some((finding) => finding.name === name && finding.ok);
 
 /** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */
 async function checkTenants(

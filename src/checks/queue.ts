@@ -1,17 +1,13 @@
-import { passed } from '../lib/check-result.ts';
+import { faulty, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { errorCode } from '../lib/sync-error.ts';
 
 const OLDEST = [6, 2] as const;
 const TIMEOUT_MS = 5_000;
 
-/** Checks the store of the queues, as far as the settings name one. */
+/** Checks whether the Redis of the queues answers and is configured for them, as far as the settings name one. */
 export async function checkQueue(url: string | null): Promise<readonly CheckResult[]> {
-  return url === null ? [] : checkRedis(url);
-}
-
-/** Checks whether a Redis answers and is configured for queues. */
-export async function checkRedis(url: string): Promise<readonly CheckResult[]> {
+  if (url === null) return [];
   // Loaded only if Redis is used. The bundle gives a CommonJS library as `default` alone.
   const {
     default: { Redis },
@@ -31,7 +27,9 @@ export async function checkRedis(url: string): Promise<readonly CheckResult[]> {
     await client.connect();
     return judgeRedis(await client.info());
   } catch (error) {
-    return [unreachable(redisWords(fault ?? error, url))];
+    const hint =
+      'See whether it runs and whether host, port and password in QUEUE_URL are right; work goes on without it, a little later.';
+    return [faulty('redis', 'jobs.redis_unreachable', redisWords(fault ?? error, url), hint)];
   } finally {
     client.disconnect();
   }
@@ -42,55 +40,30 @@ export function judgeRedis(info: string): readonly CheckResult[] {
   const facts = new Map(
     info.split(/\r?\n/).map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1)]),
   );
-  const version = facts.get('redis_version') ?? 'unknown';
+  // No fault in either case: rows whose jobs a crash of Redis loses are notified again.
+  const off = 'appendonly is off: after a crash of Redis waiting work begins some seconds late';
   return [
-    judgeVersion(version),
+    judgeVersion(facts.get('redis_version') ?? 'unknown'),
     judgePolicy(facts.get('maxmemory_policy') ?? 'unknown'),
-    tellFile(facts.get('aof_enabled')),
+    passed('redis.appendonly', facts.get('aof_enabled') === '1' ? 'appendonly is on' : off),
   ];
 }
 
 function judgeVersion(version: string): CheckResult {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const ok = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
-  return {
-    name: 'redis',
-    ok,
-    code: ok ? null : 'jobs.redis_too_old',
-    detail: `Redis ${version} answers`,
-    hint: ok ? null : `Upgrade it to ${OLDEST.join('.')} or later.`,
-  };
+  const detail = `Redis ${version} answers`;
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return passed('redis', detail);
+  return faulty('redis', 'jobs.redis_too_old', detail, `Upgrade it to ${OLDEST.join('.')} or later.`);
 }
 
 function judgePolicy(policy: string): CheckResult {
-  const ok = policy === 'noeviction';
-  return {
-    name: 'redis.maxmemory-policy',
-    ok,
-    code: ok ? null : 'jobs.redis_evicts',
-    detail: `maxmemory-policy is ${policy}`,
-    hint: ok ? null : 'Set maxmemory-policy noeviction: when memory is short Redis would drop parts of jobs.',
-  };
+  const name = 'redis.maxmemory-policy';
+  const detail = `maxmemory-policy is ${policy}`;
+  const hint = 'Set maxmemory-policy noeviction: when memory is short Redis would drop parts of jobs.';
+  return policy === 'noeviction' ? passed(name, detail) : faulty(name, 'jobs.redis_evicts', detail, hint);
 }
 
-/** Not a fault in either case: rows whose jobs a crash of Redis loses are notified again. */
-function tellFile(isOn: string | undefined): CheckResult {
-  const detail =
-    isOn === '1'
-      ? 'appendonly is on'
-      : 'appendonly is off: after a crash of Redis waiting work begins some seconds late';
-  return passed('redis.appendonly', detail);
-}
-
-function unreachable(detail: string): CheckResult {
-  return {
-    name: 'redis',
-    ok: false,
-    code: 'jobs.redis_unreachable',
-    detail,
-    hint: 'See whether it runs and whether host, port and password in QUEUE_URL are right; work goes on without it, a little later.',
-  };
-}
+const UNTRUSTED = 'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS';
 
 /** The beginnings of a Redis client's messages, or codes of Node's, to what they mean for a person. */
 const MEANINGS: readonly (readonly [string, string])[] = [
@@ -101,9 +74,9 @@ const MEANINGS: readonly (readonly [string, string])[] = [
   ['ENOTFOUND', 'its host name is not known here'],
   ['ETIMEDOUT', 'no connection was made in time'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'it does not speak TLS; use redis://'],
-  ['DEPTH_ZERO_', 'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS'],
-  ['UNABLE_TO_', 'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS'],
-  ['SELF_SIGNED_', 'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS'],
+  ['DEPTH_ZERO_', UNTRUSTED],
+  ['UNABLE_TO_', UNTRUSTED],
+  ['SELF_SIGNED_', UNTRUSTED],
 ];
 
 /** Says why a Redis does not answer. The host and port are shown, nothing else of the address. */
@@ -112,11 +85,11 @@ function redisWords(error: unknown, address: string): string {
   const message = error instanceof Error ? error.message : String(error);
   const code = errorCode(error);
   const meant = MEANINGS.find(([sign]) => message.startsWith(sign) || code.startsWith(sign))?.[1] ?? message;
-  return `Redis at ${hostname}:${port === '' ? '6379' : port} does not answer: ${meant}${tlsWords(code, protocol)}`;
-}
-
-/** A server without TLS leaves a client with TLS waiting; one with TLS closes the connection of a client without. */
-function tlsWords(code: string, protocol: string): string {
-  if (code === 'ETIMEDOUT' && protocol === 'rediss:') return '; if it has no TLS, use redis://';
-  return code === 'ECONNRESET' && protocol === 'redis:' ? '; if it speaks TLS, use rediss://' : '';
+  // A server without TLS leaves a client with TLS waiting; one with TLS closes the connection of a client without.
+  const tls: Readonly<Record<string, string>> = {
+    'rediss: ETIMEDOUT': '; if it has no TLS, use redis://',
+    'redis: ECONNRESET': '; if it speaks TLS, use rediss://',
+  };
+  const place = `${hostname}:${port === '' ? '6379' : port}`;
+  return `Redis at ${place} does not answer: ${meant}${tls[`${protocol} ${code}`] ?? ''}`;
 }

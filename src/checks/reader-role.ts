@@ -1,4 +1,4 @@
-import { passed } from '../lib/check-result.ts';
+import { faulty, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import type { Session } from '../db/session/session.ts';
 import { identifier, TABLES_SCHEMA, VIEWS_SCHEMA } from '../db/session/sql-text.ts';
@@ -7,24 +7,20 @@ import type { Rights } from '../mirror/views/reader-role.ts';
 
 const NAME = 'bi.readerRole';
 
-/** Checks that the role of `bi.readerRole` exists, can read every view, can write none, and has no right on a table. */
+/**
+ * Checks that the role of `bi.readerRole` exists, can read every view, can write none, and has no right on a table; of views that
+ * are still to come, only that it exists.
+ */
 export async function checkReaderRole(
   session: Session,
   role: string | null,
+  hasViews: boolean,
 ): Promise<readonly CheckResult[]> {
   if (session.dialect !== 'postgres' || role === null) return [];
-  if (await hasRole(session, role)) return [judgeReader(identifier(role), await rightsOf(session, role))];
+  if (await hasRole(session, role))
+    return hasViews ? [judgeReader(identifier(role), await rightsOf(session, role))] : [];
   const { code, message, hint } = noSuchRole(role, session.location);
-  return [{ name: NAME, ok: false, code, detail: message, hint: hint ?? null }];
-}
-
-/** Checks that a role exists to which a pull is going to grant the views. */
-export async function checkFutureReader(
-  session: Session,
-  role: string | null,
-): Promise<readonly CheckResult[]> {
-  const isThere = session.dialect !== 'postgres' || role === null || (await hasRole(session, role));
-  return isThere ? [] : await checkReaderRole(session, role);
+  return [faulty(NAME, code, message, hint ?? null)];
 }
 
 /** Describes the wrong rights of a quoted role that should only read the views. */
@@ -34,22 +30,12 @@ function judgeReader(role: string, rights: Rights): CheckResult {
     return passed(NAME, `${role} can read all views, write none, and reaches no table`);
   const found = faults.map(({ against, says }) => `${says} ${rights[against].join(', ')}`);
   const mends = faults.flatMap(({ mend }) => mend(role));
-  return {
-    name: NAME,
-    ok: false,
-    code: 'mirror.reader_rights',
-    detail: `${role} ${found.join('; ')}`,
-    hint: `${mends.join(' ')} What it may do as a superuser or through another role is taken from it there.`,
-  };
+  const hint = `${mends.join(' ')} What it may do as a superuser or through another role is taken from it there.`;
+  return faulty(NAME, 'mirror.reader_rights', `${role} ${found.join('; ')}`, hint);
 }
 
-interface Rule {
-  readonly against: keyof Rights;
-  readonly says: string;
-  readonly mend: (role: string) => readonly string[];
-}
-
-const RULES: readonly Rule[] = [
+/** Rights against which there is a rule, and the statements that mend them. */
+const RULES: readonly { against: keyof Rights; says: string; mend: (role: string) => readonly string[] }[] = [
   {
     against: 'unreadable',
     says: 'cannot read',

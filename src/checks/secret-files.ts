@@ -1,29 +1,22 @@
 import { readFileSync, statSync } from 'node:fs';
-import { passed } from '../lib/check-result.ts';
+import { faulty, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 
-interface SecretFiles {
-  /** The files from which settings were read. */
-  readonly files: readonly string[];
-  /** The secrets among the settings. */
-  readonly secrets: readonly string[];
-}
-
-/** Checks that no file with a secret is open to every user of this machine. */
-export function checkSecretFiles({ files, secrets }: SecretFiles): readonly CheckResult[] {
+/** Checks that none of the files with settings that holds a secret is open to every user of this machine. */
+export function checkSecretFiles(
+  files: readonly string[],
+  secrets: readonly string[],
+): readonly CheckResult[] {
   const holds = (file: string): boolean => {
     const text = readFileSync(file, 'utf8');
     return secrets.some((secret) => text.includes(secret));
   };
   const open = files.filter((file) => isNeedlesslyOpen(file) && holds(file));
   if (open.length === 0) return [passed('secrets', 'no file with a secret is open to every user')];
-  return open.map((file) => ({
-    name: 'secrets',
-    ok: false,
-    code: 'secrets.readable',
-    detail: `${file} holds a secret, and every user of this machine may read it`,
-    hint: `chmod 600 ${file}`,
-  }));
+  return open.map((file) => {
+    const detail = `${file} holds a secret, and every user of this machine may read it`;
+    return faulty('secrets', 'secrets.readable', detail, `chmod 600 ${file}`);
+  });
 }
 
 const READABLE = { byGroup: 0o040, byAll: 0o004 };

@@ -2,12 +2,10 @@ import { LISTED_KINDS } from '../catalog/kinds/catalog.ts';
 import type { AuthHeader, ListedKind } from '../catalog/kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { check, passed } from '../lib/check-result.ts';
+import { check, faulty, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import type { Source } from '../source/source.ts';
-
-const SPELLINGS: readonly AuthHeader[] = ['Authorization', 'Authentication', 'Authentification'];
 
 /** Checks whether the service answers, accepts the token, has our time, and allows every list to be read. */
 export async function checkService(
@@ -39,26 +37,16 @@ export function judgeClock(theirs: Date | null, ours: Date): CheckResult {
   const apartMs = ours.getTime() - theirs.getTime();
   const detail = `this machine is ${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs < 0 ? 'behind' : 'ahead of'} the service`;
   if (Math.abs(apartMs) <= MOST_APART_MS) return passed('clock', detail);
-  return {
-    name: 'clock',
-    ok: false,
-    code: 'clock.differs',
-    detail,
-    hint: 'Have the clock of this machine set by NTP: schedules and the instants of changes go by it.',
-  };
+  const hint = 'Have the clock of this machine set by NTP: schedules and the instants of changes go by it.';
+  return faulty('clock', 'clock.differs', detail, hint);
 }
 
-/**
- * Checks each list: a token has its user's rights kind by kind, and the operator may have mistyped a path in the settings.
- */
+/** Checks each list: a token has its user's rights kind by kind, and a path in the settings may be mistyped. */
 async function checkKinds(config: Config, source: Source): Promise<readonly CheckResult[]> {
   const checks: CheckResult[] = [];
   for (const kind of listedKinds(config, [])) {
-    const look = async (): Promise<string> => {
-      await source.probe(kind);
-      return `${kind.list.path} answers with a list`;
-    };
-    checks.push(await check(`kinds.${kind.name}`, look));
+    const answers = `${kind.list.path} answers with a list`;
+    checks.push(await check(`kinds.${kind.name}`, () => source.probe(kind).then(() => answers)));
   }
   return checks;
 }
@@ -66,19 +54,10 @@ async function checkKinds(config: Config, source: Source): Promise<readonly Chec
 /** The documentation spells the header in three ways (§5); finds those that this service accepts. */
 async function checkHeaders(source: Source, kind: ListedKind): Promise<CheckResult> {
   const accepted: AuthHeader[] = [];
-  for (const spelling of SPELLINGS) {
-    const { ok } = await check(spelling, async () => {
-      await source.probe(kind, spelling);
-      return 'accepted';
-    });
+  for (const spelling of ['Authorization', 'Authentication', 'Authentification'] as const) {
+    const { ok } = await check(spelling, () => source.probe(kind, spelling).then(() => 'accepted'));
     if (ok) accepted.push(spelling);
   }
   if (accepted.length > 0) return passed('header', `the token is read under ${accepted.join(', ')}`);
-  return {
-    name: 'header',
-    ok: false,
-    code: 'source.unauthorized',
-    hint: null,
-    detail: 'the token is read under none of the three spellings',
-  };
+  return faulty('header', 'source.unauthorized', 'the token is read under none of the three spellings', null);
 }

@@ -1,5 +1,5 @@
 import { staleKinds, STALE_SLOTS } from '../runs/schedule.ts';
-import type { Schedule, StaleKind } from '../runs/schedule.ts';
+import type { Schedule } from '../runs/schedule.ts';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
@@ -18,14 +18,13 @@ interface WatchParts {
 }
 
 const CHECK_MS = 60_000;
-const NAME = 'looking for stale kinds';
 
 /** Tells in the log of scheduled kinds whose lists are no longer read to the end. Returns a function that stops it. */
 export function startStaleWatch(parts: WatchParts, schedules: readonly Schedule[]): () => Promise<void> {
-  const { clock } = parts;
   const faults = createFaultLog({ ...parts, isTold: isAway });
   const task = createStaleCheck(parts, schedules);
-  return repeat({ clock, faults, everyMs: CHECK_MS, name: NAME, task }).stop;
+  return repeat({ clock: parts.clock, faults, everyMs: CHECK_MS, name: 'looking for stale kinds', task })
+    .stop;
 }
 
 /** Creates the check that tells of each kind once as it becomes stale; a kind that is read or about to be read is not. */
@@ -43,19 +42,17 @@ export function createStaleCheck(
     const stale = staleKinds(schedules, { sweptAt, startedAt, now });
     const known = stale.map(({ kind }) => kind).filter((kind) => told.includes(kind));
     const news = stale.filter(({ kind }) => !known.includes(kind) && !reading.has(kind));
-    for (const one of news) tell(logger, one, now);
+    for (const { kind, since } of news) {
+      const age = since === null ? 'ever' : `for ${lengthOf(now.getTime() - since.getTime())}`;
+      logger.warn(
+        { event: 'kind.stale', kind, since: since?.toISOString() ?? null },
+        `the list of ${kind} was not read to its end ${age}: ${STALE_SLOTS} slots of its schedule have passed`,
+      );
+    }
     if (news.length > 0)
       await session.atomically(async (tx) => {
         for (const { kind, since } of news) await leaveNews(tx, staleNews(kind, since, now));
       });
     told = [...known, ...news.map(({ kind }) => kind)];
   };
-}
-
-function tell(logger: Logger, { kind, since }: StaleKind, now: Date): void {
-  const age = since === null ? 'ever' : `for ${lengthOf(now.getTime() - since.getTime())}`;
-  logger.warn(
-    { event: 'kind.stale', kind, since: since?.toISOString() ?? null },
-    `the list of ${kind} was not read to its end ${age}: ${STALE_SLOTS} slots of its schedule have passed`,
-  );
 }

@@ -4,7 +4,7 @@ import type { Schedule, ScheduleSlot } from '../runs/schedule.ts';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { countIssues, isFirstReading, readStatus, readUncertified } from '../mirror/kinds/status-store.ts';
-import type { KindStatus, UncertifiedKind } from '../mirror/kinds/status-store.ts';
+import type { UncertifiedKind } from '../mirror/kinds/status-store.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
 import { countEntries } from '../mirror/outbox/outbox-store.ts';
 import { isLeftToPerson, readDisappeared, readHolds } from '../mirror/records/deletion-store.ts';
@@ -15,17 +15,8 @@ import { readDamage } from '../mirror/integrity-check.ts';
 import { failingEndpoints } from '../mirror/webhooks/endpoint-store.ts';
 import { readFrozen } from '../mirror/outbox/freeze-store.ts';
 
-/** When `serve` pulls a kind next. */
-interface KindSlot {
-  readonly kind: string;
-  /** The name of the schedule. */
-  readonly schedule: string;
-  /** UTC. */
-  readonly at: string;
-}
-
-/** The next pull of each kind that has a schedule, in the order of the kinds. */
-export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]): readonly KindSlot[] {
+/** When `serve` pulls each kind next that has a schedule (UTC), and by which; in the order of the kinds. */
+export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]) {
   return kinds.flatMap((kind) => {
     const slot = slots.find(({ kinds: named }) => named.includes(kind));
     return slot === undefined ? [] : [{ kind, schedule: slot.name, at: slot.at }];
@@ -38,7 +29,8 @@ const DRIFT_SHOWN = 20;
 /** How fresh and how sound the mirror is; the schema of `GET /v1/status` says what each member means. */
 export async function readMirrorStatus(session: Session, kinds: readonly Kind[]) {
   const disappeared = await readDisappeared(session);
-  const uncertified = (await readUncertified(session)).filter(isListedIn(kinds));
+  const listed = new Set(kinds.flatMap(({ name, list }) => (list === null ? [] : [name])));
+  const uncertified = (await readUncertified(session)).filter(({ kind }) => listed.has(kind));
   return {
     database: session.location,
     kinds: inOrder(await readStatus(session), kinds),
@@ -65,11 +57,8 @@ interface Outlook {
 }
 
 /** The same, and what happens next: the document of `bms-sync status --json`. */
-export async function readStatusReport(
-  session: Session,
-  kinds: readonly Kind[],
-  { schedules, isDead, now }: Outlook,
-) {
+export async function readStatusReport(session: Session, kinds: readonly Kind[], outlook: Outlook) {
+  const { schedules, isDead, now } = outlook;
   const slots = nextSlots(schedules, now);
   const names = kinds.map(({ name }) => name);
   return {
@@ -82,33 +71,22 @@ export async function readStatusReport(
 
 export type StatusReport = Awaited<ReturnType<typeof readStatusReport>>;
 
-const isListedIn =
-  (kinds: readonly Kind[]) =>
-  ({ kind }: Pick<KindStatus, 'kind'>): boolean =>
-    kinds.some(({ name, list }) => name === kind && list !== null);
-
 /** A view has no order; readers expect that of the catalogue. */
-function inOrder<T extends Pick<KindStatus, 'kind'>>(
-  statuses: readonly T[],
-  kinds: readonly Kind[],
-): readonly T[] {
+function inOrder<T extends { readonly kind: string }>(statuses: readonly T[], kinds: readonly Kind[]) {
   const place = new Map(kinds.map(({ name }, index) => [name, index]));
   return statuses.toSorted((a, b) => (place.get(a.kind) ?? 0) - (place.get(b.kind) ?? 0));
 }
 
-/** Reasons whose words say all that their details say. */
-const PLAIN: ReadonlySet<string | null> = new Set(['interrupted', 'busy']);
-
 /** Says why the last sweep of a kind did not certify it, and what the next one can do about it. */
 function explained({ detail, ...kind }: UncertifiedKind, disappeared: readonly ShownHold[]) {
   const { state, reason } = kind;
-  const isLeft = isLeftToPerson(disappeared, kind.kind);
   const { why, next } = outcomeWords({
     state,
     reason,
     isFirst: isFirstReading(kind),
-    isLeftToPerson: isLeft,
+    isLeftToPerson: isLeftToPerson(disappeared, kind.kind),
   });
-  const isPlain = state === 'complete' || PLAIN.has(reason);
+  // Their words say all that their details say.
+  const isPlain = state === 'complete' || reason === 'interrupted' || reason === 'busy';
   return { ...kind, why: (isPlain ? why : (detail ?? why)) ?? 'no reason is kept', next };
 }

@@ -1,21 +1,16 @@
 import type { Command } from 'commander';
 import { openMirror } from '../app/open-mirror.ts';
-import { openConfiguredSource } from '../app/open-source.ts';
 import { pullSettings } from '../app/pull.ts';
 import { isListed, isRetrievable } from '../catalog/kind.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { kindNamed } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { systemClock } from '../lib/time/clock.ts';
 import { backfill } from '../pull/backfill.ts';
 import type { BackfillReport, Extent } from '../pull/backfill.ts';
-import { createOwner } from '../pull/run/parts.ts';
-import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
+import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
 import { expandIds, parsePages } from './parts/input.ts';
-import { printJson, printLine } from './parts/io.ts';
-import type { Output } from './parts/io.ts';
-import { showingProgress } from './parts/progress.ts';
+import { readingService } from './parts/progress.ts';
 
 interface BackfillOptions extends CommonOptions {
   readonly ids?: string;
@@ -35,18 +30,13 @@ export function backfillCommand(context: CommandContext): Command {
 async function runBackfill(context: CommandContext, name: string, options: BackfillOptions): Promise<void> {
   const { extent, request } = extentOf(options);
   const config = settingsOf(context, options);
-  const wanted = { kind: kindNamed(config, name), extent, request };
-  refuseUnreadable(wanted.kind, extent);
-  const { signal } = context.io;
-  const report = await showingProgress(context.io, {}, async ({ onProgress, stderr }) => {
-    const logger = loggerOf(context, config, stderr);
-    await using source = openConfiguredSource(config, { clock: systemClock, logger });
-    await using session = await openMirror(config);
-    const parts = { session, source, clock: systemClock, owner: createOwner(), logger, onProgress, signal };
-    return await backfill(parts, { ...wanted, ...pullSettings(config) });
-  });
-  if (options.json) printJson(context.io.stdout, report);
-  else printReport(context.io.stdout, report);
+  const kind = kindNamed(config, name);
+  refuseUnreadable(kind, extent);
+  const wanted = { kind, extent, request, ...pullSettings(config) };
+  const report = await readingService(context, config, { open: openMirror }, (parts) =>
+    backfill(parts, wanted),
+  );
+  answer(context, options, report, reportLines(report));
   context.exit(exitCodeOf(report));
 }
 
@@ -75,19 +65,15 @@ function refuseUnreadable(kind: Kind, extent: Extent): void {
   throw new UsageError(message, { code: 'usage.kind', hint: `bms-sync backfill ${kind.name} --ids 1,5-9` });
 }
 
-function printReport(stdout: Output, report: BackfillReport): void {
+function* reportLines(report: BackfillReport): Iterable<string> {
   const { kind, rows, created, updated, restored, unchanged, mended, quarantined, missing, detail } = report;
   const counts = { created, updated, restored, unchanged, mended, quarantined };
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-  printLine(stdout, `${kind}: ${rows} records read: ${parts.join(', ')}.`);
-  if (missing.length > 0) {
-    const shown = missing.slice(0, 20).join(', ');
-    printLine(
-      stdout,
-      `The service does not have ${missing.length}: ${shown}${missing.length > 20 ? ', …' : ''}`,
-    );
-  }
-  if (detail !== null && report.reason !== 'interrupted') printLine(stdout, detail);
+  yield `${kind}: ${rows} records read: ${parts.join(', ')}.`;
+  const shown = missing.slice(0, 20).join(', ');
+  if (missing.length > 0)
+    yield `The service does not have ${missing.length}: ${shown}${missing.length > 20 ? ', …' : ''}`;
+  if (detail !== null && report.reason !== 'interrupted') yield detail;
   if (report.state !== 'complete')
-    printLine(stdout, 'The records up to there have landed; the same command reads all of them again.');
+    yield 'The records up to there have landed; the same command reads all of them again.';
 }

@@ -35,80 +35,51 @@ export function changesCommand(context: CommandContext): Command {
 
 async function printChanges(context: CommandContext, options: ChangesOptions): Promise<void> {
   const { io } = context;
-  const lines = createLines(io.stdout);
-  const toLine = options.json ? jsonLine : personLine;
+  const { print, broken } = createLines(io.stdout);
+  const signal = AbortSignal.any([io.signal, broken]);
+  const config = settingsOf(context, options);
+  if (options.kind !== undefined) kindNamed(config, options.kind); // Refuses an unknown one.
   let isEmpty = true;
-  const signal = AbortSignal.any([io.signal, lines.broken]);
-  for await (const change of changes(settingsOf(context, options), requestOf(options), signal)) {
-    if (isEmpty && !options.json) CHANGE_HEADER.forEach(lines.print);
+  for await (const change of changes(config, options, signal)) {
+    if (isEmpty && !options.json) CHANGE_HEADER.forEach(print);
     isEmpty = false;
-    lines.print(toLine(change));
+    print(options.json ? plainJson(changeLine(change)) : plainLine(changeRow(change)));
   }
-  if (isEmpty && !options.json && !options.follow) lines.print('No change events.');
+  if (isEmpty && !options.json && !options.follow) print('No change events.');
   if (io.signal.aborted && !options.follow) context.exit(EXIT.incomplete);
 }
 
-interface ChangesRequest {
-  /** Where to begin: after a `seq`, or with a number of latest events. */
-  readonly from: { readonly after: number } | { readonly latest: number };
-  readonly kind: string | undefined;
-  /** At most so many; Infinity for all. */
-  readonly limit: number;
-  /** Then wait for further ones. */
-  readonly isFollowing: boolean;
-}
-
-/** A person gets the latest events; a program continues where it stopped and must not miss any. */
-function requestOf({ json, after, kind, limit, follow }: ChangesOptions): ChangesRequest {
-  const isFollowing = follow === true;
-  const shown = limit ?? (isFollowing || json ? Infinity : SHOWN);
-  const latest = isFollowing ? 0 : shown;
-  const from = after === undefined && (isFollowing || !json) ? { latest } : { after: after ?? 0 };
-  return { from, kind, limit: shown, isFollowing };
-}
-
 /**
- * Yields change events in order; ends when the signal is aborted.
- *
- * @throws {UsageError} For an unknown kind.
+ * Yields change events in order; ends when the signal is aborted. A person gets the latest events; a program continues where it
+ * stopped and must not miss any.
  */
 async function* changes(
   config: Config,
-  { from, kind, limit, isFollowing }: ChangesRequest,
+  { json, after, kind, limit, follow }: ChangesOptions,
   signal: AbortSignal,
 ): AsyncGenerator<RecordedChange> {
-  if (kind !== undefined) kindNamed(config, kind);
   await using session = await openExistingMirror(config);
-  const after = 'after' in from ? from.after : await seqBeforeLatest(session, kind, from.latest);
-  let left = limit;
+  const isProgram = json && !follow;
+  let left = limit ?? (follow || json ? Infinity : SHOWN);
   if (left === 0) return;
-  const events = isFollowing
-    ? followChanges(session, { after, kind }, { clock: systemClock, signal })
-    : changesBetween(session, { after, upTo: await latestSeq(session), kind }, signal);
+  const from = after ?? (isProgram ? 0 : await seqBeforeLatest(session, kind, follow ? 0 : left));
+  const events = follow
+    ? followChanges(session, { after: from, kind }, { clock: systemClock, signal })
+    : changesBetween(session, { after: from, upTo: await latestSeq(session), kind }, signal);
   for await (const event of events) {
     yield event;
     if (--left === 0) return;
   }
 }
 
-const jsonLine = (change: RecordedChange): string => plainJson(changeLine(change));
-const personLine = (change: RecordedChange): string => plainLine(changeRow(change));
-
-interface Lines {
-  readonly print: (line: string) => void;
-  /** Aborted once the reader of stdout has gone: `bms-sync changes --follow | head`. */
-  readonly broken: AbortSignal;
-}
-
-function createLines(output: Output): Lines {
+/** Prints lines until the reader of stdout has gone: `bms-sync changes --follow | head`. */
+function createLines(output: Output) {
   const gone = new AbortController();
   const written = (error?: Error | null): void => {
     if (error) gone.abort();
   };
-  return {
-    print: (line) => {
-      output.write(`${line}\n`, written);
-    },
-    broken: gone.signal,
+  const print = (line: string): void => {
+    output.write(`${line}\n`, written);
   };
+  return { print, broken: gone.signal };
 }

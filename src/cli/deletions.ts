@@ -3,60 +3,46 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { HOLD_WORDS, idsShown, readDisappearances } from '../mirror/records/deletion-store.ts';
 import type { Disappearances, ShownHold } from '../mirror/records/deletion-store.ts';
 import { approve, reject } from '../operations/deletions.ts';
-import { createCommand, settingsOf } from './parts/command.ts';
+import { answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printJson, printLine, textTable } from './parts/io.ts';
-import type { Output } from './parts/io.ts';
+import { textTable } from './parts/io.ts';
+import type { Text } from './parts/io.ts';
 import { operationCommand } from './parts/operation-command.ts';
 
 export function deletionsCommand(context: CommandContext): Command {
-  const list = createCommand(
-    'list',
-    'list what disappeared: what waits for you, and what waits for proof',
-  ).action((_: CommonOptions, command: Command) => runList(context, command.optsWithGlobals()));
+  const summary = 'list what disappeared: what waits for you, and what waits for proof';
+  const list = createCommand('list', summary).action(async (_: CommonOptions, command: Command) => {
+    const options: CommonOptions = command.optsWithGlobals();
+    await using session = await openExistingMirror(settingsOf(context, options));
+    const found = await readDisappearances(session);
+    answer(context, options, found, absenceTexts(found));
+  });
   return createCommand('deletions', 'decide on records that disappeared all at once')
     .addCommand(list, { isDefault: true })
     .addCommand(operationCommand(context, approve))
     .addCommand(operationCommand(context, reject));
 }
 
-async function runList(context: CommandContext, options: CommonOptions): Promise<void> {
-  await using session = await openExistingMirror(settingsOf(context, options));
-  const found = await readDisappearances(session);
-  if (options.json) printJson(context.io.stdout, found);
-  else printAbsences(context.io.stdout, found);
-}
-
-function printAbsences(stdout: Output, { deletions, suspected }: Disappearances): void {
-  if (deletions.length === 0) printLine(stdout, 'Nothing is held.');
-  else printHolds(stdout, deletions);
-  printDisappeared(stdout, suspected);
-}
-
-function printHolds(stdout: Output, holds: Disappearances['deletions']): void {
-  const rows = holds.map((hold) => [hold.kind, hold.state, hold.records, hold.since, idsShown(hold)]);
-  printLine(stdout, textTable(['kind', 'state', 'records', 'missing since (UTC)', 'ids'], rows));
-  if (holds.some(({ state }) => state === 'held'))
-    printLine(
-      stdout,
-      '\nLook whether they are gone from the service, then: bms-sync deletions approve|reject KIND.',
-    );
+function* absenceTexts({ deletions, suspected }: Disappearances): Iterable<Text> {
+  if (deletions.length === 0) yield 'Nothing is held.';
+  else {
+    const rows = deletions.map((hold) => [hold.kind, hold.state, hold.records, hold.since, idsShown(hold)]);
+    yield textTable(['kind', 'state', 'records', 'missing since (UTC)', 'ids'], rows);
+  }
+  if (deletions.some(({ state }) => state === 'held'))
+    yield '\nLook whether they are gone from the service, then: bms-sync deletions approve|reject KIND.';
+  yield* disappearedTexts(suspected);
 }
 
 const IDS_SHOWN = 5;
 
-/** Prints the records that disappeared and are not proven to be gone, with what happens to them next; nothing for none. */
-export function printDisappeared(stdout: Output, groups: readonly ShownHold[]): void {
+/** Tells of the records that disappeared and are not proven to be gone, with what happens to them next; nothing for none. */
+export function* disappearedTexts(groups: readonly ShownHold[]): Iterable<Text> {
   if (groups.length === 0) return;
-  printLine(stdout, '\nNo longer listed, and still in the mirror:');
-  const header = ['kind', 'state', 'records', 'missing since (UTC)', 'ids', 'next'];
-  const rows = groups.map((group) => [
-    group.kind,
-    group.state,
-    group.records,
-    group.since,
-    idsShown(group, IDS_SHOWN),
-    HOLD_WORDS[group.state] ?? null,
-  ]);
-  printLine(stdout, textTable(header, rows));
+  yield '\nNo longer listed, and still in the mirror:';
+  const rows = groups.map((group) => {
+    const { kind, state, records, since } = group;
+    return [kind, state, records, since, idsShown(group, IDS_SHOWN), HOLD_WORDS[state] ?? null];
+  });
+  yield textTable(['kind', 'state', 'records', 'missing since (UTC)', 'ids', 'next'], rows);
 }

@@ -7,10 +7,8 @@ import { nextSlots } from '../runs/schedule.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSession } from '../db/open-session.ts';
-import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
+import { answer, createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printJson, printLine } from './parts/io.ts';
-import type { Output } from './parts/io.ts';
 
 export function doctorCommand(context: CommandContext): Command {
   return createCommand('doctor', 'look at everything that a pull needs').action(
@@ -25,17 +23,14 @@ export function doctorCommand(context: CommandContext): Command {
         openSource: () => openConfiguredSource(config, { clock: systemClock, logger }),
       });
       const ok = checks.every((check) => check.ok);
-      if (options.json) printJson(context.io.stdout, { ok, checks });
-      else printChecks(context.io.stdout, checks);
+      answer(context, options, { ok, checks }, checks.flatMap(linesOf));
       const isUnset = checks.some(({ code }) => code?.startsWith('settings.') === true);
       context.exit(ok ? EXIT.done : isUnset ? EXIT.usage : EXIT.failed);
     },
   );
 }
 
-function printChecks(stdout: Output, checks: readonly CheckResult[]): void {
-  for (const { name, ok, detail, hint } of checks) {
-    printLine(stdout, `${ok ? 'ok ' : 'BAD'}  ${name}: ${detail}`);
-    if (hint !== null) printLine(stdout, `     ${hint}`);
-  }
+function linesOf({ name, ok, detail, hint }: CheckResult): readonly string[] {
+  const line = `${ok ? 'ok ' : 'BAD'}  ${name}: ${detail}`;
+  return hint === null ? [line] : [line, `     ${hint}`];
 }

@@ -2,17 +2,15 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
-import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openExport } from '../report/export/export-source.ts';
-import type { ExportWish } from '../report/export/export-source.ts';
 import { EXPORT_FORMATS, ExportStopped, exportFile, exportText } from '../report/export/export.ts';
-import type { ExportFormat, ExportOptions } from '../report/export/export.ts';
-import { outputFault, outputFile } from '../report/output-file.ts';
-import { EXIT, createCommand, settingsOf } from './parts/command.ts';
+import type { ExportFormat } from '../report/export/export.ts';
+import { outputFile } from '../report/output-file.ts';
+import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printJson, printLine } from './parts/io.ts';
+import { printLine } from './parts/io.ts';
 import type { Io } from './parts/io.ts';
 import { createExportProgress } from './parts/progress.ts';
 
@@ -42,19 +40,23 @@ async function runExport(
   options: ExportCommandOptions,
 ): Promise<void> {
   const { io } = context;
+  const { format, raw: isRaw = false, asOf, out } = options;
   refuseMixture(options);
   const progress = createExportProgress(what, io.stderr);
+  const how = { format, isRaw, onRows: progress.onRows, signal: io.signal };
   try {
-    const { onRows } = progress;
-    const { format, raw: isRaw = false, asOf, out } = options;
-    const request = { what, format, isRaw, asOf, out, onRows, signal: io.signal };
     const config = settingsOf(context, options);
-    const { report, remark } = await exportRows(config, request, writerOf(io));
+    const path = out === undefined ? null : outputFile(config.database.url, out);
+    await using session = await openExistingMirror(config);
+    const wish = { what, asOf, now: systemClock.now() };
+    const { source, remark } = await openExport(session, allKinds(config), wish);
+    const written = path === null ? null : { ...(await exportFile(source, path, how)), file: path, format };
+    if (written === null) await exportText(source, writerOf(io), how);
     progress.stop();
     if (remark !== null) printLine(io.stderr, remark);
-    if (report === null) return;
-    if (options.json) printJson(io.stdout, report);
-    else printLine(io.stdout, `${report.file}: ${report.rows} rows, ${report.bytes} bytes.`);
+    if (written === null) return;
+    const { file, rows, bytes } = written;
+    answer(context, options, written, [`${file}: ${rows} rows, ${bytes} bytes.`]);
   } catch (error) {
     if (error instanceof ReaderGone) return;
     if (!(error instanceof ExportStopped)) throw error;
@@ -62,35 +64,6 @@ async function runExport(
     context.exit(EXIT.incomplete);
   } finally {
     progress.stop();
-  }
-}
-
-interface ExportRequest extends ExportOptions, ExportWish {
-  /** The file to write; undefined = stdout. */
-  readonly out: string | undefined;
-}
-
-/**
- * Exports the rows of a kind or a view. The report is null where they went to stdout.
- *
- * @throws {UsageError} For an unknown name, an instant whose state is not known, or a file that cannot be written.
- * @throws {ExportStopped} If the signal fires first.
- */
-async function exportRows(config: Config, request: ExportRequest, write: (text: string) => Promise<void>) {
-  const { out, format } = request;
-  const path = out === undefined ? null : outputFile(config, out);
-  await using session = await openExistingMirror(config);
-  const wish = { ...request, now: systemClock.now() };
-  const { source, remark } = await openExport(session, allKinds(config), wish);
-  if (path === null) {
-    await exportText(source, write, request);
-    return { report: null, remark };
-  }
-  try {
-    const { rows, bytes } = await exportFile(source, path, request);
-    return { report: { rows, bytes, file: path, format }, remark };
-  } catch (error) {
-    throw outputFault(error, path);
   }
 }
 

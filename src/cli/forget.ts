@@ -9,9 +9,9 @@ import { sqlitePath } from '../db/open-session.ts';
 import { forgetRecord, planForgetting } from '../mirror/records/forget-record.ts';
 import type { Forgotten, ForgetPlan } from '../mirror/records/forget-record.ts';
 import { scrubFile } from '../db/sqlite/scrub.ts';
-import { createCommand, settingsOf, EXIT } from './parts/command.ts';
+import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printJson, printLine } from './parts/io.ts';
+import { printLine } from './parts/io.ts';
 import type { Io } from './parts/io.ts';
 import { kindOfRecord } from './record.ts';
 
@@ -27,59 +27,38 @@ interface Wanted {
   readonly suppress: boolean;
 }
 
-/** The document of `forget --json`. */
-interface ForgetReport {
-  readonly kind: string;
-  readonly id: string;
-  readonly suppressed: boolean;
-  /** How many rows of each sort lost content. */
-  readonly erased: Forgotten;
-  /** Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL. */
-  readonly scrubbed: boolean | null;
-}
-
 export function forgetCommand(context: CommandContext): Command {
   return createCommand('forget', "remove a record's content from the mirror for good; a tombstone stays")
     .argument('<kind>', 'record kind')
     .argument('<id>', 'id of the record')
     .option('--suppress', 'although the service still lists it; keeps it out from now on')
     .option('--yes', 'do not ask; needed where no terminal can be asked')
-    .action((kind: string, id: string, options: ForgetOptions) => runForget(context, { kind, id }, options));
+    .action((kind: string, id: string, options: ForgetOptions) => runForget(context, kind, id, options));
 }
 
 async function runForget(
   context: CommandContext,
-  { kind, id }: { readonly kind: string; readonly id: string },
+  kind: string,
+  id: string,
   options: ForgetOptions,
 ): Promise<void> {
-  const { io } = context;
   const config = settingsOf(context, options);
-  const wanted = {
-    kind: kindOfRecord(config, { kind, id, command: 'forget' }),
-    id,
-    suppress: options.suppress ?? false,
-  };
+  const wanted = { kind: kindOfRecord(config, kind, id, 'forget'), id, suppress: options.suppress ?? false };
   const plan = await planned(config, wanted);
-  if (!options.yes) await askAgain(io, wanted, plan);
-  const report = await forget(config, wanted);
-  if (options.json) printJson(io.stdout, report);
-  else printReport(io, report);
-  if (report.scrubbed === false) context.exit(EXIT.incomplete);
+  if (!options.yes) await askAgain(context.io, wanted, plan);
+  const erased = await eraseRecord(config, wanted);
+  const mirror = sqlitePath(config.database.url);
+  // Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL.
+  const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
+  const report = { kind, id, suppressed: wanted.suppress, erased, scrubbed };
+  answer(context, options, report, reportLines(wanted, erased, scrubbed));
+  if (scrubbed === false) context.exit(EXIT.incomplete);
 }
 
 /** Says what would be forgotten, and refuses what must not be; the mirror is closed before a person is asked. */
 async function planned(config: Config, wanted: Wanted): Promise<ForgetPlan> {
   await using session = await openExistingMirror(config);
   return await planForgetting(session, wanted);
-}
-
-/** Removes the content of a record wherever the mirror has it. */
-async function forget(config: Config, wanted: Wanted): Promise<ForgetReport> {
-  const erased = await eraseRecord(config, wanted);
-  const mirror = sqlitePath(config.database.url);
-  const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
-  const { kind, id, suppress } = wanted;
-  return { kind: kind.name, id, suppressed: suppress, erased, scrubbed };
 }
 
 /** With a session of its own: the file is rewritten without one. */
@@ -114,18 +93,15 @@ async function firstLine({ stdin }: Io): Promise<string> {
   return (typed.split('\n')[0] ?? '').trim();
 }
 
-function printReport({ stdout }: Io, { kind, id, suppressed, erased, scrubbed }: ForgetReport): void {
-  const { row, ...traces } = erased;
+function* reportLines(
+  { kind, id, suppress }: Wanted,
+  { row, ...traces }: Forgotten,
+  scrubbed: boolean | null,
+): Iterable<string> {
   const counts = Object.entries(traces).map(([name, count]) => `${count} ${name}`);
-  const kept = suppressed ? ' It is kept out from now on.' : '';
-  printLine(
-    stdout,
-    `${kind} ${id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${kept}`,
-  );
+  const kept = suppress ? ' It is kept out from now on.' : '';
+  yield `${kind.name} ${id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${kept}`;
   if (scrubbed === false)
-    printLine(
-      stdout,
-      'Another process kept the file busy: its free space still has the content. Run this again.',
-    );
-  printLine(stdout, 'Back-ups, exports and snapshots still have it, and so have receivers of its events.');
+    yield 'Another process kept the file busy: its free space still has the content. Run this again.';
+  yield 'Back-ups, exports and snapshots still have it, and so have receivers of its events.';
 }

@@ -11,49 +11,30 @@ import { openSession } from '../db/open-session.ts';
 import { isMirrorPresent } from '../mirror/kinds/meta.ts';
 import { describeKind } from '../report/describe-kind.ts';
 import type { FieldDescription, KindDescription } from '../report/describe-kind.ts';
-import { createCommand, settingsOf } from './parts/command.ts';
+import { answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printJson, printLine, textTable } from './parts/io.ts';
-import type { Output } from './parts/io.ts';
+import { printLine, textTable } from './parts/io.ts';
+import type { Text } from './parts/io.ts';
 
 export function kindsCommand(context: CommandContext): Command {
   return createCommand('kinds', 'show what can be read and written, field by field')
     .argument('[kind]', 'record kind')
-    .action((kind: string | undefined, options: CommonOptions) => showKinds(context, kind, options));
-}
-
-async function showKinds(
-  context: CommandContext,
-  name: string | undefined,
-  options: CommonOptions,
-): Promise<void> {
-  const { stdout, stderr } = context.io;
-  const described = await describeKinds(settingsOf(context, options), name);
-  const { kinds, mirror, reason } = described;
-  if (reason !== null) printLine(stderr, `Fields that only the mirror knows are left out: ${reason}`);
-  const [kind] = kinds;
-  if (options.json) printJson(stdout, name === undefined || !kind ? { kinds, mirror } : { ...kind, mirror });
-  else if (name === undefined || !kind) printKinds(stdout, kinds);
-  else printKind(stdout, kind, mirror);
-}
-
-/**
- * Describes record kinds from the catalogue, the settings and the fields that the mirror has seen. Creates nothing, and needs
- * no mirror.
- *
- * @throws {UsageError} For an unknown kind.
- */
-async function describeKinds(config: Config, name?: string) {
-  const kinds = name === undefined ? allKinds(config) : [kindNamed(config, name)];
-  const { mirror, reason, fields } = await seenFields(config, kinds);
-  const described = kinds.map((kind) =>
-    describeKind({
-      kind,
-      isDocumented: documentedKind(kind.name) !== undefined,
-      seen: fields === null ? null : (fields.get(kind.name) ?? new Map<string, KnownField>()),
-    }),
-  );
-  return { kinds: described, mirror, reason };
+    .action(async (name: string | undefined, options: CommonOptions) => {
+      const config = settingsOf(context, options);
+      const kinds = name === undefined ? allKinds(config) : [kindNamed(config, name)];
+      const { mirror, reason, fields } = await seenFields(config, kinds);
+      if (reason !== null)
+        printLine(context.io.stderr, `Fields that only the mirror knows are left out: ${reason}`);
+      const described = kinds.map((kind) => {
+        const isDocumented = documentedKind(kind.name) !== undefined;
+        const seen = fields && (fields.get(kind.name) ?? new Map<string, KnownField>());
+        return describeKind({ kind, isDocumented, seen });
+      });
+      const [first] = described;
+      if (name === undefined || !first)
+        answer(context, options, { kinds: described, mirror }, kindsTexts(described));
+      else answer(context, options, { ...first, mirror }, kindTexts(first, mirror));
+    });
 }
 
 interface SeenFields {
@@ -66,6 +47,7 @@ interface SeenFields {
 
 const ABSENT: SeenFields = { mirror: 'absent', reason: null, fields: null };
 
+/** The fields that the mirror has seen, if there is one; creates nothing. */
 async function seenFields({ database: { url } }: Config, kinds: readonly Kind[]): Promise<SeenFields> {
   if (isFileMissing(url)) return ABSENT;
   try {
@@ -80,8 +62,8 @@ async function seenFields({ database: { url } }: Config, kinds: readonly Kind[])
   }
 }
 
-/** Prints a line for each record kind. */
-function printKinds(stdout: Output, kinds: readonly KindDescription[]): void {
+/** A line for each record kind. */
+function* kindsTexts(kinds: readonly KindDescription[]): Iterable<Text> {
   const rows = kinds.map((kind) => [
     kind.kind,
     kind.list === null ? 'no' : kind.list.paging === 'documented' ? 'in pages' : 'yes',
@@ -91,52 +73,48 @@ function printKinds(stdout: Output, kinds: readonly KindDescription[]): void {
     kind.naturalKey?.join(' + ') ?? 'all sent fields',
     kind.fields.length,
   ]);
-  const header = ['kind', 'list', 'one by one', 'create', 'update', 'natural key', 'fields'];
-  printLine(stdout, textTable(header, rows));
-  printLine(stdout, '\nField by field: bms-sync kinds KIND');
+  yield textTable(['kind', 'list', 'one by one', 'create', 'update', 'natural key', 'fields'], rows);
+  yield '\nField by field: bms-sync kinds KIND';
 }
 
 const READ_COLUMNS = ['field', 'type', 'known'];
 const COLUMNS = [...READ_COLUMNS, 'written as', 'form', 'in a create'];
 
-/** Prints one kind field by field. */
-function printKind(stdout: Output, kind: KindDescription, mirror: SeenFields['mirror']): void {
+/** One kind field by field. */
+function* kindTexts(kind: KindDescription, mirror: SeenFields['mirror']): Iterable<Text> {
   const origin = kind.declaredBy === 'settings' ? ' (a kind of the settings: read, never written)' : '';
-  printLine(stdout, `${kind.kind}${origin}\n`);
-  for (const line of [...readLines(kind), ...writeLines(kind)]) printLine(stdout, line);
-  printLine(stdout);
+  yield `${kind.kind}${origin}\n`;
+  yield* readLines(kind);
+  yield* writeLines(kind);
+  yield '';
   const columns = kind.create === null && kind.update === null ? READ_COLUMNS : COLUMNS;
   const rows = kind.fields.flatMap(rowsOf).map((row) => row.slice(0, columns.length));
-  printLine(stdout, textTable(columns, rows));
+  yield textTable(columns, rows);
   if (mirror !== 'read')
-    printLine(stdout, '\nA mirror adds the fields that the service sends beyond these: none was read.');
+    yield '\nA mirror adds the fields that the service sends beyond these: none was read.';
 }
 
-function readLines({ list, retrieve }: KindDescription): string[] {
+function* readLines({ list, retrieve }: KindDescription): Iterable<string> {
   const paging = { documented: 'page by page (page, per_page)', 'by answer': 'as far as its answers tell' };
-  const order = list?.order === 'unknown' ? 'in no known order' : `in the order: ${list?.order ?? ''}`;
-  return [
-    list === null
-      ? 'List:        none; its records are read one by one.'
-      : `List:        ${list.path}, read ${paging[list.paging]}, ${order}.`,
-    retrieve === null
-      ? 'One by one:  no path is known.'
-      : `One by one:  ${retrieve.path}${retrieve.note === null ? '' : `, which ${retrieve.note}: not used`}.`,
-  ];
+  if (list === null) yield 'List:        none; its records are read one by one.';
+  else {
+    const order = list.order === 'unknown' ? 'in no known order' : `in the order: ${list.order}`;
+    yield `List:        ${list.path}, read ${paging[list.paging]}, ${order}.`;
+  }
+  if (retrieve === null) yield 'One by one:  no path is known.';
+  else
+    yield `One by one:  ${retrieve.path}${retrieve.note === null ? '' : `, which ${retrieve.note}: not used`}.`;
 }
 
-function writeLines({ create, update, naturalKey, repeats }: KindDescription): string[] {
+function* writeLines({ create, update, naturalKey, repeats }: KindDescription): Iterable<string> {
   const shown = create?.shown.join(', ') ?? '';
+  if (create === null) yield 'Create:      not offered.';
+  else
+    yield `Create:      the documentation shows ${shown === '' ? 'no field' : shown}; which fields are required it does not say.`;
+  if (update === null) yield 'Update:      not offered.';
+  else yield 'Update:      any field that has a form below; the documentation lists none.';
   const same = naturalKey?.join(' + ') ?? 'all sent fields';
-  return [
-    create === null
-      ? 'Create:      not offered.'
-      : `Create:      the documentation shows ${shown === '' ? 'no field' : shown}; which fields are required it does not say.`,
-    update === null
-      ? 'Update:      not offered.'
-      : 'Update:      any field that has a form below; the documentation lists none.',
-    `Natural key: ${same}${repeats ? '; equal records are legitimate' : ''}.`,
-  ];
+  yield `Natural key: ${same}${repeats ? '; equal records are legitimate' : ''}.`;
 }
 
 function rowsOf(field: FieldDescription): (string | null)[][] {

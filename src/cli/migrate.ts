@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { migrateMirror } from '../app/open-mirror.ts';
 import type { Migration } from '../app/open-mirror.ts';
-import { createCommand, settingsOf, EXIT } from './parts/command.ts';
+import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printJson, printLine } from './parts/io.ts';
 import { showingProgress } from './parts/progress.ts';
 
 export function migrateCommand(context: CommandContext): Command {
@@ -16,19 +15,15 @@ export function migrateCommand(context: CommandContext): Command {
           onProgress({ ...refilled, pages: 0, lastPage: null });
         }),
       );
-      if (options.json) printJson(context.io.stdout, migration);
-      else printLine(context.io.stdout, linesOf(migration));
+      answer(context, options, migration, linesOf(migration));
       if (migration.excluded?.scrubbed === false) context.exit(EXIT.incomplete);
     },
   );
 }
 
-function linesOf({ database, migrated, excluded }: Migration): string[] {
-  return [
-    `${database} ${migrated ? 'was migrated.' : 'is up to date.'}`,
-    ...(excluded === undefined ? [] : ['The fields that privacy.exclude names are removed from it.']),
-    ...(excluded?.scrubbed === false
-      ? ['Another process kept the file busy: its free space still has their values. Run this again.']
-      : []),
-  ];
+function* linesOf({ database, migrated, excluded }: Migration): Iterable<string> {
+  yield `${database} ${migrated ? 'was migrated.' : 'is up to date.'}`;
+  if (excluded !== undefined) yield 'The fields that privacy.exclude names are removed from it.';
+  if (excluded?.scrubbed === false)
+    yield 'Another process kept the file busy: its free space still has their values. Run this again.';
 }

@@ -10,14 +10,12 @@ import {
   listOutbox,
   readHistory,
 } from '../outbound/decisions/entry-list.ts';
-import type { JsonObject } from '../lib/json/json.ts';
 import { abandon, adopt, resume, retry } from '../operations/outbox.ts';
-import { createCommand, settingsOf } from './parts/command.ts';
+import { answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { wholeNumber } from './parts/input.ts';
-import { printExactJson } from './parts/io.ts';
 import { operationCommand } from './parts/operation-command.ts';
-import { printHistory, printOutbox } from './parts/outbox-print.ts';
+import { historyTexts, outboxTexts } from './parts/outbox-print.ts';
 
 const LISTED = 50;
 
@@ -48,31 +46,23 @@ export function outboxCommand(context: CommandContext): Command {
 }
 
 /** Says what had stopped the sends. */
-function frozenText({ reason, since }: JsonObject): readonly string[] {
+function frozenText({ reason, since }: Readonly<Record<string, unknown>>): readonly string[] {
   if (typeof reason !== 'string' || typeof since !== 'string') return ['Nothing was frozen.'];
   return [`They were frozen since ${since} UTC: ${reason}.`];
 }
 
 async function runList(context: CommandContext, options: ListOptions): Promise<void> {
-  const { state, all, limit = LISTED, json } = options;
+  const { state, all, limit = LISTED } = options;
   const states = state === undefined ? (all ? STATES : OPEN_STATES) : [state];
   await using session = await openExistingMirror(settingsOf(context, options));
   const listed = await listOutbox(session, { states, limit });
-  if (!json) {
-    printOutbox(context.io.stdout, listed);
-    return;
-  }
   const { entries, blockedKinds, frozen } = listed;
-  printExactJson(context.io.stdout, {
-    entries: entries.map(entryDocument),
-    blockedKinds: blockedKinds.map((block) => ({ ...block })),
-    frozen: frozen && { ...frozen },
-  });
+  const document = { entries: entries.map(entryDocument), blockedKinds, frozen };
+  answer(context, options, document, outboxTexts(listed));
 }
 
 async function runShow(context: CommandContext, id: number, options: CommonOptions): Promise<void> {
   await using session = await openExistingMirror(settingsOf(context, options));
   const history = await readHistory(session, id);
-  if (options.json) printExactJson(context.io.stdout, historyDocument(history));
-  else printHistory(context.io.stdout, history);
+  answer(context, options, historyDocument(history), historyTexts(history));
 }

@@ -6,7 +6,7 @@ import { plainLine } from '../lib/text/text.ts';
 import { EXIT, exitCodeOfError } from './parts/command.ts';
 import type { CommandContext, ExitCode } from './parts/command.ts';
 import { printJson, printLine } from './parts/io.ts';
-import type { Io } from './parts/io.ts';
+import type { Io, Output } from './parts/io.ts';
 
 type CreateCommand = (context: CommandContext) => Command;
 
@@ -52,17 +52,16 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return usageExit(error, { io, asJson: argv.includes('--json') });
-    printError(error, { io, mask, asJson: argv.includes('--json') });
-    return exitCodeOfError(error);
+    const output = argv.includes('--json') ? io.stdout : null;
+    if (!(error instanceof CommanderError)) {
+      printError(error, io, mask, output);
+      return exitCodeOfError(error);
+    }
+    if (error.exitCode === 0) return EXIT.done;
+    // Commander has already printed its message for a person.
+    if (output !== null) printJson(output, { error: { code: 'usage', message: error.message, hint: '' } });
+    return EXIT.usage;
   }
-}
-
-/** Commander has already printed its message for a person. */
-function usageExit(error: CommanderError, { io, asJson }: Pick<Printing, 'io' | 'asJson'>): ExitCode {
-  if (error.exitCode === 0) return EXIT.done;
-  if (asJson) printJson(io.stdout, { error: { code: 'usage', message: error.message, hint: '' } });
-  return EXIT.usage;
 }
 
 async function createProgram(context: CommandContext, argv: readonly string[]): Promise<Command> {
@@ -97,30 +96,28 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-interface Printing {
-  readonly io: Io;
-  readonly mask: (text: string) => string;
-  readonly asJson: boolean;
+function printError(
+  error: unknown,
+  { stderr }: Io,
+  mask: (text: string) => string,
+  output: Output | null,
+): void {
+  const { code, message, hint } = faultOf(error);
+  const fault = { code, message: mask(message), hint: mask(hint) };
+  const text = /^\w*Error: /.test(fault.message) ? fault.message : `Error: ${fault.message}`;
+  printLine(stderr, text.split('\n').map(furtherLine));
+  if (fault.hint !== '') printLine(stderr, fault.hint);
+  if (output !== null) printJson(output, { error: fault });
 }
 
-function printError(error: unknown, { io, mask, asJson }: Printing): void {
-  const fault =
-    error instanceof SyncError
-      ? { code: error.code, message: mask(error.message), hint: mask(error.hint ?? '') }
-      : {
-          code: 'internal',
-          message: mask(error instanceof Error ? (error.stack ?? error.message) : String(error)),
-          hint: BUG,
-        };
-  const text = /^\w*Error: /.test(fault.message) ? fault.message : `Error: ${fault.message}`;
-  printLine(io.stderr, text.split('\n').map(furtherLine));
-  if (fault.hint !== '') printLine(io.stderr, fault.hint);
-  if (asJson) printJson(io.stdout, { error: fault });
+function faultOf(error: unknown) {
+  if (error instanceof SyncError) return { code: error.code, message: error.message, hint: error.hint ?? '' };
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const hint = 'This is a bug in bms-sync: please report it with the text above.';
+  return { code: 'internal', message, hint };
 }
 
 /** Indents further lines, so that no quoted text looks like a line of ours. */
 function furtherLine(line: string, index: number): string {
   return index === 0 || line === '' || line.startsWith('  ') ? line : `  ${line}`;
 }
-
-const BUG = 'This is a bug in bms-sync: please report it with the text above.';

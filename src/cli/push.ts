@@ -3,7 +3,6 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import type { Role } from '../app/serve.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import type { Entry } from '../mirror/outbox/outbox-store.ts';
@@ -12,16 +11,16 @@ import type { Session } from '../db/session/session.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { readFrozen } from '../mirror/outbox/freeze-store.ts';
 import { checkEntries, readBatch } from '../outbound/intake/entry-request.ts';
-import type { CheckedEntry, EntryRequest } from '../outbound/intake/entry-request.ts';
+import type { EntryRequest } from '../outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { previewEntry } from '../outbound/intake/preview.ts';
 import type { Preview } from '../outbound/intake/preview.ts';
 import { createOwner } from '../pull/run/parts.ts';
-import { EXIT, createCommand, settingsOf } from './parts/command.ts';
+import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
 import { jsonOption, readStdin, wholeNumber } from './parts/input.ts';
-import { printExactJson, printLine } from './parts/io.ts';
-import { previewDocument, printPreview, printPushed, pushedDocument } from './parts/push-print.ts';
+import { printLine } from './parts/io.ts';
+import { previewDocument, previewTexts, pushedDocument, pushedTexts } from './parts/push-print.ts';
 
 const TIMEOUT_SECONDS = 60;
 
@@ -47,18 +46,14 @@ export function pushCommand(context: CommandContext): Command {
     command
       .requiredOption('--data <json>', 'the fields, a JSON object or @file')
       .option('--key <key>', 'your own name for it: the same key is queued once');
+  create.action((kind: string) => pushOne(context, { operation: 'create', kind }, create.optsWithGlobals()));
+  update.action((kind: string, id: string) =>
+    pushOne(context, { operation: 'update', kind, id }, update.optsWithGlobals()),
+  );
   return pushOptions('push', 'queue creates and updates for the service')
     .option('--batch', 'read entries from stdin, one JSON object a line')
-    .addCommand(
-      create.action((kind: string) =>
-        pushOne(context, { operation: 'create', kind }, create.optsWithGlobals()),
-      ),
-    )
-    .addCommand(
-      update.action((kind: string, id: string) =>
-        pushOne(context, { operation: 'update', kind, id }, update.optsWithGlobals()),
-      ),
-    )
+    .addCommand(create)
+    .addCommand(update)
     .action((options: PushOptions) => pushBatch(context, options));
 }
 
@@ -70,9 +65,11 @@ const pushOptions = (name: string, summary: string): Command =>
     .option('--wait', 'wait until the service has answered')
     .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, wholeNumber);
 
-type Target = Pick<EntryRequest, 'operation' | 'kind' | 'id'>;
-
-async function pushOne(context: CommandContext, target: Target, options: PushOptions): Promise<void> {
+async function pushOne(
+  context: CommandContext,
+  target: Pick<EntryRequest, 'operation' | 'kind' | 'id'>,
+  options: PushOptions,
+): Promise<void> {
   if (options.batch) throw new UsageError('--batch takes its entries from stdin.', { code: 'usage.push' });
   const { data, base, key } = options;
   const request = {
@@ -81,7 +78,7 @@ async function pushOne(context: CommandContext, target: Target, options: PushOpt
     base: base === undefined ? undefined : jsonOption('--base', base),
     key,
   };
-  await run(context, options, [allowing(request, options)]);
+  await run(context, options, [request]);
 }
 
 async function pushBatch(context: CommandContext, options: PushOptions): Promise<void> {
@@ -90,32 +87,44 @@ async function pushBatch(context: CommandContext, options: PushOptions): Promise
       code: 'usage.push',
       hint: 'bms-sync push --help',
     });
-  const requests = readBatch(await readStdin(context.io)).map((request) => allowing(request, options));
-  await run(context, options, requests);
+  await run(context, options, readBatch(await readStdin(context.io)));
 }
-
-/** A line of a batch may say for itself what it allows. */
-const allowing = (request: EntryRequest, options: PushOptions): EntryRequest => ({
-  ...request,
-  allowUnknown: request.allowUnknown === undefined ? options.allowUnknown : request.allowUnknown,
-  allowDouble: request.allowDouble === undefined ? options.allowDouble : request.allowDouble,
-});
 
 /** Checks the requests; then previews or stores them, all or none. */
 async function run(
   context: CommandContext,
   options: PushOptions,
-  requests: readonly EntryRequest[],
+  given: readonly EntryRequest[],
 ): Promise<void> {
+  // A line of a batch may say for itself what it allows.
+  const requests = given.map(
+    ({ allowUnknown = options.allowUnknown, allowDouble = options.allowDouble, ...request }) => {
+      return { ...request, allowUnknown, allowDouble };
+    },
+  );
   const config = settingsOf(context, options);
   await using session = await openMirrorFor(config, requests);
   const checked = await checkRequests(session, allKinds(config), requests);
-  const documents = options.dryRun
-    ? await preview(context, { session, checked, options })
-    : await store(context, { session, checked, options, config });
-  if (options.json)
-    printExactJson(context.io.stdout, options.batch ? { entries: documents } : (documents[0] ?? null));
+  if (options.dryRun) {
+    const previews: Preview[] = [];
+    for (const entry of checked) previews.push(await previewEntry(session, entry));
+    const texts = previews.flatMap((preview) => [...previewTexts(preview)]);
+    answer(context, options, oneOrAll(options, previews.map(previewDocument)), texts);
+    return;
+  }
+  const stored = await storeChecked(session, checked, systemClock.now());
+  const reason = options.wait || config.outbound.writes === 'off' ? await whyUnsent(session, config) : null;
+  if (reason !== null && !options.wait) printLine(context.io.stderr, `Queued; ${reason}`);
+  const ids = stored.map(({ id }) => id);
+  const outcomes = options.wait ? await awaitOutcomes(context, session, ids, { ...options, reason }) : [];
+  context.exit(exitCodeOfPush(outcomes));
+  const pushed = stored.map((entry) => ({ entry, outcome: outcomes.find(({ id }) => id === entry.id) }));
+  const texts = pushed.flatMap((one) => [...pushedTexts(one)]);
+  answer(context, options, oneOrAll(options, pushed.map(pushedDocument)), texts);
 }
+
+const oneOrAll = ({ batch }: PushOptions, documents: readonly object[]): object | null =>
+  batch ? { entries: documents } : (documents[0] ?? null);
 
 /** Opens the mirror; the faults of requests that no mirror could take are reported even if there is none. */
 async function openMirrorFor(config: Config, requests: readonly EntryRequest[]): Promise<Session> {
@@ -128,41 +137,6 @@ async function openMirrorFor(config: Config, requests: readonly EntryRequest[]):
   }
 }
 
-interface Job {
-  readonly session: Session;
-  readonly checked: readonly CheckedEntry[];
-  readonly options: PushOptions;
-}
-
-async function preview(
-  { io: { stdout } }: CommandContext,
-  { session, checked, options }: Job,
-): Promise<JsonObject[]> {
-  const previews: Preview[] = [];
-  for (const entry of checked) previews.push(await previewEntry(session, entry));
-  if (!options.json) for (const one of previews) printPreview(stdout, one);
-  return previews.map(previewDocument);
-}
-
-async function store(
-  context: CommandContext,
-  { session, checked, options, config }: Job & { readonly config: Config },
-): Promise<JsonObject[]> {
-  const { stdout, stderr } = context.io;
-  const stored = await storeChecked(session, checked, systemClock.now());
-  const reason = options.wait || config.outbound.writes === 'off' ? await whyUnsent(session, config) : null;
-  if (reason !== null && !options.wait) printLine(stderr, `Queued; ${reason}`);
-  const ids = stored.map(({ id }) => id);
-  const outcomes = options.wait ? await awaitOutcomes(context, { session, ids, options, reason }) : [];
-  context.exit(exitCodeOfPush(outcomes));
-  const pushed = stored.map((entry) => ({ entry, outcome: outcomes.find(({ id }) => id === entry.id) }));
-  if (!options.json) for (const one of pushed) printPushed(stdout, one);
-  return pushed.map(pushedDocument);
-}
-
-const WRITES_OFF = 'outbound.writes is off (BMS_WRITES): nothing is sent.';
-const NOT_SERVED = 'no bms-sync serve sends from this outbox: nothing is sent until one does.';
-
 /** Why nothing is sent at present, as far as the rows show; null where a live process sends. */
 async function whyUnsent(session: Session, { outbound }: Config): Promise<string | null> {
   const frozen = await readFrozen(session);
@@ -170,37 +144,28 @@ async function whyUnsent(session: Session, { outbound }: Config): Promise<string
     return `nothing is sent since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume`;
   const sends: Role = 'outbound';
   if (await isServed(session, sends, { now: systemClock.now(), isDead: createOwner().isDead })) return null;
-  return outbound.writes === 'off' ? WRITES_OFF : NOT_SERVED;
-}
-
-interface Awaited extends Pick<Job, 'session' | 'options'> {
-  readonly ids: readonly number[];
-  /** Why nothing is sent; null where something is. */
-  readonly reason: string | null;
+  return outbound.writes === 'off'
+    ? 'outbound.writes is off (BMS_WRITES): nothing is sent.'
+    : 'no bms-sync serve sends from this outbox: nothing is sent until one does.';
 }
 
 /** Waits until entries are done or cannot go on by themselves; where nothing is sent, only says why and reads their states once. */
 async function awaitOutcomes(
   { io: { stderr, signal } }: CommandContext,
-  { session, ids, options, reason }: Awaited,
+  session: Session,
+  ids: readonly number[],
+  { timeout = TIMEOUT_SECONDS, reason }: PushOptions & { readonly reason: string | null },
 ): Promise<readonly Entry[]> {
-  const { timeout = TIMEOUT_SECONDS } = options;
   const timeoutMs = reason === null ? timeout * 1000 : 0;
   const outcomes = await waitForEntries(session, ids, { clock: systemClock, timeoutMs, signal });
-  if (reason !== null && outcomes.some(isOnItsWay)) printLine(stderr, `Queued, not waited for: ${reason}`);
+  const isOnItsWay = outcomes.some(({ state }) => ['ready', 'sending', 'unsettled'].includes(state));
+  if (reason !== null && isOnItsWay) printLine(stderr, `Queued, not waited for: ${reason}`);
   return outcomes;
 }
 
-const isOnItsWay = ({ state }: Entry): boolean => ['ready', 'sending', 'unsettled'].includes(state);
-
-/**
- * Entries that the service refused or a person abandoned have failed; entries under way, or waiting for a person, are
- * incomplete.
- */
+/** Entries that the service refused or a person abandoned have failed; those under way, or waiting for a person, are incomplete. */
 function exitCodeOfPush(outcomes: readonly Entry[]): ExitCode {
   if (outcomes.every(({ state }) => state === 'done')) return EXIT.done;
-  const hasFailed = ({ state }: Entry): boolean => state === 'rejected' || state === 'abandoned';
-  return outcomes.every((outcome) => outcome.state === 'done' || hasFailed(outcome))
-    ? EXIT.failed
-    : EXIT.incomplete;
+  const ended = ['done', 'rejected', 'abandoned'];
+  return outcomes.every(({ state }) => ended.includes(state)) ? EXIT.failed : EXIT.incomplete;
 }

@@ -7,10 +7,9 @@ import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.ts';
-import { createCommand } from './parts/command.ts';
+import { answer, createCommand } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { portNumber, wholeNumber } from './parts/input.ts';
-import { printJson, printLine } from './parts/io.ts';
 
 const DEFAULT_PORT = 4010;
 
@@ -38,23 +37,16 @@ export function sandboxCommand(context: CommandContext): Command {
     .action((options: SandboxCommand) => runSandbox(context, options));
 }
 
-async function runSandbox(
-  { io }: CommandContext,
-  { faults, json, ...options }: SandboxCommand,
-): Promise<void> {
-  await using sandbox = await openSandbox({
-    ...options,
-    faults: faults === undefined ? [] : readFaults(faults),
-  });
-  if (json) printJson(io.stdout, { url: sandbox.url, token: sandbox.token });
-  else {
-    printLine(io.stdout, `The sandbox answers at ${sandbox.url}; Ctrl-C stops it.`);
-    printLine(
-      io.stdout,
-      `Try: BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} DATABASE_URL=file:./data/sandbox.db npx bms-sync pull`,
-    );
-  }
-  if (!io.signal.aborted) await once(io.signal, 'abort');
+async function runSandbox(context: CommandContext, command: SandboxCommand): Promise<void> {
+  const { signal } = context.io;
+  const faults = command.faults === undefined ? [] : readFaults(command.faults);
+  await using sandbox = await openSandbox({ ...command, faults });
+  const { url, token } = sandbox;
+  answer(context, command, { url, token }, [
+    `The sandbox answers at ${url}; Ctrl-C stops it.`,
+    `Try: BMS_BASE_URL=${url} BMS_TOKEN=${token} DATABASE_URL=file:./data/sandbox.db npx bms-sync pull`,
+  ]);
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 /** Starts a sandbox whose data end today. Apart, because tsc leaves a dynamic import beside `await using` as it is. */
@@ -68,11 +60,9 @@ function readFaults(path: string): readonly Fault[] {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`The faults file ${path} ${fileFault(error)}.`, {
-      code: 'usage.faults',
-      hint: 'Check its path; docs/sandbox.md shows one.',
-      cause: error,
-    });
+    const hint = 'Check its path; docs/sandbox.md shows one.';
+    const message = `The faults file ${path} ${fileFault(error)}.`;
+    throw new UsageError(message, { code: 'usage.faults', hint, cause: error });
   }
   return parseFaults(text);
 }

@@ -16,11 +16,7 @@ export function serveCommand(context: CommandContext): Command {
     .action(async (options: ServeOptions) => {
       const roles = rolesOf(options.only);
       const config = settingsOf(context, options);
-      await serve(config, {
-        roles,
-        logger: loggerOf(context, config),
-        signal: context.io.signal,
-      });
+      await serve(config, { roles, logger: loggerOf(context, config), signal: context.io.signal });
     });
 }
 
@@ -29,13 +25,7 @@ function rolesOf(only: string | undefined): readonly Role[] {
   if (only === undefined) return ROLES;
   const names = only.split(',').map((name) => name.trim());
   const unknown = names.filter((name) => !ROLES.some((role) => role === name));
-  if (unknown.length > 0)
-    throw new UsageError(
-      `There is no role "${unknown.join('", "')}"${didYouMean(unknown[0] ?? '', ROLES) || '.'}`,
-      {
-        code: 'usage.role',
-        hint: `The roles are: ${ROLES.join(', ')}.`,
-      },
-    );
-  return ROLES.filter((role) => names.includes(role));
+  if (unknown.length === 0) return ROLES.filter((role) => names.includes(role));
+  const message = `There is no role "${unknown.join('", "')}"${didYouMean(unknown[0] ?? '', ROLES) || '.'}`;
+  throw new UsageError(message, { code: 'usage.role', hint: `The roles are: ${ROLES.join(', ')}.` });
 }

@@ -1,92 +1,65 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
-import { openConfiguredSource } from '../app/open-source.ts';
 import { pullSettings } from '../app/pull.ts';
 import type { KindComparison } from '../report/verify/verify-kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
-import { systemClock } from '../lib/time/clock.ts';
-import { createOwner } from '../pull/run/parts.ts';
 import { verifyKinds } from '../runs/verify-kinds.ts';
 import type { VerifyReport } from '../runs/verify-kinds.ts';
-import { createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
+import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
-import { printJson, printLine, textTable } from './parts/io.ts';
-import type { Output } from './parts/io.ts';
-import { showingProgress } from './parts/progress.ts';
+import { textTable } from './parts/io.ts';
+import type { Text } from './parts/io.ts';
+import { readingService } from './parts/progress.ts';
 
 const DIFFERENCES_SHOWN = 20;
 
 export function verifyCommand(context: CommandContext): Command {
   return createCommand('verify', 'compare the mirror with the service, record by record')
     .argument('[kind...]', 'record kinds (default: all)')
-    .action((kinds: string[], options: CommonOptions) => runVerify(context, kinds, options));
+    .action(async (kinds: string[], options: CommonOptions) => {
+      const config = settingsOf(context, options);
+      const wanted = listedKinds(config, kinds);
+      const how = { of: wanted.length, open: openExistingMirror };
+      const report = await readingService(context, config, how, (parts) =>
+        verifyKinds(parts, wanted, pullSettings(config)),
+      );
+      answer(context, options, report, reportTexts(report));
+      context.exit(exitCodeOf(report));
+    });
 }
 
-async function runVerify(
-  context: CommandContext,
-  kinds: readonly string[],
-  options: CommonOptions,
-): Promise<void> {
-  const config = settingsOf(context, options);
-  const wanted = listedKinds(config, kinds);
-  const { signal } = context.io;
-  const report = await showingProgress(context.io, { of: wanted.length }, async ({ onProgress, stderr }) => {
-    const logger = loggerOf(context, config, stderr);
-    await using source = openConfiguredSource(config, { clock: systemClock, logger });
-    await using session = await openExistingMirror(config);
-    const parts = { session, source, clock: systemClock, owner: createOwner(), logger, onProgress, signal };
-    return await verifyKinds(parts, wanted, pullSettings(config));
-  });
-  if (options.json) printJson(context.io.stdout, report);
-  else printReport(context.io.stdout, report);
-  context.exit(exitCodeOf(report));
-}
-
-/**
- * A verification that could compare nothing has failed; one that found a difference, or could not compare everything, is
- * incomplete.
- */
+/** A verification that could compare nothing has failed; one that found a difference, or not compared all, is incomplete. */
 function exitCodeOf({ kinds }: VerifyReport): ExitCode {
   if (kinds.every(({ reason, differs }) => reason === null && differs === 0)) return EXIT.done;
-  return kinds.every(isBarred) ? EXIT.failed : EXIT.incomplete;
+  const isBarred = kinds.every(({ reason, same, moved, differs, quarantined }) => {
+    return reason !== null && reason !== 'interrupted' && same + moved + differs + quarantined === 0;
+  });
+  return isBarred ? EXIT.failed : EXIT.incomplete;
 }
 
-function isBarred({ reason, same, moved, differs, quarantined }: KindComparison): boolean {
-  return reason !== null && reason !== 'interrupted' && same + moved + differs + quarantined === 0;
+const COUNTS = ['same', 'moved', 'differs', 'missing', 'surplus', 'quarantined'] as const;
+
+/** One line a kind, the first differences, and advice. */
+function* reportTexts({ runId, durationMs, kinds }: VerifyReport): Iterable<Text> {
+  const rows = kinds.map((kind) => [kind.kind, ...COUNTS.map((name) => kind[name]), kind.reason]);
+  yield textTable(['kind', ...COUNTS, 'not compared'], rows);
+  yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
+  for (const { kind, detail } of kinds) if (detail !== null) yield `${kind}: ${detail}`;
+  yield* differenceTexts(kinds.filter(({ differs }) => differs > 0));
 }
 
-/** Prints a report for a person: one line a kind, the first differences, and advice. */
-function printReport(stdout: Output, { runId, durationMs, kinds }: VerifyReport): void {
-  const header = ['kind', 'same', 'moved', 'differs', 'missing', 'surplus', 'quarantined', 'not compared'];
-  const rows = kinds.map((kind) => [
-    kind.kind,
-    kind.same,
-    kind.moved,
-    kind.differs,
-    kind.missing,
-    kind.surplus,
-    kind.quarantined,
-    kind.reason,
-  ]);
-  printLine(stdout, textTable(header, rows));
-  printLine(stdout, `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`);
-  for (const { kind, detail } of kinds) if (detail !== null) printLine(stdout, `${kind}: ${detail}`);
-  printDifferences(stdout, kinds);
-}
-
-function printDifferences(stdout: Output, kinds: readonly KindComparison[]): void {
-  const wrong = kinds.filter(({ differs }) => differs > 0);
+function* differenceTexts(wrong: readonly KindComparison[]): Iterable<Text> {
   if (wrong.length === 0) return;
   const all = wrong.flatMap(({ kind, differences }) => differences.map((one) => ({ kind, ...one })));
   const rows = all
     .slice(0, DIFFERENCES_SHOWN)
     .map(({ kind, id, field, service, mirror }) => [kind, id, field, quoted(service), quoted(mirror)]);
-  printLine(stdout, '\nWhere the mirror is wrong:');
-  printLine(stdout, textTable(['kind', 'id', 'field', 'service', 'mirror'], rows));
-  if (all.length > rows.length) printLine(stdout, '… --json tells up to 100 a kind.');
+  yield '\nWhere the mirror is wrong:';
+  yield textTable(['kind', 'id', 'field', 'service', 'mirror'], rows);
+  if (all.length > rows.length) yield '… --json tells up to 100 a kind.';
   const repairs = wrong.flatMap(({ repair }) => repair ?? []);
-  if (repairs.length > 0) printLine(stdout, '\nTo read these records again:');
-  for (const repair of repairs) printLine(stdout, `  ${repair}`);
+  if (repairs.length > 0) yield '\nTo read these records again:';
+  for (const repair of repairs) yield `  ${repair}`;
 }
 
 /** In quotes, so that spaces and line ends at either side are seen; nothing if there is no value. */

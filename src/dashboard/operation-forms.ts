@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { OPERATIONS } from '../operations/all.ts';
-import { carryOut, inputOf } from '../operations/carry-out.ts';
+import { carryOut, inputOf } from '../operations/operation.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const back = z

@@ -11,35 +11,23 @@ interface WantedPage {
   readonly limit: number;
 }
 
-/** How long to wait where there is nothing yet. */
-interface ChangeWait {
-  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
-  readonly signal: AbortSignal;
-  readonly waitMs: number;
-}
-
-interface ChangePage {
-  readonly changes: readonly RecordedChange[];
-  /** Where to go on: up to here, nothing was left out. */
-  readonly next: number;
-}
-
-const POLL_MS = 250;
-
-/** Reads the first events after a `seq`. */
-export async function readPage(db: Queryable, { after, kind, limit }: WantedPage): Promise<ChangePage> {
+/** Reads the first events after a `seq`. `next` is where to go on: up to there, nothing was left out. */
+export async function readPage(db: Queryable, { after, kind, limit }: WantedPage) {
   const upTo = await latestSeq(db);
   const changes = upTo > after ? await readChanges(db, { after, upTo, kind, limit }) : [];
   const last = changes.length < limit ? upTo : (changes.at(-1)?.seq ?? upTo);
   return { changes, next: Math.max(after, last) };
 }
 
-/** Reads the first events after a `seq`; where there are none, waits a while for the first. */
+const POLL_MS = 250;
+
+/** Reads the first events after a `seq`; where there are none, waits up to `waitMs` for the first. */
 export async function awaitChanges(
   db: Queryable,
   wanted: WantedPage,
-  { clock, signal, waitMs }: ChangeWait,
-): Promise<ChangePage> {
+  waiting: { readonly clock: Clock; readonly signal: AbortSignal; readonly waitMs: number },
+) {
+  const { clock, signal, waitMs } = waiting;
   const deadline = clock.monotonicMs() + waitMs;
   for (let after = wanted.after; ;) {
     const page = await readPage(db, { ...wanted, after });
@@ -55,11 +43,6 @@ export interface FollowOptions {
   readonly kind?: string | undefined;
 }
 
-interface FollowParts {
-  readonly clock: Pick<Clock, 'sleep'>;
-  readonly signal: AbortSignal;
-}
-
 const FOLLOW_MS = 1_000;
 
 /**
@@ -72,7 +55,7 @@ const FOLLOW_MS = 1_000;
 export async function* followChanges(
   db: Queryable,
   { after, kind }: FollowOptions,
-  { clock, signal }: FollowParts,
+  { clock, signal }: { readonly clock: Pick<Clock, 'sleep'>; readonly signal: AbortSignal },
 ): AsyncGenerator<RecordedChange> {
   let cursor = after;
   while (!signal.aborted) {

@@ -17,18 +17,18 @@ import type { RowOf } from '../db/rows/rows.ts';
  */
 export type RecordedChange = RowOf<typeof CHANGES>;
 
-interface ChangesWanted {
+interface ChangeRange {
   /** Events after this `seq`; 0 for all. */
   readonly after: number;
-  /** Events up to this `seq`. */
   readonly upTo?: number;
   readonly kind?: string | undefined;
-  readonly limit: number;
 }
 
 /** Reads the first events after a `seq`, in the order of `seq`. */
-export async function readChanges(db: Queryable, wanted: ChangesWanted): Promise<RecordedChange[]> {
-  const { after, upTo = Number.MAX_SAFE_INTEGER, kind, limit } = wanted;
+export async function readChanges(
+  db: Queryable,
+  { after, upTo = Number.MAX_SAFE_INTEGER, kind, limit }: ChangeRange & { readonly limit: number },
+): Promise<RecordedChange[]> {
   const range = sql`seq > ${after} and seq <= ${upTo}${ofKind(kind)}`;
   return select(db, CHANGES, sql`where ${range} order by seq limit ${limit}`);
 }
@@ -38,7 +38,7 @@ const PAGE = 500;
 /** Hands out all events after a `seq` and up to another, a page at a time; ends early where the signal is aborted. */
 export async function* changesBetween(
   db: Queryable,
-  { after, upTo, kind }: { after: number; upTo: number; kind: string | undefined },
+  { after, upTo, kind }: Required<ChangeRange>,
   signal: AbortSignal,
 ): AsyncGenerator<RecordedChange> {
   for (let from = after; from < upTo && !signal.aborted;) {
@@ -55,7 +55,6 @@ export async function readChangesOf(db: Queryable, seqs: readonly number[]): Pro
 }
 
 interface LatestWanted {
-  /** Only events before this `seq`. */
   readonly before?: number | undefined;
   readonly kind?: string | undefined;
   /** Only events of this record of the kind. */
@@ -88,11 +87,8 @@ export async function seqBeforeLatest(
   kind: string | undefined,
   count: number,
 ): Promise<number> {
-  const first = await readNumber(
-    db,
-    sql`select min(seq) from (
-      select seq from changes where seq > 0${ofKind(kind)} order by seq desc limit ${count}) latest`,
-  );
+  const latest = sql`select seq from changes where seq > 0${ofKind(kind)} order by seq desc limit ${count}`;
+  const first = await readNumber(db, sql`select min(seq) from (${latest}) latest`);
   return first === null ? latestSeq(db) : first - 1;
 }
 

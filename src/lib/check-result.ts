@@ -12,21 +12,20 @@ export interface CheckResult {
   readonly hint: string | null;
 }
 
-export const passed = (name: string, detail: string): CheckResult => ({
-  name,
-  ok: true,
-  code: null,
-  detail,
-  hint: null,
-});
+export function passed(name: string, detail: string): CheckResult {
+  return { name, ok: true, code: null, detail, hint: null };
+}
+
+export function faulty(name: string, code: string, detail: string, hint: string | null): CheckResult {
+  return { name, ok: false, code, detail, hint };
+}
 
 /** Runs one check: an error that it throws is the fault found. */
 export async function check(name: string, look: () => Promise<string>): Promise<CheckResult> {
   try {
     return passed(name, await look());
   } catch (error) {
-    if (error instanceof SyncError)
-      return { name, ok: false, code: error.code, detail: error.message, hint: error.hint ?? null };
+    if (error instanceof SyncError) return faulty(name, error.code, error.message, error.hint ?? null);
     throw error;
   }
 }

@@ -13,8 +13,6 @@ export const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) 
 
 /** Our own number of an entry or a run. */
 export const rowId = wholeNumber(1).describe('number of the entry or the run');
-
-/** Our own number of an entry or a run, in a path. */
 export const rowPath = z.strictObject({ id: rowId });
 
 const LARGEST_ID = 2n ** 63n - 1n;
@@ -41,31 +39,22 @@ export const kindText = z.string().max(100).describe('name of a record kind');
 
 /** The name of one of these kinds; the routes refuse others, and list the known ones. */
 export const kindName = (kinds: readonly Pick<Kind, 'name'>[]) =>
-  z
-    .string()
-    .max(100)
-    .meta({ description: 'name of a record kind', enum: kinds.map(({ name }) => name) });
+  kindText.meta({ description: 'name of a record kind', enum: kinds.map(({ name }) => name) });
 
 const namesOf = (kinds: readonly Kind[]): readonly string[] => kinds.map(({ name }) => name);
-const listOf = (kinds: readonly Kind[]): string => `The kinds are: ${namesOf(kinds).join(', ')}.`;
 
 /** @throws {UsageError} `record.unknown_kind`. */
 export function requireKind(kinds: readonly Kind[], name: string): Kind {
   const kind = kinds.find((known) => known.name === name);
   if (kind !== undefined) return kind;
-  throw unknownKind(kinds, name, 'record.unknown_kind');
+  throw refusal('There is no such record kind', 'record.unknown_kind', name, kinds);
 }
 
 /** @throws {UsageError} `usage.kind` if a filter names an unknown kind. */
 export function checkKind(kinds: readonly Kind[], name: string | undefined): void {
-  if (name !== undefined && !namesOf(kinds).includes(name)) throw unknownKind(kinds, name, 'usage.kind');
+  if (name !== undefined && !namesOf(kinds).includes(name))
+    throw refusal('There is no such record kind', 'usage.kind', name, kinds);
 }
-
-const unknownKind = (kinds: readonly Kind[], name: string, code: string): UsageError =>
-  new UsageError(`There is no such record kind${didYouMean(name, namesOf(kinds)) || '.'}`, {
-    code,
-    hint: listOf(kinds),
-  });
 
 /**
  * The kinds of a pull, each once; none named means all that have a list.
@@ -77,9 +66,11 @@ export function pulledKinds(kinds: readonly Kind[], names: readonly string[]): r
   const wanted = names.length === 0 ? namesOf(listed) : [...new Set(names)];
   const wrong = wanted.find((name) => !namesOf(listed).includes(name));
   if (wrong === undefined) return wanted;
-  const meant = didYouMean(wrong, namesOf(listed)) || '.';
-  throw new UsageError(`Not all of these are record kinds with a list${meant}`, {
-    code: 'usage.kind',
-    hint: listOf(listed),
-  });
+  throw refusal('Not all of these are record kinds with a list', 'usage.kind', wrong, listed);
+}
+
+function refusal(message: string, code: string, name: string, kinds: readonly Kind[]): UsageError {
+  const names = namesOf(kinds);
+  const meant = didYouMean(name, names) || '.';
+  return new UsageError(message + meant, { code, hint: `The kinds are: ${names.join(', ')}.` });
 }

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
@@ -66,6 +66,29 @@ function checked<Input extends Members>(input: Input, given: unknown): z.output<
   throw new UsageError(`${faults.join('; ')}.`, { code: 'usage.input' });
 }
 
+/** The schemas of the path and of the body; `more` are further members of the body. */
+export function inputOf(operation: AnyOperation, more: z.ZodRawShape = {}) {
+  const places = placesIn(operation);
+  const members = Object.entries(operation.input.shape);
+  const params = z.strictObject(Object.fromEntries(members.filter(([name]) => places.includes(name))));
+  const rest = members.filter(([name]) => !places.includes(name));
+  const body = z.strictObject({ ...Object.fromEntries(rest), ...more });
+  const mayLack = body.safeParse({}).success;
+  return { ...(places.length > 0 && { params }), body: mayLack ? body.nullable() : body };
+}
+
+/** Carries an operation out with those of its members that are given, and wakes the engine: rows may have become due. */
+export async function carryOut(
+  operation: AnyOperation,
+  parts: Omit<OperationParts, 'signal'> & { readonly closing: AbortSignal; readonly wakeEngine: () => void },
+  given: object,
+): Promise<JsonObject> {
+  const known = Object.entries(given).filter(([name]) => name in operation.input.shape);
+  const document = await operation.run({ ...parts, signal: parts.closing }, Object.fromEntries(known));
+  parts.wakeEngine();
+  return document;
+}
+
 /** The members of the input that stand in the path. */
-export const placesIn = ({ path }: Pick<AnyOperation, 'path'>): readonly string[] =>
+const placesIn = ({ path }: Pick<AnyOperation, 'path'>): readonly string[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);

@@ -3,10 +3,8 @@ import { abandonEntry, adoptRecord, retryEntry } from '../outbound/decisions/dec
 import type { DecidedEntry } from '../outbound/decisions/decide.ts';
 import { entryDocument, STATES } from '../outbound/decisions/entry-list.ts';
 import { resumeSends } from '../outbound/freeze.ts';
-import { recordIdOrNumber, rowId } from './inputs.ts';
+import { recordIdOrNumber, rowPath } from './inputs.ts';
 import { operation } from './operation.ts';
-
-const ofEntry = z.strictObject({ id: rowId });
 
 /** The entry after the decision. */
 const decided = z.looseObject({ id: z.int(), state: z.enum(STATES), warning: z.string().nullable() });
@@ -21,7 +19,7 @@ export const retry = operation({
     summary: 'look for an entry once more, and send it if it is not there',
     notice: 'The entry gets another try.',
   },
-  input: ofEntry,
+  input: rowPath,
   answer: decided,
   run: async ({ session, clock }, { id }) => documentOf(await retryEntry(session, id, clock.now())),
 });
@@ -34,7 +32,7 @@ export const adopt = operation({
     summary: 'say which record of the mirror a create has made: nothing is sent for it',
     notice: 'Adopted: the entry is done, and nothing is sent for it.',
   },
-  input: ofEntry.extend({ recordId: recordIdOrNumber }),
+  input: rowPath.extend({ recordId: recordIdOrNumber }),
   answer: decided,
   run: async ({ session, kinds, clock }, { id, recordId }) =>
     documentOf(await adoptRecord(session, { kinds, id, recordId, now: clock.now() })),
@@ -48,7 +46,7 @@ export const abandon = operation({
     summary: 'give an entry up: nothing more is sent for it',
     notice: 'Abandoned: nothing more is sent for the entry.',
   },
-  input: ofEntry,
+  input: rowPath,
   answer: decided,
   run: async ({ session, clock }, { id }) => documentOf(await abandonEntry(session, id, clock.now())),
 });
@@ -59,11 +57,7 @@ export const resume = operation({
   role: 'operator',
   words: { summary: 'let sends go on after a database was restored', notice: 'Sends go on.' },
   input: z.strictObject({}),
-  answer: z.object({
-    wasFrozen: z.boolean(),
-    reason: z.string().optional(),
-    since: z.string().optional(),
-  }),
+  answer: z.object({ wasFrozen: z.boolean(), reason: z.string().optional(), since: z.string().optional() }),
   run: async ({ session, sendMark }) => {
     const frozen = await resumeSends(session, (await sendMark.read()) ?? 0);
     return { wasFrozen: frozen !== null, ...frozen };

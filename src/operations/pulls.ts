@@ -23,9 +23,8 @@ export const pull = operation({
   run: async ({ session, kinds: known, clock, via }, { kinds: names }) => {
     const kinds = pulledKinds(known, names);
     await session.makeDurable(); // Who was told that it is requested will not ask again: the run must survive a power cut.
-    const runId = await session.atomically((tx) =>
-      requestPull(tx, { kinds, request: via, now: clock.now() }),
-    );
+    const wanted = { kinds, request: via, now: clock.now() };
+    const runId = await session.atomically((tx) => requestPull(tx, wanted));
     return { runId, state: 'requested', kinds };
   },
 });

@@ -11,22 +11,19 @@ import type { Json } from '../lib/json/json.ts';
 import { kindText, requireKind } from './inputs.ts';
 import { operation } from './operation.ts';
 
-const NAME = 'expected a name: letters, digits, _ and -, 64 at most';
 const endpointName = z
   .string()
-  .regex(/^[\w-]{1,64}$/, NAME)
+  .regex(/^[\w-]{1,64}$/, 'expected a name: letters, digits, _ and -, 64 at most')
   .describe('name of the endpoint');
 
 const named = z.strictObject({ name: endpointName });
 const standing = z.object({ name: z.string(), state: z.enum(['active', 'disabled']) });
-const revealed = z.object({
-  name: z.string(),
-  url: z.string(),
-  secret: z.string().describe('shown this once'),
-});
+const secret = z.string().describe('shown this once');
+const revealed = z.object({ name: z.string(), url: z.string(), secret });
 
 export const FORMATS = ['json', 'slack', 'teams', 'text'] as const;
 const CHANGES = ['created', 'updated', 'deleted', 'restored'] as const;
+const fieldName = z.string().regex(/^\w{1,64}$/);
 
 export const add = operation({
   name: 'add',
@@ -42,11 +39,7 @@ export const add = operation({
       .max(4)
       .nullish()
       .describe(`only these changes: ${CHANGES.join(', ')}`),
-    fields: z
-      .array(z.string().regex(/^\w{1,64}$/))
-      .max(100)
-      .nullish()
-      .describe('only updates of one of these fields'),
+    fields: z.array(fieldName).max(100).nullish().describe('only updates of one of these fields'),
     format: z.enum(FORMATS).default('json').describe('of a chat room, which is told what may need a person'),
   }),
   answer: revealed,
@@ -95,9 +88,7 @@ export const enable = operation({
   },
   input: named,
   answer: standing,
-  run: async ({ session, clock }, { name }) => ({
-    ...(await enableEndpoint(session, { name, now: clock.now() })),
-  }),
+  run: ({ session, clock }, { name }) => enableEndpoint(session, { name, now: clock.now() }),
 });
 
 export const disable = operation({
@@ -110,9 +101,7 @@ export const disable = operation({
   },
   input: named,
   answer: standing,
-  run: async ({ session, clock }, { name }) => ({
-    ...(await disableEndpoint(session, { name, now: clock.now() })),
-  }),
+  run: ({ session, clock }, { name }) => disableEndpoint(session, { name, now: clock.now() }),
 });
 
 const isSeq = (value: unknown): boolean =>
@@ -140,9 +129,8 @@ export const replay = operation({
       }),
   }),
   answer: z.object({ name: z.string(), after: z.int() }),
-  run: async ({ session, clock }, { name, after = null }) => ({
-    ...(await replayEvents(session, { name, after, now: clock.now() })),
-  }),
+  run: ({ session, clock }, { name, after = null }) =>
+    replayEvents(session, { name, after, now: clock.now() }),
 });
 
 export const test = operation({
@@ -160,7 +148,5 @@ export const test = operation({
     responseStart: z.string().nullable(),
     durationMs: z.int(),
   }),
-  run: async ({ session, clock, signal, webhooks }, { name }) => ({
-    ...(await testEndpoint({ session, clock, signal, ...webhooks }, name)),
-  }),
+  run: async (parts, { name }) => ({ ...(await testEndpoint(parts, parts.webhooks.allowHosts, name)) }),
 });

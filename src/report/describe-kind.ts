@@ -32,18 +32,31 @@ interface KindFacts {
 
 /** Describes a record kind: documented fields first, then fields that were seen elsewhere, then discovered ones. */
 export function describeKind({ kind, isDocumented, seen }: KindFacts): KindDescription {
-  const { name, list, create, update, naturalKey, repeats, fields, hints } = kind;
+  const { name, list, retrieve, create, update, naturalKey, repeats, fields, hints } = kind;
   const isWritten = create !== null || update !== null;
-  const shown = new Set(create?.body);
-  const describe = (field: Field, known: FieldDescription['known']): FieldDescription =>
-    describeField(field, { known, isWritten, shownInCreate: shown, seen });
+  const describe = (field: Field, known: FieldDescription['known']): FieldDescription => {
+    const { items } = field;
+    const writeName = field.write?.name ?? field.name;
+    return {
+      ...typeOf(field),
+      known,
+      seen: seen && seen.has(field.name),
+      write: isWritten && field.name !== 'id' ? { name: writeName, form: formWords(field) } : null,
+      shownInCreate: create !== null && create.body.includes(writeName),
+      items: items === undefined ? null : items.map(typeOf),
+    };
+  };
   const named = new Set([...fields, ...hints].map((field) => field.name));
   const discovered = [...(seen ?? [])].filter(([field]) => !named.has(field));
   return {
     kind: name,
     declaredBy: isDocumented ? 'documentation' : 'settings',
     list: list && { path: list.path, paging: list.paging, order: list.order },
-    retrieve: retrieveOf(kind),
+    retrieve: retrieve && {
+      path: retrieve.path,
+      usable: retrieve.misprint === undefined,
+      note: retrieve.misprint ?? null,
+    },
     create: create && { path: create.path, shown: create.body },
     update: update && { path: update.path, shown: update.body },
     naturalKey: naturalKey === 'all sent fields' ? null : naturalKey,
@@ -51,15 +64,9 @@ export function describeKind({ kind, isDocumented, seen }: KindFacts): KindDescr
     fields: [
       ...fields.map((field) => describe(field, isDocumented ? 'documented' : 'declared')),
       ...hints.map((field) => describe(field, 'seen elsewhere')),
-      ...discovered.map(([field, { type }]) => describeDiscovered(field, { type, isWritten })),
+      ...discovered.map(([field, { type }]) => describeDiscovered(field, type, isWritten)),
     ],
   };
-}
-
-function retrieveOf({ retrieve }: Kind): KindDescription['retrieve'] {
-  if (retrieve === null) return null;
-  const { path, misprint } = retrieve;
-  return { path, usable: misprint === undefined, note: misprint ?? null };
 }
 
 /** The facts about a field, and how it is written. */
@@ -88,47 +95,18 @@ export interface FieldDescription {
 
 type ItemDescription = Pick<FieldDescription, 'name' | 'type' | 'scale' | 'meaning' | 'refersTo'>;
 
-interface FieldFacts extends Pick<FieldDescription, 'known'> {
-  /** Whether records of the kind can be written. */
-  readonly isWritten: boolean;
-  /** Names of a write. */
-  readonly shownInCreate: ReadonlySet<string>;
-  readonly seen: ReadonlyMap<string, unknown> | null;
-}
-
-/** Describes a field of the catalogue or of the settings. */
-function describeField(
-  field: Field,
-  { known, isWritten, shownInCreate, seen }: FieldFacts,
-): FieldDescription {
-  const writeName = field.write?.name ?? field.name;
-  const { items } = field;
-  return {
-    ...typeOf(field),
-    known,
-    seen: seen && seen.has(field.name),
-    write: isWritten && field.name !== 'id' ? { name: writeName, form: formWords(field) } : null,
-    shownInCreate: shownInCreate.has(writeName),
-    items: items === undefined ? null : items.map(typeOf),
-  };
-}
-
 function typeOf(field: Field): ItemDescription {
   const { name, type, scale = null, refersTo = null } = field;
   return { name, type, scale, meaning: typeWords(field), refersTo };
 }
 
 /** Describes a field that only this mirror knows, by the values that it has shown. */
-function describeDiscovered(
-  name: string,
-  { type, isWritten }: Pick<FieldFacts, 'isWritten'> & Pick<KnownField, 'type'>,
-): FieldDescription {
-  const words = type === 'none' ? 'unknown: only empty values were seen' : typeWords({ name, type });
+function describeDiscovered(name: string, type: KnownField['type'], isWritten: boolean): FieldDescription {
   return {
     name,
     type,
     scale: null,
-    meaning: words,
+    meaning: type === 'none' ? 'unknown: only empty values were seen' : typeWords({ name, type }),
     refersTo: null,
     known: 'discovered',
     seen: true,

@@ -5,31 +5,27 @@ import { errorCode, SyncError, UsageError } from '../lib/sync-error.ts';
 import { sqlitePath } from '../db/open-session.ts';
 import { isReplaceable } from '../db/sqlite/snapshot-file.ts';
 
-/** The mirror that a file must not overwrite. */
-interface MirrorPlace {
-  readonly database: { readonly url: string };
-}
-
 /**
  * The whole path of a file that a command is to write; an existing one will be replaced.
  *
+ * @param mirrorUrl The address of the mirror, which must not be overwritten.
  * @throws {UsageError} `usage.file` where its folder is missing, it is a folder itself, or it is the mirror.
  */
-export function outputFile(mirror: MirrorPlace, file: string): string {
+export function outputFile(mirrorUrl: string, file: string): string {
   const path = resolve(file);
   const refuse = (what: string, hint: string): UsageError =>
     new UsageError(`${file} ${what}`, { code: 'usage.file', hint });
   if (statOf(dirname(path))?.isDirectory() !== true)
     throw refuse('cannot be written: there is no such folder.', 'Create the folder, or name another file.');
   if (statOf(path)?.isDirectory() === true) throw refuse('is a folder, not a file.', 'Name a file in it.');
-  if (isMirror(mirror, path))
+  if (isMirror(mirrorUrl, path))
     throw refuse('is the mirror itself, or belongs to it.', 'Name another file: it would be overwritten.');
   return path;
 }
 
 /** The whole path of a snapshot. @throws {UsageError} As `outputFile`, and for a file that is no snapshot. */
-export function snapshotFile(mirror: MirrorPlace, file: string): string {
-  const path = outputFile(mirror, file);
+export function snapshotFile(mirrorUrl: string, file: string): string {
+  const path = outputFile(mirrorUrl, file);
   if (isReplaceable(path)) return path;
   throw new UsageError(`${file} is no snapshot, and would be overwritten.`, {
     code: 'usage.file',
@@ -38,8 +34,8 @@ export function snapshotFile(mirror: MirrorPlace, file: string): string {
 }
 
 /** By name, and by the file that a link leads to. */
-function isMirror({ database }: MirrorPlace, path: string): boolean {
-  const mirror = sqlitePath(database.url);
+function isMirror(mirrorUrl: string, path: string): boolean {
+  const mirror = sqlitePath(mirrorUrl);
   if (mirror === null) return false;
   const names = ['', '-wal', '-shm', '-journal'].map((end) => `${resolve(mirror)}${end}`);
   const own = statOf(mirror);

@@ -8,7 +8,6 @@ import { notSwept, withZone } from '../pull/pull-kinds.ts';
 import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 
-type Run = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 type Parts = Pick<PullParts, 'session' | 'clock' | 'logger' | 'owner' | 'signal' | 'onProgress'>;
 
 const LOOK_MS = 500;
@@ -30,25 +29,22 @@ export async function handOverPull(parts: Parts, request: PullRequest): Promise<
   logger.info({ runId }, 'asked the background service for it');
   const { run, detail } = await follow(parts, runId);
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
-  const unread = { reason: 'interrupted', detail };
-  const reports = request.kinds.map(
-    (kind) => run.reports.find((report) => report.kind === kind.name) ?? notSwept(kind, unread),
-  );
+  const reports = request.kinds.map((kind) => {
+    const report = run.reports.find((one) => one.kind === kind.name);
+    return report ?? notSwept(kind, { reason: 'interrupted', detail });
+  });
   const startedAt = run.startedAt === null ? clock.now() : instantOf(run.startedAt);
   return { runId, startedAt: startedAt.toISOString(), durationMs, kinds: reports.map(withZone) };
 }
 
-interface Followed {
-  readonly run: Run;
-  /** What became of the kinds that have no report. */
-  readonly detail: string;
-}
-
-async function follow(parts: Parts, runId: number): Promise<Followed> {
-  const { clock, signal, onProgress } = parts;
+/** Follows a run for as long as it can be waited for. `detail` says what became of the kinds that have no report. */
+async function follow(parts: Parts, runId: number) {
+  const { session, clock, signal, onProgress } = parts;
   const told = new Set<string>();
   for (;;) {
-    const run = await findUnlessFailed(parts, runId);
+    const run = await findRun(session, runId, clock.now());
+    if (run === null) throw failed(runId, 'its row is gone');
+    if (run.state === 'failed') throw failed(runId, run.reason ?? 'its row is gone');
     for (const { kind, pages, rows } of run.reports) {
       if (!told.has(kind)) onProgress?.({ kind, pages, lastPage: pages, rows });
       told.add(kind);
@@ -63,15 +59,11 @@ async function follow(parts: Parts, runId: number): Promise<Followed> {
   }
 }
 
-/** @throws {SyncError} `run.failed` */
-async function findUnlessFailed({ session, clock }: Parts, runId: number): Promise<Run> {
-  const run = await findRun(session, runId, clock.now());
-  if (run !== null && run.state !== 'failed') return run;
-  throw new SyncError(`Run ${runId} of the background service failed: ${run?.reason ?? 'its row is gone'}`, {
+const failed = (runId: number, reason: string): SyncError =>
+  new SyncError(`Run ${runId} of the background service failed: ${reason}`, {
     code: 'run.failed',
     hint: `See its log, and bms-sync runs show ${runId}.`,
   });
-}
 
 const isServedNow = ({ session, clock, owner }: Parts): Promise<boolean> =>
   isServed(session, 'pulls', { now: clock.now(), isDead: owner.isDead });

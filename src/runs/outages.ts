@@ -11,11 +11,10 @@ interface WatchParts {
   readonly logger: Logger;
 }
 
-/** Reads and writes have connections of their own: the database is back once both have answered. */
-const READS = 'reads';
-const WRITES = 'writes';
-
-/** Tells in the log when the database goes away and comes back, by the calls of this session. */
+/**
+ * Tells in the log when the database goes away and comes back, by the calls of this session. Reads and writes have connections of
+ * their own: the database is back once both have answered.
+ */
 export function watchDatabase(session: Session, parts: WatchParts): Session {
   const log = createOutageLog(parts, { event: 'database', name: 'the database' });
   const watched = async <T>(part: string, call: () => Promise<T>): Promise<T> => {
@@ -30,8 +29,8 @@ export function watchDatabase(session: Session, parts: WatchParts): Session {
   };
   return {
     ...session,
-    query: (statement) => watched(READS, () => session.query(statement)),
-    atomically: (work) => watched(WRITES, () => session.atomically(work)),
+    query: (statement) => watched('reads', () => session.query(statement)),
+    atomically: (work) => watched('writes', () => session.atomically(work)),
   };
 }
 
@@ -41,11 +40,21 @@ export function watchService(source: Source, parts: WatchParts): Source {
   const failed = (error: unknown): void => {
     if (error instanceof SourceError && AWAY_REASONS.includes(error.reason)) log.failed(error);
   };
+  async function* watched<T>(pages: AsyncIterable<T>): AsyncIterable<T> {
+    try {
+      for await (const page of pages) {
+        log.answered();
+        yield page;
+      }
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+  }
   return {
     ...source,
-    sweep: (kind, options) => watchedPages(source.sweep(kind, options), { answered: log.answered, failed }),
-    pages: (kind, range, options) =>
-      watchedPages(source.pages(kind, range, options), { answered: log.answered, failed }),
+    sweep: (kind, options) => watched(source.sweep(kind, options)),
+    pages: (kind, range, options) => watched(source.pages(kind, range, options)),
     retrieve: async (kind, id, options) => {
       try {
         const retrieved = await source.retrieve(kind, id, options);
@@ -58,32 +67,11 @@ export function watchService(source: Source, parts: WatchParts): Source {
     },
     write: async (request, options) => {
       const answer = await source.write(request, options);
-      if (answer.is === 'answered' && isUsable(answer.status)) log.answered();
-      if (answer.is === 'unsent' && isCode(answer.why))
+      if (answer.is === 'answered' && answer.status < 500 && answer.status !== 429) log.answered();
+      // A network's code, unlike our own words for a send that was not to be.
+      if (answer.is === 'unsent' && /^[A-Z]/.test(answer.why))
         log.failed(Object.assign(new Error(answer.why), { code: answer.why }));
       return answer;
     },
   };
-}
-
-const isUsable = (status: number): boolean => status < 500 && status !== 429;
-
-/** A network's code, unlike our own words for a send that was not to be. */
-const isCode = (why: string): boolean => /^[A-Z]/.test(why);
-
-interface Watching {
-  readonly answered: () => void;
-  readonly failed: (error: unknown) => void;
-}
-
-async function* watchedPages<T>(pages: AsyncIterable<T>, { answered, failed }: Watching): AsyncIterable<T> {
-  try {
-    for await (const page of pages) {
-      answered();
-      yield page;
-    }
-  } catch (error) {
-    failed(error);
-    throw error;
-  }
 }

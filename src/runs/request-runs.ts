@@ -62,7 +62,7 @@ const BACK_MS = 60_000;
 
 /** Creates the check that requests a schedule's run if it has come due since the check before. */
 export function createScheduleCheck(parts: ScheduleParts, schedule: Schedule): () => Promise<void> {
-  const { cron, timezone } = schedule;
+  const { name, cron, timezone, kinds } = schedule;
   let dealtWith: Date | null = null;
   let next: Date | null = null; // Known between two slots: a check costs nothing then.
   return async () => {
@@ -73,7 +73,15 @@ export function createScheduleCheck(parts: ScheduleParts, schedule: Schedule): (
     }
     if (now <= dealtWith || (next !== null && now < next)) return;
     const slot = dueSlot({ cron, timezone, lastSlot: next ?? dealtWith, now }) ?? next;
-    if (slot !== null) await requestDue(parts, schedule, { slot, now });
+    if (slot !== null) {
+      const end = await request(parts, { slot, now, schedule: name, kinds });
+      const message =
+        end.is === 'served'
+          ? `the schedule ${name} gets no run: its kinds are asked for or being read already`
+          : 'a schedule has come due: its run is asked for';
+      if (end.is !== 'taken')
+        parts.logger.debug({ ...end, schedule: name, slot: slot.toISOString() }, message);
+    }
     dealtWith = now;
     next = nextSlot(cron, timezone, now);
   };
@@ -81,10 +89,7 @@ export function createScheduleCheck(parts: ScheduleParts, schedule: Schedule): (
 
 const isFarBefore = (now: Date, mark: Date): boolean => now.getTime() < mark.getTime() - BACK_MS;
 
-/**
- * Reads the instant up to which slots are handled: a schedule begins at its first check, and again where a wrong clock was
- * corrected.
- */
+/** Reads the instant up to which slots are handled: a schedule begins at its first check, and again after a wrong clock. */
 async function readStart({ session }: ScheduleParts, { name }: Schedule, now: Date): Promise<Date> {
   const mark = await readMark(session, name);
   if (mark !== null && !isFarBefore(now, mark)) return mark;
@@ -92,25 +97,10 @@ async function readStart({ session }: ScheduleParts, { name }: Schedule, now: Da
   return now;
 }
 
-async function requestDue(
-  parts: ScheduleParts,
-  { name: schedule, kinds }: Schedule,
-  due: Pick<SlotRequest, 'slot' | 'now'>,
-): Promise<void> {
-  const end = await request(parts, { ...due, schedule, kinds });
-  if (end.is === 'taken') return;
-  const isOpen = `the schedule ${schedule} gets no run: its kinds are asked for or being read already`;
-  const message = end.is === 'served' ? isOpen : 'a schedule has come due: its run is asked for';
-  parts.logger.debug({ ...end, schedule, slot: due.slot.toISOString() }, message);
-}
-
 const request = ({ session, isDead }: ScheduleParts, due: Omit<SlotRequest, 'isDead'>): Promise<SlotEnd> =>
   session.atomically((tx) => requestSlot(tx, { ...due, isDead }));
 
-/**
- * Creates the check that requests a first pull, once, of the scheduled kinds that were never read to the end: they do not wait
- * for their slots.
- */
+/** Creates the check that requests a first pull, once, of the scheduled kinds that were never read: they do not wait for slots. */
 export function createFirstReads(parts: ScheduleParts, scheduled: readonly string[]): () => Promise<void> {
   let isDone = false;
   return async () => {
@@ -120,11 +110,8 @@ export function createFirstReads(parts: ScheduleParts, scheduled: readonly strin
     const kinds = scheduled.filter((kind) => !swept.has(kind));
     const due = { schedule: 'first_read', slot: now, kinds, now }; // Processes that start together request one run.
     const end = kinds.length === 0 ? null : await request(parts, due);
-    if (end?.is === 'requested')
-      parts.logger.info(
-        { runId: end.runId, kinds },
-        'kinds that are scheduled and were never read are read now',
-      );
+    const message = 'kinds that are scheduled and were never read are read now';
+    if (end?.is === 'requested') parts.logger.info({ runId: end.runId, kinds }, message);
     isDone = true;
   };
 }

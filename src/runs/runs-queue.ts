@@ -9,7 +9,7 @@ import { goneOwners } from '../mirror/runs/worker-store.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import type { PullSettings } from './verify-kinds.ts';
-import { beginTelling, tellRun } from './tell-run.ts';
+import { watchRun } from './tell-run.ts';
 
 interface RunRules {
   readonly settings: PullSettings;
@@ -38,34 +38,21 @@ export function createRunsQueue(parts: PullParts, rules: RunRules): WorkQueue {
   };
 }
 
-async function workRun(parts: PullParts, rules: RunRules, ref: WorkRef): Promise<void> {
-  const { session, clock, owner } = parts;
-  const beginning = await beginTelling(parts, ref.id);
+/** Works a run if it can be claimed; a fault of its own ends it, and no other. */
+async function workRun(parts: PullParts, { settings, kindsNamed }: RunRules, ref: WorkRef): Promise<void> {
+  const { session, clock, owner, signal } = parts;
+  const runId = ref.id;
+  const tellRun = await watchRun(parts, runId);
   const claim = { ...ref, owner: owner.name, now: clock.now() };
   const names = await session.atomically((tx) => claimRun(tx, claim));
   if (names === null) return;
-  await carryOut(parts, rules, { runId: ref.id, names });
-  await tellRun(parts, beginning);
-}
-
-interface ClaimedRun {
-  readonly runId: number;
-  readonly names: readonly string[];
-}
-
-/** Works a claimed run; a fault of its own ends it, and no other. */
-async function carryOut(
-  parts: PullParts,
-  { settings, kindsNamed }: RunRules,
-  { runId, names }: ClaimedRun,
-): Promise<void> {
-  const { session, clock, owner } = parts;
   try {
     await pullKinds(parts, { runId, kinds: kindsNamed(names), acceptNewSource: false, ...settings });
-    if (parts.signal?.aborted) await session.atomically((tx) => resumeInterrupted(tx, runId));
+    if (signal?.aborted) await session.atomically((tx) => resumeInterrupted(tx, runId));
   } catch (error) {
     if (isAway(error) || !(error instanceof SyncError)) throw error;
     const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
     await finishRun(session, { runId, owner: owner.name }, end); // A kind may be unknown in this process; that must not stop other runs.
   }
+  await tellRun();
 }

@@ -24,19 +24,13 @@ const HOUR_MS = 3_600_000;
  */
 export function dueSlot({ cron, timezone, lastSlot, now }: SlotQuestion): Date | null {
   const last = lastSlot.getTime();
-  const until = now.getTime();
   for (let hours = 1; ; hours *= 8) {
-    const from = Math.max(last, until - hours * HOUR_MS);
-    const slot = latestWithin(parse(cron, timezone, from), until);
-    if (slot !== null) return new Date(slot);
-    if (from <= last) return null;
+    const from = Math.max(last, now.getTime() - hours * HOUR_MS);
+    const walk = parse(cron, timezone, from);
+    let slot: Date | null = null;
+    for (let next = walk.next().toDate(); next <= now; next = walk.next().toDate()) slot = next;
+    if (slot !== null || from <= last) return slot;
   }
-}
-
-function latestWithin(walk: CronExpression, until: number): number | null {
-  let slot: number | null = null;
-  for (let next = walk.next().getTime(); next <= until; next = walk.next().getTime()) slot = next;
-  return slot;
 }
 
 /** Finds the next slot after an instant. */
@@ -65,8 +59,10 @@ interface Readings {
 }
 
 /** Finds the kinds that are stale by these schedules. */
-export function staleKinds(schedules: readonly Schedule[], readings: Readings): readonly StaleKind[] {
-  const { sweptAt, startedAt, now } = readings;
+export function staleKinds(
+  schedules: readonly Schedule[],
+  { sweptAt, startedAt, now }: Readings,
+): readonly StaleKind[] {
   const stale = new Map<string, StaleKind>();
   for (const { cron, timezone, kinds } of schedules) {
     const walk = parse(cron, timezone, now.getTime()); // On its way back it may be an hour off where clocks change.
@@ -88,10 +84,7 @@ export interface ScheduleSlot extends Schedule {
 /** The next slot of every schedule, the earliest first. */
 export function nextSlots(schedules: readonly Schedule[], now: Date): readonly ScheduleSlot[] {
   return schedules
-    .map((schedule) => ({
-      ...schedule,
-      at: instantText(nextSlot(schedule.cron, schedule.timezone, now)),
-    }))
+    .map((each) => ({ ...each, at: instantText(nextSlot(each.cron, each.timezone, now)) }))
     .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
 }
 
@@ -107,20 +100,15 @@ export function wholeSweeps(schedules: readonly SweepSchedule[]): (kind: string,
     const nowMs = now.getTime();
     if (before !== undefined && nowMs >= before.fromMs && nowMs < (before.sweeps?.nextMs ?? Infinity))
       return before.sweeps;
-    const own = schedules.filter(({ kinds }) => kinds.includes(kind));
-    const sweeps = nextSweeps(own, now);
+    let sweeps: Sweeps = null;
+    for (const { cron, timezone, kinds } of schedules) {
+      if (!kinds.includes(kind)) continue;
+      const next = nextSlot(cron, timezone, now);
+      const nextMs = next.getTime();
+      if (sweeps !== null && sweeps.nextMs <= nextMs) continue;
+      sweeps = { nextMs, everyMs: nextSlot(cron, timezone, next).getTime() - nextMs };
+    }
     known.set(kind, { fromMs: nowMs, sweeps });
     return sweeps;
   };
-}
-
-function nextSweeps(schedules: readonly SweepSchedule[], now: Date): Sweeps {
-  let earliest: Sweeps = null;
-  for (const { cron, timezone } of schedules) {
-    const next = nextSlot(cron, timezone, now);
-    const nextMs = next.getTime();
-    if (earliest !== null && earliest.nextMs <= nextMs) continue;
-    earliest = { nextMs, everyMs: nextSlot(cron, timezone, next).getTime() - nextMs };
-  }
-  return earliest;
 }

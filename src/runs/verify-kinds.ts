@@ -10,12 +10,9 @@ import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullRequest } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { recordRun } from '../pull/run/record-run.ts';
-import type { RunFacts } from '../pull/run/record-run.ts';
 import { OTHER_SOURCE } from '../pull/sweep/read-list.ts';
 
-export interface VerifyReport extends RunFacts {
-  readonly kinds: readonly KindComparison[];
-}
+export type VerifyReport = Awaited<ReturnType<typeof verifyKinds>>;
 
 /**
  * Compares the mirror with the service, kind by kind, as one run; a kind that cannot be read never
@@ -23,35 +20,17 @@ export interface VerifyReport extends RunFacts {
  *
  * @throws {OtherSourceError} If the mirror holds another source's data.
  */
-export async function verifyKinds(
-  parts: PullParts,
-  kinds: readonly ListedKind[],
-  settings: PullSettings,
-): Promise<VerifyReport> {
+export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[], settings: PullSettings) {
   const request = { ...settings, command: 'verify', kinds };
   const { result, ...facts } = await recordRun(parts, request, async () => {
-    const verdicts = await verifyAll(parts, kinds, settings);
+    const verdicts: KindComparison[] = [];
+    await claimSource(parts.session, { baseUrl: settings.baseUrl, acceptNew: false });
+    for (const kind of kinds)
+      if (parts.signal?.aborted === true) verdicts.push(notReached(kind));
+      else verdicts.push(await verifyKind(parts, kind, () => pullBetween(parts, kind, settings)));
     return { state: runState(verdicts), result: verdicts };
   });
   return { ...facts, kinds: result };
-}
-
-async function verifyAll(
-  parts: PullParts,
-  kinds: readonly ListedKind[],
-  settings: PullSettings,
-): Promise<KindComparison[]> {
-  const verdicts: KindComparison[] = [];
-  await claimSource(parts.session, { baseUrl: settings.baseUrl, acceptNew: false });
-  for (const kind of kinds) {
-    const isStopped = parts.signal?.aborted ?? false;
-    verdicts.push(
-      isStopped
-        ? notReached(kind)
-        : await verifyKind(parts, kind, (one) => pullBetween(parts, one, settings)),
-    );
-  }
-  return verdicts;
 }
 
 function notReached({ name }: ListedKind): KindComparison {
@@ -70,16 +49,12 @@ export type PullSettings = Omit<PullRequest, 'kinds' | 'acceptNewSource' | 'runI
 
 /** Pulls a kind between two readings of a verification, as `bms-sync pull` does. */
 async function pullBetween(parts: PullParts, kind: ListedKind, settings: PullSettings): Promise<PullOutcome> {
-  const kinds = await pullKinds(parts, { kinds: [kind], acceptNewSource: false, ...settings }).then(
-    (report) => report.kinds,
-    refusedKind,
-  );
-  const failed = kinds.find((report) => !isRead(report));
-  return { reason: failed?.reason ?? null, detail: failed?.detail ?? null };
-}
-
-/** A list of another company stops only its own kind. */
-function refusedKind(error: unknown): [{ state: 'invalid'; reason: string; detail: string }] {
-  if (!(error instanceof OtherSourceError)) throw error;
-  return [{ state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) }];
+  try {
+    const { kinds } = await pullKinds(parts, { kinds: [kind], acceptNewSource: false, ...settings });
+    const failed = kinds.find((report) => !isRead(report));
+    return { reason: failed?.reason ?? null, detail: failed?.detail ?? null };
+  } catch (error) {
+    if (!(error instanceof OtherSourceError)) throw error;
+    return { reason: OTHER_SOURCE, detail: describe(error) }; // A list of another company stops only its own kind.
+  }
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { checkRedis, judgeRedis } from '../../src/checks/queue.ts';
+import { checkQueue, judgeRedis } from '../../src/checks/queue.ts';
 import { canary } from '../support/canary.ts';
 import { freshRedis } from '../support/redis.ts';
 import { freePort } from '../support/redis-server.ts';
@@ -9,20 +9,20 @@ import { tempFolder } from '../support/temp-folder.ts';
 import { SELF_SIGNED } from '../source/self-signed.ts';
 
 test('a Redis as it comes is fit for queues', async () => {
-  const findings = await checkRedis(inject('redisUrl'));
+  const findings = await checkQueue(inject('redisUrl'));
   expect(findings.map(({ ok }) => ok)).toEqual([true, true, true]);
 });
 
 test('F04 a Redis that evicts is told of', async () => {
   const redis = await freshRedis('--maxmemory-policy', 'allkeys-lru');
-  expect(await checkRedis(redis.url)).toContainEqual(
+  expect(await checkQueue(redis.url)).toContainEqual(
     expect.objectContaining({ ok: false, code: 'jobs.redis_evicts' }),
   );
 });
 
 test('a Redis that wants a password is told of, and that it is away', async () => {
   const redis = await freshRedis('--requirepass', canary(''));
-  const codes = async (): Promise<unknown> => (await checkRedis(redis.url)).map(({ code }) => code);
+  const codes = async (): Promise<unknown> => (await checkQueue(redis.url)).map(({ code }) => code);
   expect(await codes()).toEqual(['jobs.redis_unreachable']);
   await redis.kill9();
   expect(await codes()).toEqual(['jobs.redis_unreachable']);
@@ -40,8 +40,8 @@ test('a Redis with TLS is told of where the address has none, and where its cert
   const ours = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert];
   await freshRedis('--tls-port', String(port), ...ours, '--tls-auth-clients', 'no');
 
-  const [plain] = await checkRedis(`redis://localhost:${port}`);
-  const [encrypted] = await checkRedis(`rediss://localhost:${port}`);
+  const [plain] = await checkQueue(`redis://localhost:${port}`);
+  const [encrypted] = await checkQueue(`rediss://localhost:${port}`);
 
   expect(plain?.detail).toContain('if it speaks TLS, use rediss://');
   expect(encrypted?.detail).toContain('not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS');

@@ -3,28 +3,26 @@ import type { Command } from 'commander';
 import type { OpenDashboard } from '../../app/serve-http.ts';
 import type { Role } from '../../app/serve.ts';
 import { listedKinds } from '../../config/known-kinds.ts';
-import type { RecordedChange } from '../../feed/read-changes.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { createCommand, loggerOf, EXIT, exitCodeOfPull } from '../parts/command.ts';
 import type { CommonOptions, CommandContext } from '../parts/command.ts';
 import { printJson, printLine } from '../parts/io.ts';
+import type { Text } from '../parts/io.ts';
 import { createProgress } from '../parts/progress.ts';
 import { goOn, tellDashboard } from './go-on.ts';
 import { demoConfig, DEMO_DATABASE, eventLine, eventsAfter } from './stage.ts';
 import type { DemoStage } from './stage.ts';
 import { firstPull, QUESTION, tellEvents, tellLostAnswer } from './story.ts';
-import type { FirstPull, LostAnswer } from './story.ts';
 
 interface DemoOptions extends CommonOptions {
   readonly once?: true;
 }
 
 export function demoCommand(context: CommandContext): Command {
-  return createCommand(
-    'demo',
-    'a simulated service, its mirror in ./data/demo.db, and a short story of both; needs no settings',
-  )
+  const summary =
+    'a simulated service, its mirror in ./data/demo.db, and a short story of both; needs no settings';
+  return createCommand('demo', summary)
     .option('--once', 'exit after the story')
     .action((options: DemoOptions) => runDemo(context, options));
 }
@@ -34,21 +32,28 @@ async function runDemo(context: CommandContext, options: DemoOptions): Promise<v
   for (const suffix of ['', '-wal', '-shm', '.sends']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo starts with an empty mirror.
   await using sandbox = await openSandbox();
   const config = demoConfig(sandbox);
-  const say = (text: string | readonly string[]): void => {
+  const say = (text: Text): void => {
     if (!options.json) printLine(io.stdout, text);
   };
   const progress = createProgress(io, { of: listedKinds(config).length });
   const logger = loggerOf(context, config, progress.stderr);
   const stage = { sandbox, config, logger, io, say };
-  const first = await firstPull(stage, progress);
-  context.exit(exitCodeOfPull(first.report));
+  const { report, kinds, answer } = await firstPull(stage, progress);
+  context.exit(exitCodeOfPull(report));
   if (io.signal.aborted) return;
   const found = await tellEvents(stage);
   await whileServing(stage, options, async (served, dashboard) => {
     const lostAnswer = await tellLostAnswer(served);
     const events = [...found, ...(await eventsAfter(stage, found.at(-1)?.seq ?? 0))];
-    if (options.json) printJson(io.stdout, documentOf(first, events, lostAnswer));
-    if (!isAsTold(first, lostAnswer)) context.exit(EXIT.incomplete);
+    const told = events.map((event) => {
+      const { seq, kind, recordId, change } = event;
+      return { seq, kind, recordId, change, text: eventLine(event).trim() };
+    });
+    const document = { database: DEMO_DATABASE, kinds, question: QUESTION, answer, events: told, lostAnswer };
+    if (options.json) printJson(io.stdout, document);
+    const isEqual = kinds.every(({ inService, inMirror }) => inService === inMirror);
+    const isMadeOnce = lostAnswer?.state === 'done' && lostAnswer.inService === 1;
+    if (!isEqual || !isMadeOnce) context.exit(EXIT.incomplete);
     if (dashboard === null || served.io.signal.aborted) return;
     tellDashboard(served, dashboard);
     await goOn(served, events.at(-1)?.seq ?? 0);
@@ -59,24 +64,6 @@ async function runDemo(context: CommandContext, options: DemoOptions): Promise<v
 async function openSandbox(): Promise<Sandbox> {
   const { startSandbox } = await import('../../sandbox/sandbox.ts');
   return startSandbox({ today: systemClock.now() });
-}
-
-function documentOf(
-  { kinds, answer }: FirstPull,
-  events: readonly RecordedChange[],
-  lostAnswer: LostAnswer | null,
-): object {
-  const told = events.map((event) => {
-    const { seq, kind, recordId, change } = event;
-    return { seq, kind, recordId, change, text: eventLine(event).trim() };
-  });
-  return { database: DEMO_DATABASE, kinds, question: QUESTION, answer, events: told, lostAnswer };
-}
-
-/** Whether the mirror equals the service, and the create whose answer was lost was made once. */
-function isAsTold({ kinds }: FirstPull, lostAnswer: LostAnswer | null): boolean {
-  const isEqual = kinds.every(({ inService, inMirror }) => inService === inMirror);
-  return isEqual && lostAnswer?.state === 'done' && lostAnswer.inService === 1;
 }
 
 /**

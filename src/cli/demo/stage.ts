@@ -16,7 +16,7 @@ import { waitForEntries } from '../../outbound/decisions/entry-list.ts';
 import { storeEntries } from '../../outbound/intake/intake.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { fieldsShown } from '../parts/change-row.ts';
-import type { Io } from '../parts/io.ts';
+import type { Io, Text } from '../parts/io.ts';
 
 export const DEMO_DATABASE = './data/demo.db';
 
@@ -27,7 +27,7 @@ export interface DemoStage {
   readonly logger: Logger;
   readonly io: Io;
   /** Prints one line, or the lines of a table; nothing where `--json` was asked for. */
-  readonly say: (text: string | readonly string[]) => void;
+  readonly say: (text: Text) => void;
 }
 
 /** The demo needs no settings, and must not touch the mirror or service that the environment names. */
@@ -85,23 +85,17 @@ function namesIn(text: string | null): string {
   }).join(', ');
 }
 
-/** Stores an entry that creates a client, and gives its number. */
-export async function pushClient({ config }: DemoStage, data: JsonObject): Promise<number> {
+const PATIENCE_MS = 20_000;
+
+/** Stores an entry that creates a client, and waits until it is done or needs a person, for 20 seconds at most. */
+export async function pushClient({ config, io }: DemoStage, data: JsonObject): Promise<Entry> {
   await using session = await openExistingMirror(config);
   const request = { operation: 'create', kind: 'clients', data, id: undefined, base: undefined } as const;
   const requests = [{ ...request, key: undefined }];
-  const [entry] = await storeEntries(session, { kinds: allKinds(config), requests, now: systemClock.now() });
-  if (entry === undefined) throw new TypeError('The outbox took no entry of the demo.');
-  return entry.id;
-}
-
-const PATIENCE_MS = 20_000;
-
-/** Waits until an entry is done or needs a person; after 20 seconds, gives it as it is. */
-export async function outcomeOf({ config, io }: DemoStage, id: number): Promise<Entry> {
-  await using session = await openExistingMirror(config);
+  const stored = await storeEntries(session, { kinds: allKinds(config), requests, now: systemClock.now() });
+  const ids = stored.map(({ id }) => id);
   const waiting = { clock: systemClock, timeoutMs: PATIENCE_MS, signal: io.signal };
-  const [entry] = await waitForEntries(session, [id], waiting);
-  if (entry === undefined) throw new TypeError('The outbox lost an entry of the demo.');
+  const [entry] = await waitForEntries(session, ids, waiting);
+  if (entry === undefined) throw new TypeError('The outbox lost the entry of the demo.');
   return entry;
 }

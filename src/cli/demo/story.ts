@@ -4,11 +4,10 @@ import { pull } from '../../app/pull.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import type { Row } from '../../db/session/session.ts';
-import type { PullReport } from '../../pull/pull-kinds.ts';
 import { textTable } from '../parts/io.ts';
 import type { createProgress } from '../parts/progress.ts';
 import { changeThree } from './go-on.ts';
-import { DEMO_DATABASE, eventLine, outcomeOf, pullEvents, pushClient } from './stage.ts';
+import { DEMO_DATABASE, eventLine, pullEvents, pushClient } from './stage.ts';
 import type { DemoStage } from './stage.ts';
 
 const MOST_PULLS = 6;
@@ -32,16 +31,8 @@ export async function tellEvents(stage: DemoStage): Promise<readonly RecordedCha
   return events;
 }
 
-export interface LostAnswer {
-  readonly entryId: number;
-  readonly state: string;
-  readonly recordId: string | null;
-  readonly sent: number;
-  readonly inService: number;
-}
-
 /** A create arrives, and its answer is lost on the way: the list shows it, and it is not sent again. Null after Ctrl-C. */
-export async function tellLostAnswer(stage: DemoStage): Promise<LostAnswer | null> {
+export async function tellLostAnswer(stage: DemoStage) {
   const { sandbox, io, say } = stage;
   const isOver = (): boolean => io.signal.aborted;
   if (isOver()) return null;
@@ -49,7 +40,7 @@ export async function tellLostAnswer(stage: DemoStage): Promise<LostAnswer | nul
   sandbox.setFaults([{ on: { kind: 'clients', method: 'POST' }, times: 1, do: { drop: 'after' } }]);
   const before = creates(stage);
   const data = { code: 'DEMO-1', name: 'Garage Tremblay' };
-  const { id, state, recordId } = await outcomeOf(stage, await pushClient(stage, data));
+  const { id, state, recordId } = await pushClient(stage, data);
   if (isOver()) return null;
   const sent = creates(stage) - before;
   const { world } = sandbox;
@@ -68,37 +59,18 @@ const creates = ({ sandbox }: DemoStage): number =>
 export const QUESTION = `select product_name, count(*) as lines, printf('%.2f', sum(produit_total_e4) / 10000.0) as total
 from bi_purchase_products group by product_name order by sum(produit_total_e4) desc limit 5`;
 
-interface DemoKind {
-  readonly kind: string;
-  readonly inService: number;
-  readonly inMirror: number;
-}
-
-export interface FirstPull {
-  readonly report: PullReport;
-  readonly kinds: readonly DemoKind[];
-  readonly answer: readonly Row[];
-}
-
 /** Reads the whole service into the mirror, and asks the mirror a first question. */
 export async function firstPull(
-  stage: DemoStage,
-  progress: Pick<ReturnType<typeof createProgress>, 'onProgress' | 'stop'>,
-): Promise<FirstPull> {
-  const { sandbox, config, logger, io } = stage;
-  const { onProgress } = progress;
+  { sandbox, config, logger, io, say }: DemoStage,
+  { onProgress, stop }: Pick<ReturnType<typeof createProgress>, 'onProgress' | 'stop'>,
+) {
   const reading = { kinds: [], acceptNewSource: false, logger, signal: io.signal, onProgress };
-  const report = await pull(config, reading).finally(progress.stop);
+  const report = await pull(config, reading).finally(stop);
   const kinds = report.kinds.map(({ kind, rows }) => {
     return { kind, inService: sandbox.world.count(kind), inMirror: rows };
   });
   await using session = await openExistingMirror(config);
-  const first = { report, kinds, answer: await session.query(sql.raw(QUESTION)) };
-  tell(stage, first);
-  return first;
-}
-
-function tell({ say }: DemoStage, { report, kinds, answer }: FirstPull): void {
+  const answer: readonly Row[] = await session.query(sql.raw(QUESTION));
   const seconds = (report.durationMs / 1000).toFixed(1);
   say(`1. A simulated service is mirrored into ${DEMO_DATABASE}, in ${seconds} s:\n`);
   const rows = kinds.map(({ kind, inService, inMirror }) => [kind, inService, inMirror]);
@@ -107,4 +79,5 @@ function tell({ say }: DemoStage, { report, kinds, answer }: FirstPull): void {
   say(`${QUESTION};\n`.split('\n'));
   const cells = answer.map((row) => Object.values(row));
   say(textTable(Object.keys(answer[0] ?? {}), cells));
+  return { report, kinds, answer };
 }

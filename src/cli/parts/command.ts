@@ -5,7 +5,8 @@ import type { Config } from '../../config/settings.ts';
 import { createLogger, logText } from '../../lib/log/logger.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
-import type { Io, Output } from './io.ts';
+import { printJson, printLine } from './io.ts';
+import type { Io, Output, Text } from './io.ts';
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -45,6 +46,17 @@ export function loggerOf({ io }: CommandContext, config: Config, stderr: Output 
   });
 }
 
+/** Prints the answer of a command: with `--json` the document, otherwise the texts for a person. */
+export function answer(
+  { io }: CommandContext,
+  { json }: CommonOptions,
+  document: unknown,
+  texts: Iterable<Text>,
+): void {
+  if (json) printJson(io.stdout, document);
+  else for (const text of texts) printLine(io.stdout, text);
+}
+
 /** The exit codes of the commands. */
 export const EXIT = { done: 0, failed: 1, usage: 2, incomplete: 3, internal: 70 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -54,16 +66,12 @@ export function exitCodeOfError(error: unknown): ExitCode {
   return error instanceof SyncError ? EXIT.failed : EXIT.internal;
 }
 
-const LACKING_NOTHING: ReadonlySet<string> = new Set(['complete', 'certified', 'busy']);
+type PullEnd = { readonly kinds: readonly Pick<PullSummary['kinds'][number], 'state' | 'reason'>[] };
 
-type Ended = Pick<PullSummary['kinds'][number], 'state' | 'reason'>;
-
-/**
- * A pull that got nothing at all has failed; one that got some kinds and not others is incomplete. A kind that another
- * process is reading lacks nothing: it is read.
- */
-export function exitCodeOfPull({ kinds }: { readonly kinds: readonly Ended[] }): ExitCode {
-  if (kinds.every(({ state }) => LACKING_NOTHING.has(state))) return EXIT.done;
+/** A pull that got nothing at all has failed; one that got some kinds and not others is incomplete. */
+export function exitCodeOfPull({ kinds }: PullEnd): ExitCode {
+  // A kind that another process is reading lacks nothing: it is read.
+  if (kinds.every(({ state }) => ['complete', 'certified', 'busy'].includes(state))) return EXIT.done;
   const isBarred = kinds.every(
     ({ state, reason }) =>
       state === 'busy' || (state === 'aborted' && reason !== 'interrupted') || reason === 'other_source',

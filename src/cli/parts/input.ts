@@ -35,21 +35,15 @@ export function expandIds(text: string): string[] {
   const ids = new Set<string>();
   for (const part of text.split(',')) {
     const { from, to } = rangeOf(part.trim(), 'an id');
+    const message = `--ids names more than ${MOST_IDS} records.`;
     if (to - from >= BigInt(MOST_IDS - ids.size))
-      throw new UsageError(`--ids names more than ${MOST_IDS} records.`, {
-        code: 'usage.extent',
-        hint: 'Use --all.',
-      });
+      throw new UsageError(message, { code: 'usage.extent', hint: 'Use --all.' });
     for (let id = from; id <= to; id++) ids.add(String(id));
   }
   return [...ids];
 }
 
-/**
- * Reads a range of pages, `1-20`, or one page.
- *
- * @throws {UsageError} If it is neither.
- */
+/** Reads a range of pages, `1-20`, or one page. @throws {UsageError} If it is neither. */
 export function parsePages(text: string): { from: number; to: number } {
   const { from, to } = rangeOf(text.trim(), 'a page');
   return { from: Number(from), to: Number(to) };
@@ -79,11 +73,8 @@ export function jsonOption(option: string, given: string): Json {
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
     const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
-    throw new UsageError(`${option} is not JSON: got ${shown}`, {
-      code: 'usage.json',
-      hint: HINT,
-      cause: error,
-    });
+    const message = `${option} is not JSON: got ${shown}`;
+    throw new UsageError(message, { code: 'usage.json', hint: HINT, cause: error });
   }
 }
 

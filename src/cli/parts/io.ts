@@ -19,12 +19,11 @@ export interface Output {
   readonly isTTY?: boolean;
 }
 
-/**
- * Prints one line, or the lines of a table: control characters and line ends within them are replaced.
- *
- * Line ends at either end of a single line are blank lines around it.
- */
-export function printLine(output: Output, text: string | readonly string[] = ''): void {
+/** One line, or the lines of a table. Line ends at either end of a single line are blank lines around it. */
+export type Text = string | readonly string[];
+
+/** Prints a text; control characters and line ends within its lines are replaced. */
+export function printLine(output: Output, text: Text): void {
   const lines = typeof text === 'string' ? [lineWithin(text)] : text.map(plainLine);
   for (const line of lines) output.write(`${line}\n`);
 }
@@ -37,14 +36,9 @@ function lineWithin(text: string): string {
   return text.slice(0, start) + plainLine(text.slice(start, end)) + text.slice(end);
 }
 
-/** Prints the one JSON document of a command that was called with `--json`. */
+/** Prints the one JSON document of a command that was called with `--json`; numbers of a record keep their digits. */
 export function printJson(output: Output, document: unknown): void {
-  output.write(`${plainJson(JSON.stringify(document))}\n`);
-}
-
-/** The same for a document that may hold numbers of a record, which keep their digits. */
-export function printExactJson(output: Output, document: Json): void {
-  output.write(`${plainJson(compactJson(document))}\n`);
+  output.write(`${plainJson(compactJson(document as Json))}\n`);
 }
 
 /** The beginning of a text that is longer than `longest`, with an ellipsis. */

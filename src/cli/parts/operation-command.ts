@@ -7,9 +7,8 @@ import { systemClock } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { openSendMark } from '../../outbound/send-mark.ts';
-import { EXIT, createCommand, settingsOf } from './command.ts';
+import { EXIT, answer, createCommand, settingsOf } from './command.ts';
 import type { CommandContext, CommonOptions } from './command.ts';
-import { printExactJson, printLine } from './io.ts';
 
 /** What the operation's own words do not say of a result. */
 interface Result {
@@ -21,7 +20,7 @@ interface Result {
 export function operationCommand(
   context: CommandContext,
   operation: AnyOperation,
-  result: Result = {},
+  { lines, hasFailed }: Result = {},
 ): Command {
   const members = Object.entries(operation.input.shape);
   const isOptional = ([, schema]: (typeof members)[number]): boolean => schema.safeParse(undefined).success;
@@ -37,10 +36,14 @@ export function operationCommand(
     const config = settingsOf(context, options);
     await using session = await openExistingMirror(config);
     const document = await operation.run(partsOf(context, config, session), input);
-    if (result.hasFailed?.(document) === true) context.exit(EXIT.failed);
-    const texts = [operation.words.notice, document['warning'], ...(result.lines?.(document) ?? [])];
-    if (options.json) printExactJson(context.io.stdout, document);
-    else for (const text of texts) if (typeof text === 'string') printLine(context.io.stdout, text);
+    if (hasFailed?.(document) === true) context.exit(EXIT.failed);
+    const texts = [operation.words.notice, document['warning'], ...(lines?.(document) ?? [])];
+    answer(
+      context,
+      options,
+      document,
+      texts.filter((text) => typeof text === 'string'),
+    );
   });
 }
 

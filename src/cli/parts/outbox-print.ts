@@ -4,25 +4,22 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { jsonOrText } from '../../outbound/decisions/entry-list.ts';
 import type { History, OutboxList } from '../../outbound/decisions/entry-list.ts';
 import { awaitedBy, explain } from '../../outbound/decisions/verdicts.ts';
-import { beginning, printLine, textTable } from './io.ts';
-import type { Output } from './io.ts';
+import { beginning, textTable } from './io.ts';
+import type { Text } from './io.ts';
 
 const LONGEST_PAYLOAD = 50;
 
-/** Prints entries for a person, after the reason that stops all sends, if there is one. */
-export function printOutbox(stdout: Output, { entries, blockedKinds, frozen }: OutboxList): void {
+/** Lists entries for a person, after the reason that stops all sends, if there is one. */
+export function* outboxTexts({ entries, blockedKinds, frozen }: OutboxList): Iterable<Text> {
   if (frozen !== null)
-    printLine(
-      stdout,
-      `Nothing is sent since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume\n`,
-    );
+    yield `Nothing is sent since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume\n`;
   for (const { kind, reason, probeAt } of blockedKinds)
-    printLine(stdout, `${kind} may not be written (${reason}); it is tried again at ${probeAt} UTC.\n`);
+    yield `${kind} may not be written (${reason}); it is tried again at ${probeAt} UTC.\n`;
   if (entries.length === 0) {
-    printLine(stdout, 'No entries.');
+    yield 'No entries.';
     return;
   }
-  const header = [
+  const names = [
     'entry',
     'state',
     'verdict',
@@ -33,54 +30,42 @@ export function printOutbox(stdout: Output, { entries, blockedKinds, frozen }: O
     'next (UTC)',
     'payload',
   ];
-  printLine(stdout, textTable(header, entries.map(rowOf)));
+  const rows = entries.map((entry) => {
+    const { id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt } = entry;
+    const payload = beginning(entry.payload, LONGEST_PAYLOAD);
+    return [id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, payload];
+  });
+  yield textTable(names, rows);
   for (const entry of entries) {
     const awaited = awaitedBy(entry);
-    if (awaited !== null) printLine(stdout, `\nEntry ${entry.id}: ${awaited}`);
+    if (awaited !== null) yield `\nEntry ${entry.id}: ${awaited}`;
   }
   if (entries.some(({ state }) => state === 'parked' || state === 'rejected'))
-    printLine(stdout, '\nWhat to do about one: bms-sync outbox show ENTRY');
+    yield '\nWhat to do about one: bms-sync outbox show ENTRY';
 }
 
-function rowOf(entry: Entry): (string | number | null)[] {
-  const { id, state, verdict, operation, kind, recordId, attempts, nextAttemptAt, payload } = entry;
-  return [
-    id,
-    state,
-    verdict,
-    operation,
-    kind,
-    recordId,
-    attempts,
-    nextAttemptAt,
-    beginning(payload, LONGEST_PAYLOAD),
-  ];
-}
-
-/** Prints one entry for a person: its content, its state, its attempts. */
-export function printHistory(stdout: Output, history: History): void {
+/** Tells of one entry: its content, its state, its attempts. */
+export function* historyTexts(history: History): Iterable<Text> {
   const { entry, attempts } = history;
   const { id, operation, kind, recordId, state, verdict, key } = entry;
   const { meaning, next } = explain(entry);
   const target = recordId === null ? '' : ` ${recordId}`;
-  printLine(stdout, `Entry ${id}: ${operation} ${kind}${target}. Key: ${key}`);
-  printLine(stdout, `${state}${verdict === null ? '' : ` (${verdict})`}: ${meaning}`);
-  for (const step of next) printLine(stdout, `  ${step}`);
-  printLine(stdout);
-  for (const [name, fact] of factsOf(history)) if (fact !== null) printLine(stdout, `${name}: ${fact}`);
-  printFields(stdout, entry);
-  printCandidates(stdout, history);
-  for (const attempt of attempts) printAttempt(stdout, attempt);
+  yield `Entry ${id}: ${operation} ${kind}${target}. Key: ${key}`;
+  yield `${state}${verdict === null ? '' : ` (${verdict})`}: ${meaning}`;
+  for (const step of next) yield `  ${step}`;
+  yield '';
+  for (const [name, fact] of factsOf(history)) if (fact !== null) yield `${name}: ${fact}`;
+  yield* fieldTexts(entry);
+  yield* candidateTexts(history);
+  for (const attempt of attempts) yield* attemptTexts(attempt);
 }
 
 function factsOf({ entry, isMaker, candidates }: History): (readonly [string, string | null])[] {
+  const unknown = 'fields that are neither documented nor were ever seen are sent, too';
   return [
     ['payload', entry.payload],
     ['base', entry.base],
-    [
-      'allow_unknown',
-      entry.allowsUnknown ? 'fields that are neither documented nor were ever seen are sent, too' : null,
-    ],
+    ['allow_unknown', entry.allowsUnknown ? unknown : null],
     ['result', entry.result],
     ['candidates', candidates.map(({ id }) => id).join(', ') || null],
     ['made', isMaker ? `record ${entry.recordId ?? ''}` : null],
@@ -91,40 +76,40 @@ function factsOf({ entry, isMaker, candidates }: History): (readonly [string, st
 }
 
 /** Fields that are in conflict, that the service did not accept, or that it stored otherwise. */
-function printFields(stdout: Output, { result }: Entry): void {
+function* fieldTexts({ result }: Entry): Iterable<Text> {
   const noted = jsonOrText(result);
   if (!isObject(noted)) return;
   const { altered } = noted;
   const fields = altered ?? noted['conflicts'] ?? noted['fields'];
   if (!isArray(fields) || fields.length === 0) return;
   const columns = altered === undefined ? ['field', 'base', 'remote', 'wanted'] : ['field', 'sent', 'shown'];
-  const rows = fields
-    .filter(isObject)
-    .map((field) => columns.map((column) => compactJson(field[column] ?? null)));
-  printLine(stdout);
-  printLine(stdout, textTable(columns, rows));
+  const objects = fields.filter(isObject);
+  yield '';
+  yield textTable(
+    columns,
+    objects.map((field) => columns.map((column) => compactJson(field[column] ?? null))),
+  );
 }
 
 /** What was sent, beside the records that it may have made. */
-function printCandidates(stdout: Output, { entry, candidates }: History): void {
+function* candidateTexts({ entry, candidates }: History): Iterable<Text> {
   const sent = jsonOrText(entry.payload);
   if (candidates.length === 0 || !isObject(sent)) return;
   const records = candidates.map(({ raw }) => jsonOrText(raw));
-  const rows = Object.entries(sent).map(([name, value]) => [
-    name,
-    compactJson(value),
-    ...records.map((record) =>
+  const rows = Object.entries(sent).map(([name, value]) => {
+    const held = records.map((record) =>
       isObject(record) ? compactJson(record[name] ?? null) : '(not in the mirror)',
-    ),
-  ]);
-  printLine(stdout);
-  printLine(stdout, textTable(['field', 'sent', ...candidates.map(({ id }) => `record ${id}`)], rows));
+    );
+    return [name, compactJson(value), ...held];
+  });
+  yield '';
+  yield textTable(['field', 'sent', ...candidates.map(({ id }) => `record ${id}`)], rows);
 }
 
-function printAttempt(stdout: Output, attempt: Attempt): void {
+function* attemptTexts(attempt: Attempt): Iterable<Text> {
   const { n, openedAt, closedAt, grade, status, request, responseStart } = attempt;
   const end = closedAt === null ? 'not answered yet' : `${grade ?? 'closed'} at ${closedAt} UTC`;
-  printLine(stdout, `\nTry ${n}, ${openedAt} UTC: ${end}${status === null ? '' : `, status ${status}`}`);
-  for (const line of request.split('\n')) printLine(stdout, `  ${line}`);
-  if (responseStart !== null) printLine(stdout, `  → ${responseStart}`);
+  yield `\nTry ${n}, ${openedAt} UTC: ${end}${status === null ? '' : `, status ${status}`}`;
+  for (const line of request.split('\n')) yield `  ${line}`;
+  if (responseStart !== null) yield `  → ${responseStart}`;
 }

@@ -1,53 +1,46 @@
+import { openConfiguredSource } from '../../app/open-source.ts';
+import type { Config } from '../../config/settings.ts';
+import type { Session } from '../../db/session/session.ts';
 import { systemClock } from '../../lib/time/clock.ts';
-import type { Progress } from '../../pull/run/parts.ts';
+import { createOwner } from '../../pull/run/parts.ts';
+import type { Progress, PullParts } from '../../pull/run/parts.ts';
+import { loggerOf } from './command.ts';
+import type { CommandContext } from './command.ts';
 import { printLine } from './io.ts';
 import type { Io, Output } from './io.ts';
 
-interface ProgressDisplay {
-  readonly onProgress: (progress: Progress) => void;
-  readonly stop: () => void;
-  /** Where logs go while the display is up: they never tear its line. */
-  readonly stderr: Output;
-}
+type ProgressDisplay = ReturnType<typeof createProgress>;
 
-interface DisplayOptions {
-  /** How many kinds the command reads; absent = unknown. */
-  readonly of?: number;
-}
-
-/** Shows on stderr how far a reading is. */
-export function createProgress({ stderr }: Pick<Io, 'stderr'>, { of }: DisplayOptions = {}): ProgressDisplay {
+/** Shows on stderr how far a reading is. @param options `of`: how many kinds the command reads; absent = unknown. */
+export function createProgress({ stderr }: Pick<Io, 'stderr'>, { of }: { readonly of?: number } = {}) {
   const kinds: string[] = [];
   let latest: Progress | null = null;
   const line = createLine(stderr, () => {
     if (latest === null) return null;
-    const place = of === undefined || of === 1 ? '' : ` (${kinds.indexOf(latest.kind) + 1} of ${of})`;
-    return [`${latest.kind}${place}`, ...countsOf(latest)].join('  ');
+    const { kind, rows, pages, lastPage } = latest;
+    const place = of === undefined || of === 1 ? '' : ` (${kinds.indexOf(kind) + 1} of ${of})`;
+    const parts = [`${kind}${place}`];
+    if (rows !== undefined) parts.push(`${rows.toLocaleString('en-US')} rows`);
+    if (pages > 0)
+      parts.push(lastPage === null ? `page ${pages}` : `page ${pages} of ${Math.max(pages, lastPage)}`);
+    return parts.join('  ');
   });
   return {
-    onProgress: (progress) => {
+    onProgress: (progress: Progress): void => {
       latest = progress;
       if (kinds.includes(progress.kind)) return;
       kinds.push(progress.kind);
       line.draw();
     },
     stop: line.stop,
-    stderr: line.stderr,
+    stderr: line.stderr, // Where logs go while the display is up: they never tear its line.
   };
-}
-
-function countsOf({ rows, pages, lastPage }: Progress): string[] {
-  const page = lastPage === null ? `page ${pages}` : `page ${pages} of ${Math.max(pages, lastPage)}`;
-  return [
-    ...(rows === undefined ? [] : [`${rows.toLocaleString('en-US')} rows`]),
-    ...(pages > 0 ? [page] : []),
-  ];
 }
 
 /** Runs a reading with its progress shown; the display is gone before the report is printed. */
 export async function showingProgress<T>(
   io: Pick<Io, 'stderr'>,
-  options: DisplayOptions,
+  options: { readonly of?: number },
   read: (display: Omit<ProgressDisplay, 'stop'>) => Promise<T>,
 ): Promise<T> {
   const display = createProgress(io, options);
@@ -58,41 +51,43 @@ export async function showingProgress<T>(
   }
 }
 
-interface ExportProgress {
-  readonly onRows: (rows: number) => void;
-  readonly stop: () => void;
+/** Reads the service beside the mirror that `open` opens, with its progress shown. */
+export function readingService<T>(
+  context: CommandContext,
+  config: Config,
+  { open, ...options }: { readonly of?: number; readonly open: (config: Config) => Promise<Session> },
+  read: (parts: PullParts) => Promise<T>,
+): Promise<T> {
+  const { signal } = context.io;
+  const clock = systemClock;
+  return showingProgress(context.io, options, async ({ onProgress, stderr }) => {
+    const logger = loggerOf(context, config, stderr);
+    await using source = openConfiguredSource(config, { clock, logger });
+    await using session = await open(config);
+    return await read({ session, source, clock, owner: createOwner(), logger, onProgress, signal });
+  });
 }
 
 /** Shows on stderr how many rows are exported. */
-export function createExportProgress(what: string, stderr: Output): ExportProgress {
+export function createExportProgress(what: string, stderr: Output) {
   const startedMs = systemClock.monotonicMs();
   let rows = 0;
   const line = createLine(stderr, () => {
     const rate = Math.round((rows * 1000) / Math.max(1, systemClock.monotonicMs() - startedMs));
     return `${what}  ${rows.toLocaleString('en-US')} rows  ${rate.toLocaleString('en-US')} rows/s`;
   });
-  return {
-    onRows: (count) => {
-      rows += count;
-    },
-    stop: line.stop,
+  const onRows = (count: number): void => {
+    rows += count;
   };
+  return { onRows, stop: line.stop };
 }
 
 const REDRAWN_EVERY_MS = 250;
 const LINE_EVERY_MS = 10_000;
 const CLEARED_LINE = '\r\u{1b}[2K';
 
-interface ProgressLine {
-  /** Draws the line now, where it is drawn again and again. */
-  readonly draw: () => void;
-  /** Removes the line of a terminal, and writes no further one. */
-  readonly stop: () => void;
-  readonly stderr: Output;
-}
-
 /** A line that is drawn again where it stands on a terminal, and a line every ten seconds elsewhere. @param text null = none yet. */
-function createLine(stderr: Output, text: () => string | null): ProgressLine {
+function createLine(stderr: Output, text: () => string | null) {
   const isTerminal = stderr.isTTY === true;
   let isDrawn = false;
   const clear = (): void => {
@@ -112,9 +107,11 @@ function createLine(stderr: Output, text: () => string | null): ProgressLine {
     return stderr.write(written, done);
   };
   return {
+    /** Draws the line now, where it is drawn again and again. */
     draw: () => {
       if (isTerminal) show();
     },
+    /** Removes the line of a terminal, and writes no further one. */
     stop: () => {
       clearInterval(timer);
       clear();

@@ -30,18 +30,8 @@ interface NamedEndpoint {
   readonly now: Date;
 }
 
-/** Whether an endpoint is sent deliveries. */
-interface EndpointState {
-  readonly name: string;
-  readonly state: WebhookEndpoint['state'];
-}
-
-/**
- * Lets the deliveries of an endpoint go on where they stopped; those that wait for a later attempt are sent now.
- *
- * @throws {SyncError} `webhooks.absent`.
- */
-export async function enableEndpoint(session: Session, { name, now }: NamedEndpoint): Promise<EndpointState> {
+/** Lets the deliveries of an endpoint go on; those that wait for a later attempt are sent now. @throws {SyncError} `webhooks.absent`. */
+export async function enableEndpoint(session: Session, { name, now }: NamedEndpoint) {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
     await changeEndpoint(tx, id, { patch: HEALTHY, now });
@@ -50,15 +40,8 @@ export async function enableEndpoint(session: Session, { name, now }: NamedEndpo
   return { name, state: 'active' };
 }
 
-/**
- * Sends an endpoint nothing more until a person enables it; what waits for it stays.
- *
- * @throws {SyncError} `webhooks.absent`.
- */
-export async function disableEndpoint(
-  session: Session,
-  { name, now }: NamedEndpoint,
-): Promise<EndpointState> {
+/** Sends an endpoint nothing more until a person enables it; what waits for it stays. @throws {SyncError} `webhooks.absent`. */
+export async function disableEndpoint(session: Session, { name, now }: NamedEndpoint) {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
     await changeEndpoint(tx, id, { patch: { state: 'disabled', disabledReason: BY_A_PERSON }, now });
@@ -66,30 +49,22 @@ export async function disableEndpoint(
   return { name, state: 'disabled' };
 }
 
-/** A replay that was asked for. */
-interface AskedReplay {
-  readonly name: string;
-  /** Events with a higher `seq` are sent again, those before as they were. */
-  readonly after: number;
-}
-
 /**
- * Sends an endpoint all events after a `seq` again, under the same webhook ids; a disabled one becomes active.
+ * Sends an endpoint all events after a `seq` again, under the same webhook ids; a disabled one becomes active. `after: null` =
+ * from the first event that it has not taken since its last success.
  *
- * @param asked `after: null` = from the first event that it has not taken since its last success.
  * @throws {SyncError} `webhooks.absent`.
  */
 export async function replayEvents(
   session: Session,
   { name, after, now }: NamedEndpoint & { readonly after: number | null },
-): Promise<AskedReplay> {
-  const replayAfter = await session.atomically(async (tx) => {
+) {
+  return session.atomically(async (tx) => {
     const endpoint = await requireEndpoint(tx, name);
-    const seq = after ?? (await lastTaken(tx, endpoint));
-    await changeEndpoint(tx, endpoint.id, { patch: { ...HEALTHY, replayAfter: seq }, now });
-    return seq;
+    const replayAfter = after ?? (await lastTaken(tx, endpoint));
+    await changeEndpoint(tx, endpoint.id, { patch: { ...HEALTHY, replayAfter }, now });
+    return { name, after: replayAfter };
   });
-  return { name, after: replayAfter };
 }
 
 /** The `seq` after which events may be missing at the receiver. Rows of old deliveries may have been removed: then the time tells. */
@@ -100,45 +75,27 @@ async function lastTaken(db: Queryable, endpoint: WebhookEndpoint): Promise<numb
   return Math.max(0, Math.min(cursor, untaken - 1, since - 1));
 }
 
-/** How a test of an endpoint ended. */
-export interface EndpointTest {
-  readonly name: string;
-  readonly webhookId: string;
-  /** The receiver has answered 2xx. */
-  readonly delivered: boolean;
-  /** The HTTP status; null = there was no answer. */
-  readonly status: number | null;
-  /** A stable code, where there was no answer. */
-  readonly error: string | null;
-  readonly responseStart: string | null;
-  readonly durationMs: number;
-}
+/** How a test of an endpoint ended; the schema of its operation says what each member means. */
+export type EndpointTest = Awaited<ReturnType<typeof testEndpoint>>;
 
-interface TestParts {
-  readonly session: Session;
-  readonly clock: Clock;
-  readonly allowHosts: readonly string[];
-  readonly signal: AbortSignal;
-}
-
-/**
- * Sends an endpoint one event of type `webhook.test` at once, and only once; the delivery log has it.
- *
- * @throws {SyncError} `webhooks.absent` if there is no such endpoint.
- */
-export async function testEndpoint(parts: TestParts, name: string): Promise<EndpointTest> {
-  const { session, clock, allowHosts, signal } = parts;
+/** Sends an endpoint one event of type `webhook.test`, once; the delivery log has it. @throws {SyncError} `webhooks.absent`. */
+export async function testEndpoint(
+  {
+    session,
+    clock,
+    signal,
+  }: { readonly session: Session; readonly clock: Clock; readonly signal: AbortSignal },
+  allowHosts: readonly string[],
+  name: string,
+) {
   const endpoint = await requireEndpoint(session, name);
   const now = clock.now();
   const webhookId = webhookIdOf(endpoint.publicId, [TEST_TYPE, randomUUID()]);
-  const data = { endpoint: name };
-  const body = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data });
+  const body = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data: { endpoint: name } });
   const secrets = await readSecrets(session, endpoint.id, now);
-  await using sender = createSender({ clock, allowHosts });
-  const attempt = await sender.send(
-    { ...formatNews(body, endpoint.format), endpoint, webhookId, secrets },
-    signal,
-  );
+  await using sender = createSender(clock, allowHosts);
+  const sendable = { ...formatNews(body, endpoint.format), endpoint, webhookId, secrets };
+  const attempt = await sender.send(sendable, signal);
   const delivered = isTaken(attempt);
   const row = {
     endpointId: endpoint.id,

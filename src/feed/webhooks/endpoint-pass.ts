@@ -11,7 +11,7 @@ import type { DeliveryOutcome } from '../../mirror/webhooks/delivery-queue.ts';
 import type { Delivery } from '../../mirror/webhooks/delivery-store.ts';
 import { readOwned, writeOwned } from '../../mirror/webhooks/endpoint-queue.ts';
 import { readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
-import type { EndpointPatch, WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { readChangesOf } from '../read-changes.ts';
 import { isTaken, judgeAttempt, judgeHealth } from './judge-attempt.ts';
 import type { HealthStep, SentAttempt } from './judge-attempt.ts';
@@ -29,7 +29,7 @@ export interface EndedAttempt {
 
 /** The news of an endpoint for a person. */
 export interface EndpointNews {
-  readonly tell: Exclude<HealthStep['tell'], null>;
+  readonly tell: NonNullable<HealthStep['tell']>;
   readonly endpoint: WebhookEndpoint;
   readonly attempt: SentAttempt;
 }
@@ -47,25 +47,17 @@ interface PassFacts {
 }
 
 /** A delivery to be sent now. */
-export interface EndpointSend extends SendableDelivery {
-  readonly delivery: Delivery;
-}
-
-interface EndpointPass {
-  readonly sends: readonly EndpointSend[];
-  readonly news: readonly EndpointNews[];
-  /** The endpoint was given back because nothing is left to do, or is another process's by now. */
-  readonly isOver: boolean;
-}
+export type EndpointSend = SendableDelivery & { readonly delivery: Delivery };
 
 /** How many deliveries of one endpoint are sent at once. */
 const SENT_AT_ONCE = 16;
 
 /**
  * Takes an endpoint through one pass, in one transaction: keeps the outcomes of attempts, plans deliveries of new events,
- * chooses what to send now, and gives the endpoint back where nothing is left to do.
+ * chooses what to send now, and gives the endpoint back where nothing is left to do. It is over then, and where the endpoint is
+ * another process's by now.
  */
-export async function takePass(tx: Transaction, facts: PassFacts): Promise<EndpointPass> {
+export async function takePass(tx: Transaction, facts: PassFacts) {
   const { ref, inFlight, takesMore, now } = facts;
   const owned = await readOwned(tx, ref);
   if (owned === null) return { sends: [], news: [], isOver: true };
@@ -73,25 +65,18 @@ export async function takePass(tx: Transaction, facts: PassFacts): Promise<Endpo
   const judged = { ...owned, ...health };
   const goesOn = takesMore && judged.state === 'active';
   const planned = goesOn ? await planMore(tx, judged, facts) : { patch: {}, hasMore: false };
-  const chosen = goesOn
-    ? await chooseSends(tx, { ...judged, ...planned.patch }, facts)
-    : { sends: [], hasMore: false };
+  const chosen = goesOn ? await chooseSends(tx, { ...judged, ...planned.patch }, facts) : NOTHING;
   const hasMore = planned.hasMore || chosen.hasMore || chosen.sends.length > 0 || inFlight.length > 0;
   const patch = { ...health, ...planned.patch, ...(!hasMore && { owner: null }) };
   if (Object.keys(patch).length > 0) await writeOwned(tx, ref, { patch, now });
   return { sends: chosen.sends, news, isOver: !hasMore };
 }
 
-interface KeptOutcomes {
-  readonly patch: EndpointPatch;
-  readonly news: readonly EndpointNews[];
-}
-
 async function keepOutcomes(
   tx: Transaction,
   owned: WebhookEndpoint,
   { ended, retrySeconds, now }: PassFacts,
-): Promise<KeptOutcomes> {
+) {
   const news: EndpointNews[] = [];
   const outcomes: DeliveryOutcome[] = [];
   let patch: HealthStep['patch'] = {};
@@ -123,13 +108,8 @@ export function attemptColumns(attempt: SentAttempt) {
   return { attemptedAt, status, error, responseStart, durationMs, deliveredAt };
 }
 
-interface Planned {
-  readonly patch: EndpointPatch;
-  /** There are events after the cursor, or a replay waits for the attempts under way. */
-  readonly hasMore: boolean;
-}
-
-async function planMore(tx: Transaction, endpoint: WebhookEndpoint, facts: PassFacts): Promise<Planned> {
+/** There is more where events lie after the cursor, or a replay waits for the attempts under way. */
+async function planMore(tx: Transaction, endpoint: WebhookEndpoint, facts: PassFacts) {
   const { id, replayAfter } = endpoint;
   if (replayAfter !== null && facts.inFlight.length > 0) return { patch: {}, hasMore: true };
   if (replayAfter !== null) await dropPendingAfter(tx, id, replayAfter);
@@ -139,20 +119,20 @@ async function planMore(tx: Transaction, endpoint: WebhookEndpoint, facts: PassF
   return { patch: hasMoved ? { cursor, replayAfter: null } : {}, hasMore };
 }
 
-interface Chosen {
-  readonly sends: readonly EndpointSend[];
-  /** Others may be ready, because some were dropped. */
-  readonly hasMore: boolean;
-}
+const NOTHING: { readonly sends: readonly EndpointSend[]; readonly hasMore: boolean } = {
+  sends: [],
+  hasMore: false,
+};
 
-async function chooseSends(tx: Transaction, endpoint: WebhookEndpoint, facts: PassFacts): Promise<Chosen> {
+/** There is more where some were dropped: others may be ready. */
+async function chooseSends(tx: Transaction, endpoint: WebhookEndpoint, facts: PassFacts) {
   const { inFlight, now } = facts;
   const { id: endpointId, replayAfter, notBefore } = endpoint;
   const isPaused = notBefore !== null && notBefore > instantText(now);
   const limit = SENT_AT_ONCE - inFlight.length;
-  if (replayAfter !== null || isPaused || limit <= 0) return { sends: [], hasMore: false };
+  if (replayAfter !== null || isPaused || limit <= 0) return NOTHING;
   const due = await readyDeliveries(tx, { endpointId, except: inFlight, now, limit });
-  if (due.length === 0) return { sends: [], hasMore: false };
+  if (due.length === 0) return NOTHING;
   const secrets = await readSecrets(tx, endpointId, now);
   const seqs = due.flatMap(({ seq }) => seq ?? []);
   const changes = new Map((await readChangesOf(tx, seqs)).map((change) => [change.seq, change]));

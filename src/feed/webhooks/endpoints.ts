@@ -25,11 +25,6 @@ export interface RevealedSecret {
   readonly secret: string;
 }
 
-interface Deciding {
-  readonly allowHosts: readonly string[];
-  readonly now: Date;
-}
-
 /**
  * Adds an endpoint, which gets the events from now on.
  *
@@ -38,14 +33,18 @@ interface Deciding {
 export async function addEndpoint(
   session: Session,
   wish: EndpointWish,
-  { allowHosts, now }: Deciding,
+  { allowHosts, now }: { readonly allowHosts: readonly string[]; readonly now: Date },
 ): Promise<RevealedSecret> {
-  await refuseTarget(wish.url, allowHosts);
   const { name, url } = wish;
+  await refuseTarget(url, allowHosts);
   const secret = newSecret();
   await session.atomically(async (tx) => {
     const endpointId = await insertEndpoint(tx, wish, { publicId: randomBytes(12).toString('hex'), now });
-    if (endpointId === null) throw nameTaken(name);
+    if (endpointId === null)
+      throw new SyncError(`There is a webhook endpoint ${name} already.`, {
+        code: 'webhooks.name_taken',
+        hint: `Choose another name, or: bms-sync webhooks remove ${name}.`,
+      });
     await saveSecret(tx, { endpointId, secret, now, overlapUntil: now });
   });
   return { name, url, secret };
@@ -63,20 +62,12 @@ async function refuseTarget(url: string, allowHosts: readonly string[]): Promise
 
 async function resolvedFault(url: string, allowHosts: readonly string[]): Promise<string | null> {
   const { hostname } = new URL(url);
-  if (isAllowedHost(hostname, allowHosts)) return null;
-  return (await leadsToPublic(hostname)) === false
-    ? `${hostname} leads to an address that is not public`
-    : null;
+  if (isAllowedHost(hostname, allowHosts) || (await leadsToPublic(hostname)) !== false) return null;
+  return `${hostname} leads to an address that is not public`;
 }
 
 /** A secret in the form of Standard Webhooks. */
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
-
-const nameTaken = (name: string): SyncError =>
-  new SyncError(`There is a webhook endpoint ${name} already.`, {
-    code: 'webhooks.name_taken',
-    hint: `Choose another name, or: bms-sync webhooks remove ${name}.`,
-  });
 
 /** @throws {SyncError} `webhooks.absent` if there is no such endpoint. */
 export async function requireEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint> {
@@ -111,11 +102,7 @@ export function shownUrl({ url, format }: Pick<EndpointStanding, 'url' | 'format
   return search === '' ? origin + pathname : `${origin}${pathname}?…`;
 }
 
-/**
- * Removes an endpoint with its deliveries.
- *
- * @throws {SyncError} `webhooks.absent`.
- */
+/** Removes an endpoint with its deliveries. @throws {SyncError} `webhooks.absent`. */
 export async function dropEndpoint(session: Session, name: string): Promise<void> {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
@@ -126,18 +113,13 @@ export async function dropEndpoint(session: Session, name: string): Promise<void
 /** How long the secret before a rotation still signs. */
 const OVERLAP_MS = 86_400_000;
 
-/**
- * Gives an endpoint a new secret; the present one signs beside it for a day.
- *
- * @throws {SyncError} `webhooks.absent`.
- */
+/** Gives an endpoint a new secret; the present one signs beside it for a day. @throws {SyncError} `webhooks.absent`. */
 export async function rotateSecret(session: Session, name: string, now: Date): Promise<RevealedSecret> {
   const secret = newSecret();
   const overlapUntil = new Date(now.getTime() + OVERLAP_MS);
-  const { url } = await session.atomically(async (tx) => {
-    const endpoint = await requireEndpoint(tx, name);
-    await saveSecret(tx, { endpointId: endpoint.id, secret, now, overlapUntil });
-    return endpoint;
+  return session.atomically(async (tx) => {
+    const { id, url } = await requireEndpoint(tx, name);
+    await saveSecret(tx, { endpointId: id, secret, now, overlapUntil });
+    return { name, url, secret };
   });
-  return { name, url, secret };
 }

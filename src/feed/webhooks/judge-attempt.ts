@@ -15,29 +15,22 @@ export interface SentAttempt {
   readonly durationMs: number;
 }
 
-interface RetryRules {
-  /** Seconds between two attempts; after the last one the delivery is given up. */
-  readonly retrySeconds: readonly number[];
-  /** From 0 to 1: jitter. */
-  readonly random: number;
-}
-
 export const isTaken = ({ status }: Pick<SentAttempt, 'status'>): boolean =>
   status !== null && status >= 200 && status < 300;
-
-const GONE = 410;
 
 /** Later by at most this share: receivers that failed together are not all asked again at the same moment. */
 const JITTER = 0.1;
 
-type Outcome = Pick<Delivery, 'state' | 'attempts' | 'nextAttemptAt'>;
-
-/** Decides what becomes of a delivery after an attempt. A disabled endpoint's delivery waits for a person. */
+/**
+ * Decides what becomes of a delivery after an attempt. A disabled endpoint's delivery waits for a person.
+ *
+ * @param rules The seconds between two attempts: after the last one the delivery is given up. `random` is from 0 to 1.
+ */
 export function judgeAttempt(
   attempts: number,
   attempt: Pick<SentAttempt, 'at' | 'status' | 'retryAfterMs'>,
-  { retrySeconds, random }: RetryRules,
-): Outcome {
+  { retrySeconds, random }: { readonly retrySeconds: readonly number[]; readonly random: number },
+): Pick<Delivery, 'state' | 'attempts' | 'nextAttemptAt'> {
   const made = attempts + 1;
   if (isTaken(attempt)) return { state: 'delivered', attempts: made, nextAttemptAt: null };
   const seconds = retrySeconds[attempts];
@@ -53,12 +46,13 @@ const FAILING_AFTER_MS = 5_000;
 /** An endpoint that has taken nothing for this time is disabled. */
 const DISABLED_AFTER_MS = 5 * 86_400_000;
 
+/** The status of a receiver that wants nothing any more. */
+const GONE = 410;
+
 type Health = Pick<WebhookEndpoint, 'state' | 'failures' | 'failingSince' | 'failingToldAt'>;
 
-type HealthPatch = Partial<Health & Pick<WebhookEndpoint, 'disabledReason' | 'notBefore' | 'deliveredAt'>>;
-
 export interface HealthStep {
-  readonly patch: HealthPatch;
+  readonly patch: Partial<Health & Pick<WebhookEndpoint, 'disabledReason' | 'notBefore' | 'deliveredAt'>>;
   /** The news for a person. */
   readonly tell: 'failing' | 'back' | 'disabled' | null;
 }
@@ -81,20 +75,14 @@ function afterFailure(health: Health, attempt: SentAttempt, isGivenUp: boolean):
   const failures = health.failures + 1;
   const failingSince = health.failingSince ?? at;
   const failingMs = attempt.at.getTime() - instantOf(failingSince).getTime();
-  const patch = { failures, failingSince, failingToldAt, notBefore: pauseOf(attempt) };
-  const disabledReason = disabledBy(attempt, failingMs);
+  const { retryAfterMs } = attempt;
+  const notBefore = retryAfterMs === null ? null : instantText(new Date(attempt.at.getTime() + retryAfterMs));
+  const patch = { failures, failingSince, failingToldAt, notBefore };
+  const lasting = failingMs >= DISABLED_AFTER_MS ? ('failing' as const) : null;
+  const disabledReason = attempt.status === GONE ? 'gone' : lasting;
   if (state === 'active' && disabledReason !== null)
     return { patch: { ...patch, state: 'disabled', disabledReason }, tell: 'disabled' };
   const isFailing = isGivenUp || (failures > 1 && failingMs >= FAILING_AFTER_MS);
   if (state === 'disabled' || !isFailing || failingToldAt !== null) return { patch, tell: null };
   return { patch: { ...patch, failingToldAt: at }, tell: 'failing' };
-}
-
-function pauseOf({ at, retryAfterMs }: SentAttempt): string | null {
-  return retryAfterMs === null ? null : instantText(new Date(at.getTime() + retryAfterMs));
-}
-
-function disabledBy({ status }: SentAttempt, failingMs: number): 'gone' | 'failing' | null {
-  if (status === GONE) return 'gone';
-  return failingMs >= DISABLED_AFTER_MS ? 'failing' : null;
 }

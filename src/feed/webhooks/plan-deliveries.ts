@@ -49,14 +49,8 @@ export function planDeliveries(
 /** How many events are planned in one transaction. */
 const PAGE = 500;
 
-interface PlannedUpTo {
-  readonly cursor: number;
-  /** There may be events after the cursor. */
-  readonly hasMore: boolean;
-}
-
-/** Stores deliveries for the events after the endpoint's cursor. */
-export async function planNext(tx: Transaction, endpoint: WebhookEndpoint, now: Date): Promise<PlannedUpTo> {
+/** Stores deliveries for the events after the endpoint's cursor. Tells how far, and whether there may be events after that. */
+export async function planNext(tx: Transaction, endpoint: WebhookEndpoint, now: Date) {
   const { id: endpointId, cursor, format } = endpoint;
   if (format !== 'json') return { cursor, hasMore: false }; // A chat room gets our own news only.
   const events = await select(tx, EVENT, sql`where seq > ${cursor} order by seq limit ${PAGE}`);

@@ -33,14 +33,8 @@ export interface Sender extends AsyncDisposable {
   send(delivery: SendableDelivery, signal: AbortSignal): Promise<SentAttempt>;
 }
 
-interface SenderParts {
-  readonly clock: Clock;
-  /** The setting `webhooks.allowHosts`. */
-  readonly allowHosts: readonly string[];
-  readonly attemptMs?: number;
-}
-
-export function createSender({ clock, allowHosts, attemptMs = ATTEMPT_MS }: SenderParts): Sender {
+/** @param allowHosts The setting `webhooks.allowHosts`. */
+export function createSender(clock: Clock, allowHosts: readonly string[], attemptMs = ATTEMPT_MS): Sender {
   const agents = new Map<number, Agent>();
   const connect = createGuardedConnector({ allowHosts, timeoutMs: CONNECT_MS });
   const agentOf = (endpointId: number): Agent => {
@@ -53,13 +47,15 @@ export function createSender({ clock, allowHosts, attemptMs = ATTEMPT_MS }: Send
       const at = clock.now();
       const startMs = clock.monotonicMs();
       const noAnswer = { at, status: null, responseStart: null, retryAfterMs: null };
-      const refusal = refusalOf(delivery, allowHosts);
-      if (refusal !== null) return { ...noAnswer, error: refusal, durationMs: 0 };
+      // The settings may have changed since the endpoint was added.
+      if (targetFault(delivery.endpoint.url, allowHosts) !== null)
+        return { ...noAnswer, error: 'address_refused', durationMs: 0 };
+      if (delivery.secrets.length === 0) return { ...noAnswer, error: 'no_secret', durationMs: 0 };
       const limit = createDeadline(attemptMs, [signal]);
       const passedMs = (): number => Math.round(clock.monotonicMs() - startMs);
       try {
         const headers = signedHeaders(delivery, at);
-        const answer = await post(agentOf(delivery.endpoint.id), { delivery, headers, signal: limit.signal });
+        const answer = await post(agentOf(delivery.endpoint.id), delivery, headers, limit.signal);
         const { status, start, retryAfter } = answer;
         const responseStart = start === '' ? '' : maskSecrets(delivery.secrets)(start);
         const askedMs = retryAfterMs(retryAfter, clock.now());
@@ -76,15 +72,6 @@ export function createSender({ clock, allowHosts, attemptMs = ATTEMPT_MS }: Send
   };
 }
 
-/** Why nothing may be sent; null if it may. The settings may have changed since the endpoint was added. */
-function refusalOf(
-  { endpoint, secrets }: SendableDelivery,
-  allowHosts: readonly string[],
-): 'address_refused' | 'no_secret' | null {
-  if (targetFault(endpoint.url, allowHosts) !== null) return 'address_refused';
-  return secrets.length === 0 ? 'no_secret' : null;
-}
-
 /** The headers of Standard Webhooks, with a signature for each secret: during a rotation a receiver may know either. */
 function signedHeaders({ webhookId, body, secrets }: SendableDelivery, at: Date): Record<string, string> {
   return {
@@ -94,20 +81,13 @@ function signedHeaders({ webhookId, body, secrets }: SendableDelivery, at: Date)
   };
 }
 
-interface Posting {
-  readonly delivery: SendableDelivery;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly start: string;
-  readonly retryAfter: string | readonly string[] | undefined;
-}
-
 /** Redirects are not followed: undici does so only where it is told to. */
-async function post(agent: Agent, { delivery, headers: signed, signal }: Posting): Promise<Answer> {
+async function post(
+  agent: Agent,
+  delivery: SendableDelivery,
+  signed: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) {
   const { origin, pathname, search } = new URL(delivery.endpoint.url);
   const { statusCode, headers, body } = await agent.request({
     origin,

@@ -3,12 +3,7 @@ import { instantOf } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import type { Session } from '../../db/session/session.ts';
-import {
-  claimEndpoint,
-  dueEndpoints,
-  freeEndpoints,
-  raiseEndpoint,
-} from '../../mirror/webhooks/endpoint-queue.ts';
+import * as endpoints from '../../mirror/webhooks/endpoint-queue.ts';
 import { takePass } from './endpoint-pass.ts';
 import type { EndedAttempt, EndpointNews, EndpointSend } from './endpoint-pass.ts';
 import type { Sender } from './sender.ts';
@@ -41,11 +36,11 @@ export function createWebhookQueue(parts: WebhookQueueParts): WorkQueue {
     name: 'webhooks',
     jobPrefix: 'wh',
     concurrency: ENDPOINTS_AT_ONCE,
-    due: async (limit) => (stopping.aborted ? [] : dueEndpoints(session, clock.now(), limit)),
-    raise: (ref) => session.atomically((tx) => raiseEndpoint(tx, ref)),
+    due: async (limit) => (stopping.aborted ? [] : endpoints.dueEndpoints(session, clock.now(), limit)),
+    raise: (ref) => session.atomically((tx) => endpoints.raiseEndpoint(tx, ref)),
     work: async (ref, signal) => {
       const claim = { ...ref, owner, now: clock.now() };
-      const claimed = await session.atomically((tx) => claimEndpoint(tx, claim));
+      const claimed = await session.atomically((tx) => endpoints.claimEndpoint(tx, claim));
       if (claimed === null) return; // It is no longer free.
       inHand.add(keyOf(claimed));
       try {
@@ -58,7 +53,7 @@ export function createWebhookQueue(parts: WebhookQueueParts): WorkQueue {
     takeOver: async () => {
       const living = await livingOwners();
       await session.atomically((tx) =>
-        freeEndpoints(tx, (endpoint) =>
+        endpoints.freeEndpoints(tx, (endpoint) =>
           endpoint.owner === owner ? !inHand.has(keyOf(endpoint)) : !living.has(endpoint.owner),
         ),
       );
@@ -112,24 +107,23 @@ async function workEndpoint(parts: WebhookQueueParts, ref: WorkRef, signal: Abor
 
 /** Tells in the log of an endpoint that fails, takes deliveries again, or was disabled. Its address may be a secret. */
 function tellEndpoint(logger: Logger, { tell, endpoint, attempt }: EndpointNews): void {
-  const { name, failingSince, failures, disabledReason } = endpoint;
-  const since = failingSince === null ? null : instantOf(failingSince).toISOString();
+  const { name, failures, disabledReason } = endpoint;
+  const { status, error } = attempt;
   const facts = { event: `webhook.${tell}`, endpoint: name };
   if (tell === 'back') {
     logger.info(facts, `the webhook endpoint ${name} takes deliveries again`);
     return;
   }
-  const why = { since, failures, status: attempt.status, error: attempt.error };
-  const answer = attempt.status === null ? `no answer (${attempt.error ?? ''})` : `HTTP ${attempt.status}`;
+  const since = endpoint.failingSince === null ? null : instantOf(endpoint.failingSince).toISOString();
+  const why = { ...facts, since, failures, status, error };
   if (tell === 'failing') {
+    const answer = status === null ? `no answer (${error ?? ''})` : `HTTP ${status}`;
     const hint = 'What it has missed is sent again later; bms-sync webhooks list shows what waits.';
-    logger.warn({ ...facts, ...why, hint }, `the webhook endpoint ${name} takes no deliveries: ${answer}`);
+    logger.warn({ ...why, hint }, `the webhook endpoint ${name} takes no deliveries: ${answer}`);
     return;
   }
   const hint = `Mend the receiver, then: bms-sync webhooks replay ${name} --after SEQ.`;
   const reason = disabledReason === 'gone' ? 'it has answered 410 Gone' : 'it has failed for days';
-  logger.warn(
-    { ...facts, ...why, reason: disabledReason, hint },
-    `the webhook endpoint ${name} is disabled: ${reason}`,
-  );
+  const message = `the webhook endpoint ${name} is disabled: ${reason}`;
+  logger.warn({ ...why, reason: disabledReason, hint }, message);
 }

@@ -8,35 +8,29 @@ import type { KnownPast } from '../../mirror/records/as-of.ts';
 import type { Session } from '../../db/session/session.ts';
 import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
 import { exportColumns, readAsOf, readView } from './read-rows.ts';
-import type { ExportSource, ViewToRead } from './read-rows.ts';
-
-/** The rows that a person asks for. */
-export interface ExportWish {
-  /** A record kind, or a view. */
-  readonly what: string;
-  /** An instant as a person writes it; undefined = now. */
-  readonly asOf: string | undefined;
-}
-
-interface OpenedSource {
-  readonly source: ExportSource;
-  /** A fact that a reader of the rows should know; null = none. */
-  readonly remark: string | null;
-}
+import type { ViewToRead } from './read-rows.ts';
 
 /**
- * Finds the rows of a kind or a view, as they are now or as they were at an instant.
+ * Finds the rows of a kind or a view, as they are now or as they were at an instant; with a remark that a reader of the rows
+ * should know, if there is one.
  *
+ * @param wish `what` is a record kind or a view; `asOf` an instant as a person writes it, undefined = now.
  * @throws {UsageError} `usage.view` for an unknown name, `usage.as_of` for an instant whose state is not known.
  */
 export async function openExport(
   session: Session,
   kinds: readonly Kind[],
-  { what, asOf, now }: ExportWish & { readonly now: Date },
-): Promise<OpenedSource> {
+  { what, asOf, now }: { readonly what: string; readonly asOf: string | undefined; readonly now: Date },
+) {
   const view = await findView(session, kinds, what);
-  if (asOf !== undefined) return openPast(session, kinds, { view, asOf, now });
-  return { source: { columns: view.columns, batches: readView(session, view) }, remark: null };
+  if (asOf === undefined)
+    return { source: { columns: view.columns, batches: readView(session, view) }, remark: null };
+  const kind = kinds.find(({ name }) => `bi_${name}` === view.name);
+  if (kind !== undefined) return openPast(session, kind, view.columns, asOfInstant(asOf, now));
+  throw new UsageError(
+    `The state of ${view.name} at an instant is not known: it is no record kind's own view.`,
+    { code: 'usage.as_of', hint: 'Take --as-of with a record kind, such as clients.' },
+  );
 }
 
 /** @throws {UsageError} For a name that is neither a kind's nor a view's. */
@@ -52,28 +46,8 @@ async function findView(session: Session, kinds: readonly Kind[], what: string):
   });
 }
 
-interface PastWish {
-  readonly view: ViewToRead;
-  readonly asOf: string;
-  readonly now: Date;
-}
-
-/** @throws {UsageError} For a view that is no kind's, and for an instant whose state is not known. */
-async function openPast(
-  session: Session,
-  kinds: readonly Kind[],
-  { view: { name, columns }, asOf, now }: PastWish,
-): Promise<OpenedSource> {
-  const kind = kinds.find((candidate) => `bi_${candidate.name}` === name);
-  if (kind === undefined)
-    throw new UsageError(
-      `The state of ${name} at an instant is not known: it is no record kind's own view.`,
-      {
-        code: 'usage.as_of',
-        hint: 'Take --as-of with a record kind, such as clients.',
-      },
-    );
-  const at = asOfInstant(asOf, now);
+/** @throws {UsageError} For an instant whose state is not known. */
+async function openPast(session: Session, kind: Kind, columns: ViewToRead['columns'], at: Date) {
   const past = await readKnownPast(session, kind.name);
   const reason = whyUnknown(kind.name, at, past);
   if (reason !== null)

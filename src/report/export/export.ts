@@ -1,9 +1,8 @@
 import { open } from 'node:fs/promises';
 import { createDraft } from '../../lib/draft-file.ts';
-import type { Values } from '../../db/session/session.ts';
+import { outputFault } from '../output-file.ts';
 import type { ExportSource } from './read-rows.ts';
 import { csvEncoding, ndjsonEncoding } from './text-encodings.ts';
-import type { TextEncoding } from './text-encodings.ts';
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -17,22 +16,27 @@ export interface ExportOptions {
   readonly signal: AbortSignal;
 }
 
-/** Stopped by its signal before the last row. */
+/** The signal has fired before the last row. */
 export class ExportStopped extends Error {
   override readonly name = 'ExportStopped';
 }
 
-/** Writes rows to a text output, batch after batch; each waits until the one before it is taken. Returns their number. */
+/**
+ * Writes rows to a text output, batch after batch; each waits until the one before it is taken. Returns their number.
+ *
+ * @throws {ExportStopped} If the signal fires first.
+ */
 export async function exportText(
   source: ExportSource,
   write: (text: string) => Promise<void>,
   options: ExportOptions,
 ): Promise<number> {
-  const { head, rows }: TextEncoding =
+  const { head, rows } =
     options.format === 'csv' ? csvEncoding(source.columns, options.isRaw) : ndjsonEncoding(source.columns);
   let count = 0;
   if (head !== '') await write(head);
-  for await (const batch of stoppable(source.batches, options.signal)) {
+  for await (const batch of source.batches) {
+    if (options.signal.aborted) throw new ExportStopped('The export was stopped.');
     await write(rows(batch));
     count += batch.length;
     options.onRows(batch.length);
@@ -40,24 +44,19 @@ export async function exportText(
   return count;
 }
 
-interface ExportedFile {
-  readonly rows: number;
-  readonly bytes: number;
-}
-
 /** Writes rows to a file. It appears whole: until then it has another name beside its own, and after a fault it is removed. */
-export async function exportFile(
-  source: ExportSource,
-  path: string,
-  options: ExportOptions,
-): Promise<ExportedFile> {
-  const draft = createDraft(path);
+export async function exportFile(source: ExportSource, path: string, options: ExportOptions) {
   try {
-    const rows = await exportDraft(source, draft.path, options);
-    return { rows, bytes: draft.publish() };
+    const draft = createDraft(path);
+    try {
+      const rows = await exportDraft(source, draft.path, options);
+      return { rows, bytes: draft.publish() };
+    } catch (error) {
+      draft.discard();
+      throw error;
+    }
   } catch (error) {
-    draft.discard();
-    throw error;
+    throw outputFault(error, path);
   }
 }
 
@@ -67,15 +66,5 @@ async function exportDraft(source: ExportSource, path: string, options: ExportOp
     return await exportText(source, (text) => file.writeFile(text), options);
   } finally {
     await file.close();
-  }
-}
-
-async function* stoppable(
-  batches: AsyncIterable<readonly Values[]>,
-  signal: AbortSignal,
-): AsyncGenerator<readonly Values[]> {
-  for await (const batch of batches) {
-    if (signal.aborted) throw new ExportStopped('The export was stopped.');
-    yield batch;
   }
 }

@@ -22,9 +22,13 @@ const ROWS_A_QUERY = 250; // More make the program larger, and hardly faster.
 /** Reads a view in steps, each from the row after the last one: a row is whole, and memory does not grow with the view. */
 export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator<readonly Values[]> {
   const { name, columns } = view;
-  const toValues = valuesReader(columns);
+  const toValues = (row: Row): Values =>
+    columns.map((column) => {
+      return column.type === 'decimal' ? amountIn(row, column.name) : (row[column.name] ?? null);
+    });
   const key = keyOf(name, columns);
-  const listed = sql`select ${commas(columns)} from ${sql.identifier(name)}`;
+  const names = columns.map((column) => sql.identifier(column.name));
+  const listed = sql`select ${sql.join(names, sql`, `)} from ${sql.identifier(name)}`;
   if (key === null) {
     yield (await db.query(listed)).map(toValues);
     return;
@@ -53,21 +57,10 @@ function after(key: readonly string[], last: Row): SQL {
 const keyPart = (name: string): SQL =>
   name === 'seq' ? sql`coalesce(seq, 0)` : sql`${sql.identifier(name)}`;
 
-const commas = (columns: readonly ExportColumn[]): SQL =>
-  sql.join(
-    columns.map(({ name }) => sql.identifier(name)),
-    sql`, `,
-  );
-
-/** Takes a row's values in the order of the columns; an amount comes as its exact digits. */
-function valuesReader(columns: readonly ExportColumn[]): (row: Row) => Values {
-  return (row) =>
-    columns.map(({ name, type }) => (type === 'decimal' ? amountIn(row, name) : (row[name] ?? null)));
-}
-
+/** An amount comes as its exact digits. */
 function amountIn(row: Row, name: string): SqlValue {
   const shown = row[name] ?? null;
-  const exact = row[exactName(name)] ?? null;
+  const exact = row[name + EXACT] ?? null;
   return exact !== null && isNumberText(String(exact)) ? String(exact) : shown;
 }
 
@@ -78,7 +71,7 @@ export async function* readAsOf(
 ): AsyncGenerator<readonly Values[]> {
   for await (const rows of rowsAsOf(db, kind, instant))
     yield rows.map((row) =>
-      columns.map(({ name, type }) => row[type === 'exact' ? amountName(name) : name] ?? null),
+      columns.map(({ name, type }) => row[type === 'exact' ? name.slice(0, -EXACT.length) : name] ?? null),
     );
 }
 
@@ -103,11 +96,14 @@ const TYPES: readonly (readonly [RegExp, ExportType])[] = [
   [/^$/, 'untyped'],
 ];
 
+/** The end of the name of a column that has the exact digits of an amount. */
 const EXACT = '_exact';
 
 /** The types in which a view's columns are exported: the same on both databases. An amount comes with its exact digits. */
 export function exportColumns(declared: readonly DeclaredColumn[]): readonly ExportColumn[] {
-  const types = new Map(declared.map(({ name, type }) => [name, typeOf(type)]));
+  const types = new Map<string, ExportType>();
+  for (const { name, type } of declared)
+    types.set(name, TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'text');
   const isAmount = (name: string): boolean =>
     types.has(`${name}${EXACT}`) && ['decimal', 'real', 'untyped'].includes(types.get(name) ?? '');
   return declared.map(({ name }) => {
@@ -116,15 +112,6 @@ export function exportColumns(declared: readonly DeclaredColumn[]): readonly Exp
     return { name, type: isExact ? 'exact' : (types.get(name) ?? 'text') };
   });
 }
-
-const typeOf = (declared: string): ExportType =>
-  TYPES.find(([pattern]) => pattern.test(declared))?.[1] ?? 'text';
-
-/** The name of the column that has the exact digits of an amount. */
-const exactName = (amount: string): string => `${amount}${EXACT}`;
-
-/** The name of the amount whose exact digits a column has. */
-const amountName = (exact: string): string => exact.slice(0, -EXACT.length);
 
 /**
  * The columns that order a view's rows and name each of them, so that it can be read in steps; null where there are none:

@@ -10,33 +10,24 @@ import type { DeclaredColumn, DialectReader } from '../../mirror/views/views.ts'
 import { exportColumns, keyOf, readView } from './read-rows.ts';
 import { outputFault } from '../output-file.ts';
 
-interface SnapshotRequest {
-  /** The address of the mirror. */
-  readonly url: string;
-  readonly kinds: readonly Kind[];
-  /** The file to write or to replace, as `snapshotFile` gives it. */
-  readonly path: string;
-}
-
 /**
  * Writes a SQLite file with the content of the views of one instant, as tables of the same names, columns and types. It
  * holds nothing else: neither the outbox nor secrets, nor deleted records but in `bi_changes`.
  *
  * Reads a mirror in SQLite without the event loop: call it in a process of its own.
  *
+ * @param url The address of the mirror.
+ * @param path The file to write or to replace, as `snapshotFile` gives it.
  * @throws {SyncError} `file.not_written`.
  */
-export async function takeSnapshot(session: Session, request: SnapshotRequest) {
-  const { url, path } = request;
+export async function takeSnapshot(session: Session, url: string, kinds: readonly Kind[], path: string) {
   const takenAt = instantText(systemClock.now());
-  const tables = await tablesOf(session, request.kinds);
+  const tables = await tablesOf(session, kinds);
   try {
     const file = beginSnapshot(path);
     try {
       file.create(TAKEN)([[takenAt]]);
-      const mirror = sqlitePath(url);
-      const rows =
-        mirror === null ? await copyFromServer(url, file, tables) : copyFromFile(mirror, file, tables);
+      const rows = await copyTables(url, file, tables);
       return { file: path, takenAt, tables: tables.length, rows, bytes: file.finish() };
     } catch (error) {
       file.discard();
@@ -48,11 +39,8 @@ export async function takeSnapshot(session: Session, request: SnapshotRequest) {
 }
 
 /** Says when the snapshot was taken. */
-const TAKEN: SnapshotTable = {
-  name: 'bi_snapshot',
-  columns: [{ name: 'taken_at', type: 'TIMESTAMP' }],
-  key: [],
-};
+const TAKEN_AT = { name: 'taken_at', type: 'TIMESTAMP' };
+const TAKEN: SnapshotTable = { name: 'bi_snapshot', columns: [TAKEN_AT], key: [] };
 
 /** The views, without the histories: they would hold every record once more, and `bi_changes` has its versions. */
 async function tablesOf(session: Session, kinds: readonly Kind[]): Promise<readonly SnapshotTable[]> {
@@ -80,16 +68,16 @@ function snapshotType({ type }: DeclaredColumn, { dialect }: Session): string {
   return SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT';
 }
 
-function copyFromFile(mirror: string, file: SnapshotFile, tables: readonly SnapshotTable[]): number {
-  file.attach(mirror);
-  return tables.reduce((rows, table) => rows + file.copy(table), 0);
-}
-
-async function copyFromServer(
+async function copyTables(
   url: string,
   file: SnapshotFile,
   tables: readonly SnapshotTable[],
 ): Promise<number> {
+  const mirror = sqlitePath(url);
+  if (mirror !== null) {
+    file.attach(mirror);
+    return tables.reduce((rows, table) => rows + file.copy(table), 0);
+  }
   await using reader = await openSnapshotReader(url);
   let rows = 0;
   for (const table of tables) rows += await copyRows(reader, file, table);

@@ -2,23 +2,16 @@ import type { SqlValue, Values } from '../../db/session/session.ts';
 import { isNumberText } from './read-rows.ts';
 import type { ExportColumn, ExportType } from './read-rows.ts';
 
-/** Encodes rows as text, batch after batch. */
-export interface TextEncoding {
-  /** The text before the first row. */
-  readonly head: string;
-  readonly rows: (batch: readonly Values[]) => string;
-}
-
 /** A spreadsheet takes such a text for a formula, after spaces too. */
 const FORMULA = /^\s*[=+\-@]|^\s*[\t\r]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
 /**
- * CSV by RFC 4180, with a header; null is an empty cell, an empty text is `""`.
+ * CSV by RFC 4180, batch after batch, with the header as `head`; null is an empty cell, an empty text is `""`.
  *
  * @param isRaw Leaves texts as they are. Otherwise a text that a spreadsheet would run as a formula begins with an apostrophe.
  */
-export function csvEncoding(columns: readonly ExportColumn[], isRaw: boolean): TextEncoding {
+export function csvEncoding(columns: readonly ExportColumn[], isRaw: boolean) {
   const guard = isRaw ? (text: string): string => text : guarded;
   const cells = columns.map(({ type }) => (value: SqlValue): string => {
     if (value === null) return '';
@@ -27,7 +20,7 @@ export function csvEncoding(columns: readonly ExportColumn[], isRaw: boolean): T
   });
   return {
     head: line(columns.map(({ name }) => quoted(guard(name)))),
-    rows: (batch) =>
+    rows: (batch: readonly Values[]): string =>
       batch.map((values) => line(cells.map((cell, index) => cell(values[index] ?? null)))).join(''),
   };
 }
@@ -41,14 +34,14 @@ function quoted(text: string): string {
 const guarded = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
 
 /** One JSON object a line: numbers and amounts with all their digits, dates and instants as text. */
-export function ndjsonEncoding(columns: readonly ExportColumn[]): TextEncoding {
+export function ndjsonEncoding(columns: readonly ExportColumn[]) {
   const members = columns.map(({ name, type }, index) => {
     const head = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
     return (value: SqlValue): string => head + valueText(value, type);
   });
   return {
     head: '',
-    rows: (batch) =>
+    rows: (batch: readonly Values[]): string =>
       batch
         .map((values) => `${members.map((member, index) => member(values[index] ?? null)).join('')}}\n`)
         .join(''),

@@ -60,12 +60,8 @@ function compareRaw(kind: Kind, { record, raw }: Incoming, stored: string): Comp
 
 /** The record with these members only, so that equal members do not hide the others. */
 function only(record: JsonObject, names: readonly string[]): string {
-  return compactJson(
-    members(
-      record,
-      names.filter((name) => Object.hasOwn(record, name)),
-    ),
-  );
+  const present = names.filter((name) => Object.hasOwn(record, name));
+  return compactJson(members(record, present));
 }
 
 const members = (record: JsonObject, names: readonly string[]): JsonObject =>

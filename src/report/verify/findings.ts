@@ -8,31 +8,24 @@ export interface AuditFinding extends Difference {
   readonly is: 'missing' | 'surplus' | 'value';
 }
 
-export interface Findings {
-  readonly add: (finding: AuditFinding) => void;
-  /** Whether an equal finding exists: same record, same field, same value of the service. */
-  readonly has: (finding: AuditFinding) => boolean;
-  /** The records with findings. */
-  readonly ids: ReadonlySet<string>;
-  /** The rows among them without a record in the service. */
-  readonly surplus: ReadonlySet<string>;
-}
-
 /** Keeps the findings of a reading, each as a hash of its values: even a mirror that is wrong from end to end must fit into memory. */
-export function createFindings(): Findings {
-  const hashes = new Set<bigint>();
-  const ids = new Set<string>();
-  const surplus = new Set<string>();
-  return {
-    add: (finding) => {
-      hashes.add(hashOf(finding));
-      ids.add(finding.id);
-      if (finding.is === 'surplus') surplus.add(finding.id);
-    },
-    has: (finding) => hashes.has(hashOf(finding)),
-    ids,
-    surplus,
-  };
+export class Findings {
+  readonly #hashes = new Set<bigint>();
+  /** The records with findings. */
+  readonly ids = new Set<string>();
+  /** The rows among them without a record in the service. */
+  readonly surplus = new Set<string>();
+
+  add(finding: AuditFinding): void {
+    this.#hashes.add(hashOf(finding));
+    this.ids.add(finding.id);
+    if (finding.is === 'surplus') this.surplus.add(finding.id);
+  }
+
+  /** Whether an equal finding exists: same record, same field, same value of the service. */
+  has(finding: AuditFinding): boolean {
+    return this.#hashes.has(hashOf(finding));
+  }
 }
 
 /** 64 bits of a hash: a million findings collide once in 37 million times. */

@@ -19,11 +19,9 @@ export async function readRows(
   kind: Kind,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Row>> {
-  const names = filledColumns(kind, db.dialect).filter((name) => name !== 'id');
-  const columns = sql.join(
-    [...names, '_raw', '_deleted_at'].map((name) => sql.identifier(name)),
-    sql`, `,
-  );
+  const filled = filledColumns(kind, db.dialect).filter((name) => name !== 'id');
+  const names = [...filled, '_raw', '_deleted_at'].map((name) => sql.identifier(name));
+  const columns = sql.join(names, sql`, `);
   const rows = new Map<string, Row>();
   for (let from = 0; from < ids.length; from += ROWS_A_QUERY) {
     const found = await db.query(sql`
@@ -36,17 +34,15 @@ export async function readRows(
 }
 
 /** The ids under which a nested table has elements although no row has them. */
-export async function readStrayParents(
+export function readStrayParents(
   db: Queryable,
   kind: string,
   { name }: NestedTable,
 ): Promise<readonly string[]> {
-  return readTexts(
-    db,
-    sql`
+  const strays = sql`
     select distinct cast(parent_id as text) from ${sql.identifier(name)} as n
-    where not exists (select 1 from ${sql.identifier(kind)} as k where k.id = n.parent_id)`,
-  );
+    where not exists (select 1 from ${sql.identifier(kind)} as k where k.id = n.parent_id)`;
+  return readTexts(db, strays);
 }
 
 /** The ids of all live rows. */
@@ -67,19 +63,15 @@ export async function readAccountedFor(
 ): Promise<ReadonlySet<string>> {
   const noted = sql`select record_id from deletions where kind = ${kind} and concluded_at is null`;
   const accountedFor = new Set((await readTexts(db, noted)).filter((id) => ids.has(id)));
-  for await (const shown of idsShown(db, kind)) for (const id of shown) if (ids.has(id)) accountedFor.add(id);
-  return accountedFor;
-}
-
-/** The ids that each kept list response showed. */
-async function* idsShown(db: Queryable, kind: string): AsyncGenerator<readonly string[]> {
   for (let after: string | null = '-1'; after !== null;) {
     const from: string = after;
     const rows = await db.query(sql`
       select answered, ids from sightings
       where kind = ${kind} and answered > ${from} order by answered limit ${SIGHTINGS_A_QUERY}`);
-    for (const row of rows) yield String(row['ids']).match(/\d+/g) ?? [];
+    const shown = rows.flatMap((row) => String(row['ids']).match(/\d+/g) ?? []);
+    for (const id of shown) if (ids.has(id)) accountedFor.add(id);
     after = rows.length < SIGHTINGS_A_QUERY ? null : String(rows.at(-1)?.['answered']);
     await yieldToEventLoop();
   }
+  return accountedFor;
 }

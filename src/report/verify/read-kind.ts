@@ -20,72 +20,48 @@ import { readLiveIds, readRows, readStrayParents } from './mirror-rows.ts';
 export interface AuditParts {
   readonly session: Session;
   readonly source: Pick<Source, 'sweep'>;
-  readonly onProgress?: (progress: AuditProgress) => void;
+  /** `lastPage` is the last page that the service has named; null = unknown. */
+  readonly onProgress?: (progress: { kind: string; pages: number; lastPage: number | null }) => void;
   readonly signal?: AbortSignal;
 }
 
-interface AuditProgress {
-  readonly kind: string;
-  readonly pages: number;
-  /** The last page that the service has named; null = unknown. */
-  readonly lastPage: number | null;
-}
+type OnFinding = (finding: AuditFinding) => void;
 
 /** One reading of a whole list beside the mirror. */
-export interface KindReading {
-  /** Records that were compared with the mirror. */
-  readonly compared: ReadonlySet<string>;
-  /** How many records can have no row, or have none by an open issue. */
-  readonly quarantined: number;
-  /** Why the list was not read to its end; null = it was. */
-  readonly fault: SourceError | null;
-}
-
-type OnFinding = (finding: AuditFinding) => void;
+export type KindReading = Awaited<ReturnType<typeof readKind>>;
 
 /**
  * Reads the whole list of a kind, page by page, and reports every difference from the mirror. Changes nothing and takes no
  * lease. A fault of the source ends the reading and is part of its result.
  * @throws {MirrorError} If the database fails.
  */
-export async function readKind(
-  parts: AuditParts,
-  kind: ListedKind,
-  onFinding: OnFinding,
-): Promise<KindReading> {
-  const { session } = parts;
-  const mirrored = await asMirrored(session, kind);
-  const reading: OpenReading = {
-    session,
-    kind: mirrored,
-    compare: recordComparer(mirrored, session.dialect),
-    setAside: await readRecordsWithoutRow(session, kind.name),
-    suppressed: await readSuppressed(session, kind.name),
-    shown: new Set(),
-    compared: new Set(),
-    quarantined: new Set(),
-    onFinding,
-  };
-  const live = await readLiveIds(session, kind.name); // Before the reading: records created meanwhile are not surplus.
+export async function readKind(parts: AuditParts, kind: ListedKind, onFinding: OnFinding) {
+  const reading = await openReading(parts.session, kind, onFinding);
+  const live = await readLiveIds(parts.session, kind.name); // Before the reading: records created meanwhile are not surplus.
   const fault = await readPages(parts, reading);
   if (fault === null) await findSurplus(reading, live);
   return { compared: reading.compared, quarantined: reading.quarantined.size, fault };
 }
 
-interface OpenReading {
-  readonly session: Session;
-  readonly kind: ListedKind;
-  readonly compare: ReturnType<typeof recordComparer>;
-  /** Ids with an open issue about the whole record. */
-  readonly setAside: ReadonlySet<string>;
-  /** Ids of records that are kept out of the mirror on purpose: they are not compared. */
-  readonly suppressed: ReadonlySet<string>;
-  /** Every id that some page showed. */
-  readonly shown: Set<string>;
-  readonly compared: Set<string>;
-  /** By their ids, or by their texts where they have none. */
-  readonly quarantined: Set<string>;
-  readonly onFinding: OnFinding;
+type OpenReading = Awaited<ReturnType<typeof openReading>>;
+
+async function openReading(session: Session, listed: ListedKind, onFinding: OnFinding) {
+  const kind = await asMirrored(session, listed);
+  return {
+    session,
+    kind,
+    compare: recordComparer(kind, session.dialect),
+    /** Ids with an open issue about the whole record. */
+    setAside: await readRecordsWithoutRow(session, kind.name),
+    /** Ids of records that are kept out of the mirror on purpose: they are not compared. */
+    suppressed: await readSuppressed(session, kind.name),
+    /** Every id that some page showed. */
+    shown: new Set<string>(),
+    compared: new Set<string>(),
+    /** Records that can have no row, or have none by an open issue: by their ids, or by their texts where they have none. */
+    quarantined: new Set<string>(),
+    onFinding,
+  };
 }
 
 /** Compares every page as it comes; returns the fault that ended the list early. */
@@ -93,9 +69,9 @@ async function readPages(
   { source, onProgress, signal }: AuditParts,
   reading: OpenReading,
 ): Promise<SourceError | null> {
+  const { kind } = reading;
   let ticks = 0;
   let pages = 0;
-  const { kind } = reading;
   const options = { thorough: true, tick: () => ++ticks, ...(signal && { signal }) };
   try {
     for await (const response of source.sweep(kind, options)) {
@@ -179,10 +155,9 @@ async function findSurplus(
   const unseen = [...live].filter((id) => !shown.has(id));
   for (let from = 0; from < unseen.length; from += ROWS_AT_ONCE) {
     const rows = await readRows(session, kind, unseen.slice(from, from + ROWS_AT_ONCE));
-    for (const [id, row] of rows) {
+    for (const [id, row] of rows)
       if (row['_deleted_at'] === null)
         onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
-    }
   }
   for (const table of nestedTables(kind))
     for (const id of await readStrayParents(session, kind.name, table))

@@ -1,8 +1,9 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { describe } from '../../lib/sync-error.ts';
 import type { Difference } from './compare-record.ts';
-import { createFindings } from './findings.ts';
-import type { AuditFinding, Findings } from './findings.ts';
+import { Findings } from './findings.ts';
+import type { AuditFinding } from './findings.ts';
+import type { SourceError } from '../../source/http/errors.ts';
 import { readAccountedFor } from './mirror-rows.ts';
 import { readKind } from './read-kind.ts';
 import type { AuditParts, KindReading } from './read-kind.ts';
@@ -48,66 +49,41 @@ export async function verifyKind(
   kind: ListedKind,
   pull: (kind: ListedKind) => Promise<PullOutcome>,
 ): Promise<KindComparison> {
-  const first = createFindings();
+  const found = new Findings();
+  const confirmed = noneConfirmed();
   const reading = await readKind(parts, kind, (finding) => {
-    first.add(finding);
+    found.add(finding);
   });
-  const { fault } = reading;
-  if (fault !== null)
-    return notCompared(kind, { reading, first }, { reason: fault.reason, detail: describe(fault) });
-  if (first.ids.size === 0) return audited(kind, { reading, first }, nothing());
+  const suspects = new Set(found.ids);
+  const first = { kind, reading, suspects, confirmed };
+  if (reading.fault !== null) return notCompared(first, outcomeOf(reading.fault));
+  if (suspects.size === 0) return audited(first);
 
-  const accountedFor = await readAccountedFor(parts.session, kind.name, first.surplus);
+  // Surplus rows that the mirror can explain: the list had them a short time ago, or their absence is noted.
+  const accountedFor = await readAccountedFor(parts.session, kind.name, found.surplus);
   const outcome = await pull(kind);
-  if (outcome.reason !== null) return notCompared(kind, { reading, first }, outcome);
-  return readAgain(parts, kind, { first, accountedFor });
-}
-
-interface FirstReading {
-  readonly first: Findings;
-  /** Surplus rows that the mirror can explain: the list had them a short time ago, or their absence is noted. */
-  readonly accountedFor: ReadonlySet<string>;
-}
-
-async function readAgain(
-  parts: AuditParts,
-  kind: ListedKind,
-  { first, accountedFor }: FirstReading,
-): Promise<KindComparison> {
-  const second = createFindings();
-  const confirmed = nothing();
-  const reading = await readKind(parts, kind, (finding) => {
-    second.add(finding);
-    if (!first.has(finding)) return;
+  if (outcome.reason !== null) return notCompared(first, outcome);
+  const again = await readKind(parts, kind, (finding) => {
+    suspects.add(finding.id);
+    if (!found.has(finding)) return;
     if (finding.is === 'surplus' && accountedFor.has(finding.id)) confirmed.waiting.add(finding.id);
     else confirm(confirmed, finding);
   });
-  const { fault } = reading;
-  if (fault === null) return audited(kind, { reading, first, second }, confirmed);
-  return notCompared(
-    kind,
-    { reading, first, second },
-    { reason: fault.reason, detail: describe(fault), confirmed },
-  );
+  const second = { ...first, reading: again };
+  return again.fault === null ? audited(second) : notCompared(second, outcomeOf(again.fault));
 }
+
+const outcomeOf = (fault: SourceError): PullOutcome => ({ reason: fault.reason, detail: describe(fault) });
 
 /** The differences that the second reading found again. */
-interface Confirmed {
-  readonly ids: Set<string>;
-  readonly missing: Set<string>;
-  readonly surplus: Set<string>;
-  /** Rows whose deletion only lacks its proof. */
-  readonly waiting: Set<string>;
-  /** By record and field: pages that overlap show a record twice. */
-  readonly told: Map<string, KindComparison['differences'][number]>;
-}
+type Confirmed = ReturnType<typeof noneConfirmed>;
 
-const nothing = (): Confirmed => ({
-  ids: new Set(),
-  missing: new Set(),
-  surplus: new Set(),
-  waiting: new Set(),
-  told: new Map(),
+const noneConfirmed = () => ({
+  ids: new Set<string>(),
+  missing: new Set<string>(),
+  surplus: new Set<string>(),
+  waiting: new Set<string>(), // Rows whose deletion only lacks its proof.
+  told: new Map<string, KindComparison['differences'][number]>(), // By record and field: pages that overlap show a record twice.
 });
 
 function confirm({ ids, told, ...absent }: Confirmed, { is, id, ...difference }: AuditFinding): void {
@@ -117,17 +93,14 @@ function confirm({ ids, told, ...absent }: Confirmed, { is, id, ...difference }:
 }
 
 interface Comparison {
+  readonly kind: ListedKind;
   readonly reading: KindReading;
-  readonly first: Findings;
-  readonly second?: Findings;
+  /** The records in which some reading found a difference. */
+  readonly suspects: ReadonlySet<string>;
+  readonly confirmed: Confirmed;
 }
 
-function audited(
-  kind: ListedKind,
-  { reading, first, second }: Comparison,
-  confirmed: Confirmed,
-): KindComparison {
-  const suspects = new Set([...first.ids, ...(second?.ids ?? [])]);
+function audited({ kind, reading, suspects, confirmed }: Comparison): KindComparison {
   const waiting = confirmed.waiting.size;
   return {
     kind: kind.name,
@@ -152,21 +125,9 @@ function repairOf(kind: string, { ids, surplus }: Confirmed): string | null {
 
 const byValue = (a: bigint, b: bigint): number => (a < b ? -1 : 1);
 
-interface Ending {
-  readonly reason: string | null;
-  readonly detail: string | null;
-  readonly confirmed?: Confirmed;
-}
-
 /** The result if a list or the pull ended early: a difference found once is no result yet. */
-function notCompared(
-  kind: ListedKind,
-  comparison: Comparison,
-  { reason, detail, confirmed = nothing() }: Ending,
-): KindComparison {
-  const open =
-    new Set([...comparison.first.ids, ...(comparison.second?.ids ?? [])]).size - confirmed.ids.size;
+function notCompared(comparison: Comparison, { reason, detail }: PullOutcome): KindComparison {
+  const open = comparison.suspects.size - comparison.confirmed.ids.size;
   const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
-  const compared = audited(kind, comparison, confirmed);
-  return { ...compared, moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
+  return { ...audited(comparison), moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
 }

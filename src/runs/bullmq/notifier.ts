@@ -28,7 +28,16 @@ export function createBullmqNotifier(url: string, given: BullmqParts): Notifier 
   const { faults, stop } = createProbingLog(parts, { event: 'queue', name: 'the queue', ...probing });
   let isClosed = false;
   const openShared = (queue: string, consumer: Consumer | null): Reopening => {
-    const opened = openNamed(`${prefix}-${queue}`, consumer, { ...parts, url, faults });
+    const name = `${prefix}-${queue}`;
+    const running = new Set<Promise<void>>();
+    const tellDropped = (dropped: number): void => {
+      given.logger.warn({ queue: name, dropped }, 'jobs that are not ours were dropped');
+    };
+    const onJob = consumer && consume(consumer.handler, running, tellDropped);
+    const { concurrency = 1 } = consumer ?? {};
+    const options = { name, concurrency, commandMs: timings.notifyMs, onJob };
+    const open: ReopeningParts['open'] = (onFault) => openQueue(url, { ...options, onFault });
+    const opened = createReopening({ ...parts, name, running, faults, open });
     opened.get(); // Connects at once.
     queues.set(queue, opened);
     return opened;
@@ -59,32 +68,10 @@ export function createBullmqNotifier(url: string, given: BullmqParts): Notifier 
   };
 }
 
-/** How this process works a queue. */
+/** How this process works a queue; without a consumer, jobs are only added. */
 interface Consumer {
   readonly concurrency: number;
   readonly handler: WorkHandler;
-}
-
-interface OpeningParts extends Omit<ReopeningParts, 'name' | 'running' | 'open'> {
-  readonly logger: Logger;
-  readonly url: string;
-}
-
-/** Opens a queue by its name in BullMQ; without a consumer, jobs are only added. */
-function openNamed(name: string, consumer: Consumer | null, parts: OpeningParts): Reopening {
-  const running = new Set<Promise<void>>();
-  const tellDropped = (dropped: number): void => {
-    parts.logger.warn({ queue: name, dropped }, 'jobs that are not ours were dropped');
-  };
-  const onJob = consumer && consume(consumer.handler, running, tellDropped);
-  const { concurrency = 1 } = consumer ?? {};
-  const options = { name, concurrency, commandMs: parts.timings.notifyMs, onJob };
-  return createReopening({
-    ...parts,
-    name,
-    running,
-    open: (onFault) => openQueue(parts.url, { ...options, onFault }),
-  });
 }
 
 /** @throws If the queue does not tell them. */

@@ -44,14 +44,10 @@ export interface ReopeningParts {
   readonly faults: FaultLog;
 }
 
-/** A queue client that is opened again after a fatal fault, and after a storm of faults. */
-export interface Reopening {
-  /** The present client; null if it broke a moment ago, or after `close`. */
-  get(): QueueClient | null;
-  close(): Promise<void>;
-}
+export type Reopening = ReturnType<typeof createReopening>;
 
-export function createReopening(parts: ReopeningParts): Reopening {
+/** A queue client that is opened again after a fatal fault, and after a storm of faults. */
+export function createReopening(parts: ReopeningParts) {
   const { name, clock, timings, faults } = parts;
   let ended: Promise<unknown> = Promise.resolve();
   let current: QueueClient | null = null;
@@ -78,11 +74,12 @@ export function createReopening(parts: ReopeningParts): Reopening {
     return opened;
   };
   return {
-    get: () => {
+    /** The present client; null if it broke a moment ago, or after `close`. */
+    get: (): QueueClient | null => {
       if (!isClosed && clock.monotonicMs() >= notBefore) current ??= reopen();
       return current;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       isClosed = true;
       abandon();
       await ended;
@@ -126,23 +123,20 @@ function createStormCounter(clock: Clock): () => boolean {
   let count = 0;
   return () => {
     const now = clock.monotonicMs();
-    if (now - since > STORM_MS) [since, count] = [now, 0];
+    if (now - since > STORM_MS) {
+      since = now;
+      count = 0;
+    }
     count += 1;
     return count >= STORM;
   };
 }
 
-/** A job as BullMQ stores it. */
-type NewJob = Parameters<Queue['addBulk']>[0][number];
-
 /** The job that notifies a row: unique by row and epoch, one attempt, removed when it ends; retries are the row's. */
-export function jobOf({ jobPrefix }: NotifiedQueue, { id, epoch }: WorkRef): NewJob {
+export function jobOf({ jobPrefix }: NotifiedQueue, { id, epoch }: WorkRef) {
   const jobId = `${jobPrefix}-${id}-${epoch}`; // Never digits only, never with a colon: BullMQ refuses both.
-  return {
-    name: 'work',
-    data: { id, epoch },
-    opts: { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true },
-  };
+  const opts = { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true };
+  return { name: 'work', data: { id, epoch }, opts };
 }
 
 // Any client of the store can add jobs, so nothing but two numbers is read from one.

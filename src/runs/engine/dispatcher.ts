@@ -13,13 +13,7 @@ interface DispatcherParts {
 }
 
 /** Polls one queue's due rows and notifies them. */
-interface Dispatcher {
-  poll(): Promise<void>;
-  /** Called after each worked row; true if a poll now would find more rows than the last one could read. */
-  hasRoom(): boolean;
-}
-
-export function createDispatcher({ queue, notifier, pool, clock, timings }: DispatcherParts): Dispatcher {
+export function createDispatcher({ queue, notifier, pool, clock, timings }: DispatcherParts) {
   const states = new Map<number, NotifyState>();
   let isFirstPoll = true; // Until one has succeeded.
   let isFull = false;
@@ -38,34 +32,31 @@ export function createDispatcher({ queue, notifier, pool, clock, timings }: Disp
     if (decision === 'raise') return queue.raise(ref);
     return decision === 'notify' ? ref : null;
   };
-  const notify = async (refs: readonly WorkRef[]): Promise<void> => {
-    const sent = await notifier.notify(queue, refs);
-    const now = clock.monotonicMs();
-    for (const { id, epoch } of refs) states.set(id, afterNotification(states.get(id), { epoch, now, sent }));
-  };
   return {
-    poll: async () => {
+    poll: async (): Promise<void> => {
       const due = await queue.due(timings.batch);
-      [isFull, worked] = [due.length === timings.batch, 0];
-      forgetAllBut(states, due);
+      isFull = due.length === timings.batch;
+      worked = 0;
+      // A row that is no longer due was claimed; if it is due again later, it starts without a state.
+      const ids = new Set(due.map(({ id }) => id));
+      for (const id of states.keys()) if (!ids.has(id)) states.delete(id);
       const free = pool.free(); // Before this poll gives the pool work: all its rows may wait for a worker.
       const dispatched: (WorkRef | null)[] = [];
       for (const row of due) dispatched.push(await dispatch(row, free));
       isFirstPoll = false;
       const refs = dispatched.filter((ref) => ref !== null);
-      if (refs.length > 0) await notify(refs);
+      if (refs.length === 0) return;
+      const sent = await notifier.notify(queue, refs);
+      const now = clock.monotonicMs();
+      for (const { id, epoch } of refs)
+        states.set(id, afterNotification(states.get(id), { epoch, now, sent }));
     },
-    hasRoom: () => {
+    /** Called after each worked row; true if a poll now would find more rows than the last one could read. */
+    hasRoom: (): boolean => {
       worked += 1;
       return isFull && worked >= timings.batch / 2;
     },
   };
-}
-
-/** A row that is no longer due was claimed; if it is due again later, it starts without a state. */
-function forgetAllBut(states: Map<number, NotifyState>, due: readonly WorkRef[]): void {
-  const ids = new Set(due.map(({ id }) => id));
-  for (const id of states.keys()) if (!ids.has(id)) states.delete(id);
 }
 
 /** When this process notified a row since it became due; instants are of a monotonic clock. */
@@ -100,15 +91,13 @@ export type Dispatch = 'notify' | 'raise' | 'work' | 'wait';
  */
 export function decideDispatch({ ref, state, now, free, isFirstPoll }: DueRow, timings: Timings): Dispatch {
   if (state === undefined) return isFirstPoll ? 'raise' : 'notify';
-  if (free > 0 && isUnanswered(state, now, timings)) return 'work';
+  const { sent, times, firstAt } = state;
+  const fallbackMs = sent ? timings.fallbackMs : timings.unsentFallbackMs;
+  if (free > 0 && times >= 2 && now - firstAt >= fallbackMs) return 'work';
   if (state.epoch !== ref.epoch) return 'notify'; // Another process raised the epoch, and may have died before it notified.
   const silence = now - state.lastAt;
-  if (!state.sent) return silence >= timings.pollMs ? 'notify' : 'wait';
+  if (!sent) return silence >= timings.pollMs ? 'notify' : 'wait';
   return free > 0 && silence >= timings.renotifyMs ? 'raise' : 'wait';
-}
-
-function isUnanswered({ sent, times, firstAt }: NotifyState, now: number, timings: Timings): boolean {
-  return times >= 2 && now - firstAt >= (sent ? timings.fallbackMs : timings.unsentFallbackMs);
 }
 
 /** The state of a row that was notified a moment ago. */

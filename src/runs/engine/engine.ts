@@ -1,5 +1,4 @@
 import { createFaultLog } from '../../lib/log/fault-log.ts';
-import type { FaultLog } from '../../lib/log/fault-log.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { repeat } from '../../lib/log/repeat.ts';
 import type { Repeating } from '../../lib/log/repeat.ts';
@@ -35,30 +34,9 @@ export interface Engine extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
-interface EngineContext extends Omit<EngineParts, 'timings'> {
-  readonly timings: Timings;
-  readonly faults: FaultLog;
-  /** Aborted when running work must stop. */
-  readonly stop: AbortController;
-  /** Aborted when no more work is taken. */
-  readonly closing: AbortController;
-  readonly pools: WorkerPool[];
-  readonly polls: Map<string, Repeating>;
-  readonly chores: Repeating[];
-}
-
 /** Starts to find due rows, notify them, work them, and take over the rows of dead processes. */
 export function startEngine(parts: EngineParts): Engine {
-  const context: EngineContext = {
-    ...parts,
-    timings: { ...TIMINGS, ...parts.timings },
-    faults: createFaultLog({ ...parts, isTold: isAway }),
-    stop: new AbortController(),
-    closing: new AbortController(),
-    pools: [],
-    polls: new Map(),
-    chores: [],
-  };
+  const context = contextOf(parts);
   const begun = begin(context);
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= shutDown(context, begun));
@@ -70,6 +48,19 @@ export function startEngine(parts: EngineParts): Engine {
     [Symbol.asyncDispose]: close,
   };
 }
+
+type EngineContext = ReturnType<typeof contextOf>;
+
+const contextOf = (parts: EngineParts) => ({
+  ...parts,
+  timings: { ...TIMINGS, ...parts.timings },
+  faults: createFaultLog({ ...parts, isTold: isAway }),
+  stop: new AbortController(), // Aborted when running work must stop.
+  closing: new AbortController(), // Aborted when no more work is taken.
+  pools: [] as WorkerPool[],
+  polls: new Map<string, Repeating>(),
+  chores: [] as Repeating[],
+});
 
 /** Registers this process, retrying as long as the database is away, and starts its queues. */
 async function begin(context: EngineContext): Promise<void> {
@@ -90,11 +81,11 @@ async function begin(context: EngineContext): Promise<void> {
 }
 
 function startQueue(context: EngineContext, queue: WorkQueue): void {
-  const { notifier, timings, stop } = context;
+  const { notifier, timings, faults, stop } = context;
   const onEnd = (): void => {
     if (dispatcher.hasRoom()) poll.wake();
   };
-  const pool = createWorkerPool({ ...context, queue, signal: stop.signal, onEnd });
+  const pool = createWorkerPool(queue, faults, stop.signal, onEnd);
   const dispatcher = createDispatcher({ ...context, queue, pool });
   notifier.subscribe(queue, (ref) => pool.run(ref));
   const every = (everyMs: number, name: string, task: () => Promise<void>): Repeating =>

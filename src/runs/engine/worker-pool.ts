@@ -2,27 +2,15 @@ import PQueue from 'p-queue';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import type { FaultLog } from '../../lib/log/fault-log.ts';
 
-interface PoolParts {
-  readonly queue: WorkQueue;
-  readonly faults: FaultLog;
-  /** Fires when the grace period of running work is over. */
-  readonly signal: AbortSignal;
-  /** Called after each row. */
-  readonly onEnd: () => void;
-}
+export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
-/** Works one queue's rows, at most `queue.concurrency` at once. */
-export interface WorkerPool {
-  /** Works a row as soon as a worker is free; never throws. */
-  run(ref: WorkRef): Promise<void>;
-  has(id: number): boolean;
-  /** How many workers have nothing to do. */
-  free(): number;
-  /** Takes no more work, and resolves once none runs. */
-  close(): Promise<void>;
-}
-
-export function createWorkerPool({ queue, faults, signal, onEnd }: PoolParts): WorkerPool {
+/**
+ * Works one queue's rows, at most `queue.concurrency` at once.
+ *
+ * @param signal Fires when the grace period of running work is over.
+ * @param onEnd Called after each row.
+ */
+export function createWorkerPool(queue: WorkQueue, faults: FaultLog, signal: AbortSignal, onEnd: () => void) {
   const workers = new PQueue({ concurrency: queue.concurrency });
   const running = new Map<number, number>(); // Rows with their epochs.
   let isClosed = false;
@@ -38,10 +26,13 @@ export function createWorkerPool({ queue, faults, signal, onEnd }: PoolParts): W
     onEnd();
   };
   return {
-    run: (ref) => workers.add(() => work(ref)),
-    has: (id) => running.has(id),
-    free: () => queue.concurrency - workers.pending,
-    close: () => {
+    /** Works a row as soon as a worker is free; never throws. */
+    run: (ref: WorkRef): Promise<void> => workers.add(() => work(ref)),
+    has: (id: number): boolean => running.has(id),
+    /** How many workers have nothing to do. */
+    free: (): number => queue.concurrency - workers.pending,
+    /** Takes no more work, and resolves once none runs. */
+    close: (): Promise<void> => {
       isClosed = true;
       return workers.onIdle();
     },

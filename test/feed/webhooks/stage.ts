@@ -59,7 +59,7 @@ export function deliveryStageOn(
   const log = memoryLog();
   let nowMs = at.getTime();
   const clock: Clock = { ...systemClock, now: () => new Date(nowMs) };
-  const sender = createSender({ clock, allowHosts: ALLOWED, attemptMs });
+  const sender = createSender(clock, ALLOWED, attemptMs);
   onTestFinished(() => sender[Symbol.asyncDispose]());
   const queue = createWebhookQueue({
     session,
