@@ -12,17 +12,16 @@ interface LiveComparison {
   readonly missing: () => readonly string[];
 }
 
-interface ShownList {
-  readonly spans: Spans;
-  /** Null where the list is not known exactly. */
-  readonly certificate: Certificate | null;
-  /** The tick at which the present sweep began. */
-  readonly began: number;
-}
-
-/** Begins a comparison; it takes a byte for each id that was shown. */
-export function compareLive({ spans, certificate, began }: ShownList): LiveComparison {
-  const { ids, lastSent } = spans;
+/**
+ * Begins a comparison; it takes a byte for each id that was shown.
+ * @param certificate Null where the list is not known exactly.
+ * @param began The tick at which the present sweep began.
+ */
+export function compareLive(
+  { ids, lastSent }: Spans,
+  certificate: Certificate | null,
+  began: number,
+): LiveComparison {
   const isLive = new Uint8Array(ids.size());
   const outside: string[] = [];
   return {

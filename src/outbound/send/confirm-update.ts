@@ -141,7 +141,7 @@ function isNormalized(
   { field, remote, wanted }: FieldStates,
 ): boolean {
   const isAsBefore = JSON.stringify(before[field] ?? null) === JSON.stringify(remote);
-  return !isAsBefore && mayBeMadeOf(sentField(kind, field), { sent: wanted, remote });
+  return !isAsBefore && mayBeMadeOf(sentField(kind, field), wanted, remote);
 }
 
 /** Sweeps with a failed control after which a path is no longer used. */

@@ -204,7 +204,7 @@ async function planFor(
     },
     rules,
   );
-  return { plan, hold: holdAfter({ before: lease.hold, held: plan.held, mayBeCutOff: isCutOff, now }) };
+  return { plan, hold: holdAfter(lease.hold, plan.held, isCutOff, now) };
 }
 
 /** A round number of rows, the same as before, and no total: the sign of a silent limit. */

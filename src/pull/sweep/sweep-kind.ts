@@ -128,7 +128,7 @@ async function compareRows(
   { verdict, spans }: ListCertification,
 ): Promise<RowsApart> {
   const certificate = verdict.certified ? verdict : null;
-  const comparison = compareLive({ spans, certificate, began: began ?? 0 });
+  const comparison = compareLive(spans, certificate, began ?? 0);
   for await (const ids of readAhead(liveIds(session, kind.name))) comparison.take(ids);
   const suppressed = await readSuppressed(session, kind.name);
   const missing = comparison.missing().filter((id) => !suppressed.has(id));
