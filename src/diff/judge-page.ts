@@ -64,7 +64,11 @@ export function sortPage(records: readonly Json[], texts: readonly string[] = []
     const first = 'code' in sorted ? undefined : firsts.get(sorted.id);
     if ('code' in sorted) quarantined.push(sorted);
     else if (first === undefined) firsts.set(sorted.id, sorted);
-    else repeated.set(sorted.id, [...(repeated.get(sorted.id) ?? [first]), sorted]);
+    else {
+      const versions = repeated.get(sorted.id) ?? [first];
+      versions.push(sorted);
+      repeated.set(sorted.id, versions);
+    }
   }
   for (const [id, versions] of repeated) {
     // Equal but for the order of keys and the spelling of numbers.
