@@ -26,12 +26,6 @@ export interface StoredEntry {
   readonly notes: readonly string[];
 }
 
-interface Intake {
-  readonly kinds: readonly Kind[];
-  readonly requests: readonly EntryRequest[];
-  readonly now: Date;
-}
-
 /**
  * Stores requests as entries of the outbox, all or none; a request stored earlier under the same key is not stored
  * again.
@@ -41,9 +35,9 @@ interface Intake {
  */
 export async function storeEntries(
   session: Session,
-  { kinds, requests, now }: Intake,
+  asked: { readonly kinds: readonly Kind[]; readonly requests: readonly EntryRequest[]; readonly now: Date },
 ): Promise<StoredEntry[]> {
-  return await storeChecked(session, await checkRequests(session, kinds, requests), now);
+  return await storeChecked(session, await checkRequests(session, asked.kinds, asked.requests), asked.now);
 }
 
 /**
@@ -75,8 +69,9 @@ export async function storeChecked(
     for (const entry of entries) {
       const before = await storedBefore(tx, entry);
       const holder = before === null && isGated(entry) ? await keyHolder(tx, entry) : null;
+      const row = rows.get(entry.kind.name)?.get(entry.recordId ?? '') ?? null;
       if (holder !== null) refused.push({ where: entry.where, kind: entry.kind.name, holder });
-      else stored.push(before ?? (await storeOne(tx, { entry, row: rowOf(rows, entry), now })));
+      else stored.push(before ?? (await storeOne(tx, entry, row, now)));
     }
     refuseDoubles(refused);
     return stored;
@@ -99,19 +94,15 @@ async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]): 
   return rows;
 }
 
-const rowOf = (rows: Rows, { kind, recordId }: CheckedEntry): MirrorRow | null =>
-  rows.get(kind.name)?.get(recordId ?? '') ?? null;
-
-interface Storing {
-  readonly entry: CheckedEntry;
-  readonly row: MirrorRow | null;
-  readonly now: Date;
-}
-
 const isGated = ({ operation, allowsDouble }: CheckedEntry): boolean =>
   operation === 'create' && !allowsDouble;
 
-async function storeOne(tx: Transaction, { entry, row, now }: Storing): Promise<StoredEntry> {
+async function storeOne(
+  tx: Transaction,
+  entry: CheckedEntry,
+  row: MirrorRow | null,
+  now: Date,
+): Promise<StoredEntry> {
   const { key, operation, recordId, payload, naturalKey, allowsUnknown, allowsDouble, notes } = entry;
   const kind = entry.kind.name;
   const base = entry.base ?? row?.raw ?? null;

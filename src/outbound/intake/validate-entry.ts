@@ -56,9 +56,9 @@ export function validateEntry(kinds: readonly Kind[], draft: EntryDraft, seen: S
   const operation = OPERATIONS.find((known) => known === draft.operation);
   const kind = kinds.find(({ name }) => name === draft.kind);
   const parts = {
-    target: endpointOf(kinds, { kind, operation, draft }),
+    target: endpointOf(kinds, kind, operation, draft),
     id: operation ? idOf(operation, draft.id) : NOTHING,
-    body: bodyOf(kind, draft.data, nameRules({ kind, operation, draft }, seen)),
+    body: bodyOf(kind, draft.data, nameRules(kind, operation, draft, seen)),
     base: operation ? baseOf(operation, kind, draft.base) : NOTHING,
     choices: {
       faults: [
@@ -69,17 +69,9 @@ export function validateEntry(kinds: readonly Kind[], draft: EntryDraft, seen: S
   };
   const faults = Object.values(parts).flatMap((part) => part.faults);
   if (faults.length > 0 || !kind || !operation) return { faults };
-  const allowed = { allowsUnknown: draft.allowUnknown === true, allowsDouble: draft.allowDouble === true };
-  return { ok: { ...validEntry(kind, operation, parts), ...allowed } };
-}
-
-function validEntry(
-  kind: Kind,
-  operation: Operation,
-  { target, id, body, base }: Readonly<Record<'target' | 'id' | 'body' | 'base', Part>>,
-): Omit<ValidEntry, 'allowsUnknown' | 'allowsDouble'> {
+  const { target, id, body, base } = parts;
   const data = body.data ?? {};
-  return {
+  const ok = {
     operation,
     kind,
     path: target.path ?? '',
@@ -88,7 +80,10 @@ function validEntry(
     base: base.data ? compactJson(base.data) : null,
     naturalKey: operation === 'create' ? naturalKeyOf(kind, data) : null,
     notes: body.notes ?? [],
+    allowsUnknown: draft.allowUnknown === true,
+    allowsDouble: draft.allowDouble === true,
   };
+  return { ok };
 }
 
 interface Part {
@@ -103,7 +98,12 @@ const NOTHING: Part = { faults: [] };
 const NONE: ReadonlySet<string> = new Set();
 
 /** Where the kind has no such operation, that one fault says it all. */
-function nameRules({ kind, operation, draft }: Named, seen: SeenNames): NameRules {
+function nameRules(
+  kind: Kind | undefined,
+  operation: Operation | undefined,
+  draft: EntryDraft,
+  seen: SeenNames,
+): NameRules {
   const isOffered = operation === undefined || kind?.[operation] !== null;
   return {
     seen: (kind && seen.get(kind.name)) ?? NONE,
@@ -116,13 +116,12 @@ function choiceFaults(name: string, choice: Json | undefined): readonly string[]
   return [`${name}: expected true or false, got ${shown(choice)}`];
 }
 
-interface Named {
-  readonly kind: Kind | undefined;
-  readonly operation: Operation | undefined;
-  readonly draft: EntryDraft;
-}
-
-function endpointOf(kinds: readonly Kind[], { kind, operation, draft }: Named): Part {
+function endpointOf(
+  kinds: readonly Kind[],
+  kind: Kind | undefined,
+  operation: Operation | undefined,
+  draft: EntryDraft,
+): Part {
   const faults = [
     ...(operation ? [] : [`operation: expected create or update, got ${shown(draft.operation ?? null)}`]),
     ...(kind ? [] : [unknownKind(kinds, draft.kind ?? null)]),

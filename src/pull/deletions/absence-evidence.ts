@@ -3,6 +3,7 @@ import type { Absence, AbsentRow } from '../../diff/plan-deletions.ts';
 import type { Unseen } from '../../diff/spans.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
+import { countLive } from '../../mirror/kinds/status-store.ts';
 import { liveRows, liveRowsOf } from '../../mirror/records/tombstone-store.ts';
 import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
 import { askableKind } from '../../catalog/kind.ts';
@@ -31,15 +32,17 @@ export interface AbsenceEvidence {
 
 /** @param shown Records that the sweep saw. */
 export function byCertificate(certificate: Certificate, shown: number): AbsenceEvidence {
-  const { point, size, lists, showedSince, lastShown, absent } = certificate;
+  const { point, size, lists, showedSince, lastShown, absent: suspects } = certificate;
+  const isOutside = ({ id, response }: LiveRow): boolean =>
+    response < point.sent && !lists(id) && !showedSince(id);
   return {
     isCertified: true,
     sweep: point.sweep ?? 0,
     isEmpty: size === 0,
     lastShown,
-    suspects: absent,
+    suspects,
     shown,
-    isOutside: ({ id, response }) => response < point.sent && !lists(id) && !showedSince(id),
+    isOutside,
   };
 }
 
@@ -75,42 +78,26 @@ export function bySweeps({ unseen, sweep, before, noted, isEmpty }: CompleteSwee
 
 export type FoundAbsent = AbsentRow & Pick<LiveRow, 'response'>;
 
-interface AbsenceSearch {
-  readonly kind: string;
-  readonly evidence: AbsenceEvidence;
-  /** Ids that were absent before. */
-  readonly noted: Iterable<string>;
-  /** Live rows of the mirror. */
-  readonly live: number;
-}
-
-/** Finds the live rows that a list does not have, and that nothing has shown since. */
-export async function findAbsent(session: Session, search: AbsenceSearch): Promise<FoundAbsent[]> {
-  const { kind, evidence, noted, live } = search;
+/** Finds the live rows that a list does not have, and that nothing has shown since. @param noted Ids that were absent before. */
+export async function findAbsent(
+  session: Session,
+  kind: string,
+  evidence: AbsenceEvidence,
+  noted: Iterable<string>,
+): Promise<FoundAbsent[]> {
   const suspects = new Set([...evidence.suspects(), ...noted]);
-  const absent = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
-  if (live <= evidence.shown + absent.length) return absent.map(absentRow(evidence));
-  // Some row was last seen before the oldest kept response.
-  const all: LiveRow[] = [];
-  for await (const rows of liveRows(session, kind)) all.push(...rows.filter(evidence.isOutside));
-  return all.map(absentRow(evidence));
-}
-
-const absentRow =
-  ({ lastShown }: AbsenceEvidence) =>
-  ({ id, changedAt, response }: LiveRow): FoundAbsent => ({
+  let absent = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
+  if ((await countLive(session, kind)) > evidence.shown + absent.length) {
+    // Some row was last seen before the oldest kept response.
+    absent = [];
+    for await (const rows of liveRows(session, kind)) absent.push(...rows.filter(evidence.isOutside));
+  }
+  return absent.map(({ id, changedAt, response }) => ({
     id,
     response,
     changedAt: instantOf(changedAt),
-    lastShown: lastShown(id) ?? 0,
-  });
-
-interface AbsentRecords {
-  readonly kind: RetrievableKind;
-  readonly ids: readonly string[];
-  /** The control: a record that the sweep has just seen. A path proves other records gone only if it finds the control. */
-  readonly control: string;
-  readonly ticks: Ticks;
+    lastShown: evidence.lastShown(id) ?? 0,
+  }));
 }
 
 interface Answers {
@@ -120,17 +107,25 @@ interface Answers {
   readonly isSound: boolean;
 }
 
-const UNSOUND: Answers = { gone: [], there: [], isSound: false };
-
-/** Asks the service for records that its list no longer has. */
+/**
+ * Asks the service for records that its list no longer has.
+ *
+ * @param asked `control`: a record that the sweep has just seen. A path proves other records gone only if it finds the control.
+ */
 export async function askForAbsent(
   parts: PullParts,
-  { kind, ids, control, ticks }: AbsentRecords,
+  asked: {
+    readonly kind: RetrievableKind;
+    readonly ids: readonly string[];
+    readonly control: string;
+    readonly ticks: Ticks;
+  },
 ): Promise<Answers> {
-  const ask = (id: string): Promise<boolean | null> => isThere(parts, { kind, id, ticks });
-  if ((await ask(control)) !== true) return UNSOUND;
-  const answers = await Promise.all(ids.map(async (id) => ({ id, isThere: await ask(id) })));
-  if ((await ask(control)) !== true) return UNSOUND;
+  const ask = (id: string): Promise<boolean | null> => isThere(parts, asked.kind, id, asked.ticks);
+  const unsound = { gone: [], there: [], isSound: false };
+  if ((await ask(asked.control)) !== true) return unsound;
+  const answers = await Promise.all(asked.ids.map(async (id) => ({ id, isThere: await ask(id) })));
+  if ((await ask(asked.control)) !== true) return unsound;
   const those = (isThere: boolean) =>
     answers.filter((answer) => answer.isThere === isThere).map(({ id }) => id);
   return { gone: those(false), there: those(true), isSound: true };
@@ -139,7 +134,9 @@ export async function askForAbsent(
 /** Retrieves one record; null if the answer proves neither presence nor absence. */
 async function isThere(
   { source, signal }: PullParts,
-  { kind, id, ticks }: Pick<AbsentRecords, 'kind' | 'ticks'> & { readonly id: string },
+  kind: RetrievableKind,
+  id: string,
+  ticks: Ticks,
 ): Promise<boolean | null> {
   try {
     const { record } = await source.retrieve(kind, id, { tick: ticks.next, ...(signal && { signal }) });
@@ -174,6 +171,6 @@ export async function retrievalMethod(
     return { path: null, isUsable: askable !== null && !hasFailed, failures };
   const path = { kind: askable, control };
   if (!hasFailed) return { path, isUsable: true, failures };
-  const isMended = (await isThere(parts, { kind: askable, id: control, ticks })) === true;
+  const isMended = (await isThere(parts, askable, control, ticks)) === true;
   return { path: isMended ? path : null, isUsable: isMended, failures: isMended ? 0 : failures };
 }
