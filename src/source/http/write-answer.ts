@@ -87,9 +87,7 @@ export function writtenRecord(body: Json): JsonObject | null {
   if (saysFailed(body)) return null;
   const data = unwrap(body);
   const record = isArray(data) && data.length === 1 ? data[0] : data;
-  return isObject(record) && isId(record['id']) ? record : null;
-}
-
-function isId(id: Json | undefined): boolean {
-  return isNumber(id) || (typeof id === 'string' && id.trim() !== '');
+  if (!isObject(record)) return null;
+  const id = record['id'];
+  return isNumber(id) || (typeof id === 'string' && id.trim() !== '') ? record : null;
 }
