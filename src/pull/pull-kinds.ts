@@ -47,18 +47,14 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
     if (claim.refusal !== null && isForeign) throw claim.refusal;
     return { state: runState(reports), result: reports };
   });
-  await indexForReports(parts, kinds);
-  return { ...facts, kinds: result.map(withZone) };
-}
-
-/** The next run makes the indexes that could not be made now. */
-async function indexForReports({ session, logger }: PullParts, kinds: readonly ListedKind[]): Promise<void> {
   try {
-    await makeReportIndexes(session, kinds);
+    await makeReportIndexes(parts.session, kinds);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    logger.warn({ err: error }, 'indexes for reports could not be made: they are made after the next run');
+    const message = 'indexes for reports could not be made: they are made after the next run';
+    parts.logger.warn({ err: error }, message);
   }
+  return { ...facts, kinds: result.map(withZone) };
 }
 
 async function sweepAll(

@@ -9,18 +9,12 @@ import type { KnownPages, LoadOptions } from './paging/load-page.ts';
 import { readList, readRecord } from './http/read-answer.ts';
 import type { Received, SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester } from './http/requester.ts';
+import type { Answered } from './http/requester.ts';
 import { withoutQuote } from './http/errors.ts';
 import type { PageRange } from './paging/sweep-plan.ts';
 import { createWrite } from './write.ts';
 import type { WriteOptions, WriteRequest } from './write.ts';
 import type { WriteAnswer } from './http/write-answer.ts';
-
-/** One record, or null if the service itself says that it does not exist; with the ticks of its request. */
-interface Retrieved {
-  readonly record: JsonObject | null;
-  readonly sent: number;
-  readonly answered: number;
-}
 
 /** The service. Every method that reads throws `SourceError` where the service fails us. */
 export interface Source extends AsyncDisposable {
@@ -32,8 +26,12 @@ export interface Source extends AsyncDisposable {
    * Ends after the first empty page, and before one that was shown already. No response proves the list's end.
    */
   pages(kind: ListedKind, range: PageRange, options: LoadOptions & KnownPages): AsyncIterable<ListResponse>;
-  /** Reads one record. */
-  retrieve(kind: RetrievableKind, id: string, options?: Partial<LoadOptions>): Promise<Retrieved>;
+  /** Reads one record, or null if the service itself says that it does not exist; with the ticks of its request. */
+  retrieve(
+    kind: RetrievableKind,
+    id: string,
+    options?: Partial<LoadOptions>,
+  ): Promise<{ readonly record: JsonObject | null } & Omit<Answered<unknown>, 'value'>>;
   /** Asks for the first page once, with the token under `header` or as the settings say; gives the service's own time, if it tells. */
   probe(kind: ListedKind, header?: AuthHeader): Promise<{ readonly saidAt: Date | null }>;
   /** Creates or updates one record, by one request that nothing repeats; hands back facts and throws on bugs only. */

@@ -22,11 +22,12 @@ export interface WriteOptions {
   readonly mayGo?: () => boolean;
 }
 
-/** Sends one write once; throws on bugs only. */
-type Write = (request: WriteRequest, options?: WriteOptions) => Promise<WriteAnswer>;
-
 /** Creates the sender of writes: each waits its turn among all requests, keeps the deadline, and is logged. */
-export function createWrite(settings: SourceSettings, parts: SourceParts, requester: Requester): Write {
+export function createWrite(
+  settings: SourceSettings,
+  parts: SourceParts,
+  requester: Requester,
+): (request: WriteRequest, options?: WriteOptions) => Promise<WriteAnswer> {
   const { clock, logger } = parts;
   const { timeoutSeconds, token } = settings;
 

@@ -78,10 +78,8 @@ export async function storeChecked(
   });
 }
 
-type Rows = ReadonlyMap<string, ReadonlyMap<string, MirrorRow>>;
-
 /** The mirror's rows for requests without a base from their author. */
-async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]): Promise<Rows> {
+async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]) {
   const ids = new Map<string, string[]>();
   for (const { operation, base, kind, recordId } of entries) {
     if (operation === 'create' || base !== null || recordId === null) continue;
@@ -121,32 +119,24 @@ async function storeOne(
  */
 async function storedBefore(tx: Transaction, entry: CheckedEntry): Promise<StoredEntry | null> {
   const ended = await findEndedByKey(tx, entry.key);
-  if (ended !== null) return repeated(entry, ended, ended);
+  if (ended !== null) return repeated(entry, ended, ended.requestHash, ended.baseHash);
   const earlier = await findByKey(tx, entry.key);
-  return earlier === null ? null : repeated(entry, earlier, hashesOf(earlier));
+  if (earlier === null) return null;
+  return repeated(entry, earlier, requestHash(earlier), baseHash(earlier.base));
 }
 
-function repeated(entry: CheckedEntry, earlier: EarlierEntry, hashes: RequestHashes): StoredEntry {
-  if (!isRepeated(entry, hashes)) throw keyTaken(entry, earlier);
+/** If the author gave no base, bases are not compared: they come from the mirror, which may have changed in between. */
+function repeated(
+  entry: CheckedEntry,
+  earlier: EarlierEntry,
+  earlierRequest: string,
+  earlierBase: EndedEntry['baseHash'],
+): StoredEntry {
+  const isSame = requestHash({ ...entry, kind: entry.kind.name }) === earlierRequest;
+  const hasOtherBase = entry.base !== null && baseHash(entry.base) !== earlierBase;
+  if (!isSame || hasOtherBase) throw keyTaken(entry, earlier);
   const { id, key, kind, operation, recordId, state } = earlier;
   return { id, key, kind, operation, recordId, state, isNew: false, notes: entry.notes };
-}
-
-type RequestHashes = Pick<EndedEntry, 'requestHash' | 'baseHash'>;
-
-const hashesOf = (entry: Entry): RequestHashes => ({
-  requestHash: requestHash(entry),
-  baseHash: baseHash(entry.base),
-});
-
-/**
- * Whether a request repeats the one with these hashes.
- *
- * If the author gave no base, bases are not compared: they come from the mirror, which may have changed in between.
- */
-function isRepeated({ kind, ...asked }: CheckedEntry, earlier: RequestHashes): boolean {
-  if (requestHash({ kind: kind.name, ...asked }) !== earlier.requestHash) return false;
-  return asked.base === null || baseHash(asked.base) === earlier.baseHash;
 }
 
 type EarlierEntry = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;

@@ -26,13 +26,10 @@ export type Preview = {
   readonly kind: string;
   readonly key: string;
   readonly notes: readonly string[];
-} & (CreatePreview | UpdatePreview);
-
-interface CreatePreview {
-  readonly operation: 'create';
-  readonly request: RequestShown;
-  readonly alike: readonly Alike[];
-}
+} & (
+  | { readonly operation: 'create'; readonly request: RequestShown; readonly alike: readonly Alike[] }
+  | UpdatePreview
+);
 
 interface UpdatePreview {
   readonly operation: 'update';

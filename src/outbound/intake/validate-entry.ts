@@ -61,10 +61,11 @@ export function validateEntry(kinds: readonly Kind[], draft: EntryDraft, seen: S
     body: bodyOf(kind, draft.data, nameRules(kind, operation, draft, seen)),
     base: operation ? baseOf(operation, kind, draft.base) : NOTHING,
     choices: {
-      faults: [
-        ...choiceFaults('allowUnknown', draft.allowUnknown),
-        ...choiceFaults('allowDouble', draft.allowDouble),
-      ],
+      faults: (['allowUnknown', 'allowDouble'] as const).flatMap((name) => {
+        const choice = draft[name];
+        if (choice === undefined || typeof choice === 'boolean') return [];
+        return [`${name}: expected true or false, got ${shown(choice)}`];
+      }),
     },
   };
   const faults = Object.values(parts).flatMap((part) => part.faults);
@@ -111,11 +112,6 @@ function nameRules(
   };
 }
 
-function choiceFaults(name: string, choice: Json | undefined): readonly string[] {
-  if (choice === undefined || typeof choice === 'boolean') return [];
-  return [`${name}: expected true or false, got ${shown(choice)}`];
-}
-
 function endpointOf(
   kinds: readonly Kind[],
   kind: Kind | undefined,
@@ -128,20 +124,17 @@ function endpointOf(
   ];
   if (!kind || !operation) return { faults };
   const endpoint = kind[operation];
-  return endpoint ? { faults, path: endpoint.path } : { faults: [notOffered(kind, operation)] };
+  if (endpoint) return { faults, path: endpoint.path };
+  const reason = kindNamed(kind.name)
+    ? `the service documents no ${operation} for it`
+    : 'a kind of the settings is read, never written';
+  return { faults: [`kind: ${kind.name} has no ${operation}: ${reason}`] };
 }
 
 function unknownKind(kinds: readonly Kind[], name: Json): string {
   const writable = kinds.filter(({ create, update }) => create ?? update).map((kind) => kind.name);
   const meant = typeof name === 'string' ? didYouMean(name, writable) : '';
   return `kind: there is no record kind ${shown(name)}${meant || '.'} Those that can be written are ${writable.join(', ')}`;
-}
-
-function notOffered({ name }: Kind, operation: Operation): string {
-  const reason = kindNamed(name)
-    ? `the service documents no ${operation} for it`
-    : 'a kind of the settings is read, never written';
-  return `kind: ${name} has no ${operation}: ${reason}`;
 }
 
 function idOf(operation: Operation, value: Json | undefined): Part {

@@ -46,22 +46,20 @@ export function byCertificate(certificate: Certificate, shown: number): AbsenceE
   };
 }
 
-interface CompleteSweeps {
+/**
+ * Rows that two consecutive complete sweeps did not show, and rows absent before that were not shown since. Every response
+ * requested since the first of the two counts, those of failed sweeps too; a row written since then is not absent.
+ *
+ * @param sweeps `sweep`, `before`: the ticks at which this one and the complete one before it began; null = no other counts.
+ */
+export function bySweeps(sweeps: {
   readonly unseen: Unseen;
-  /** The ticks at which this sweep and the complete one before it began; null = no other sweep counts. */
   readonly sweep: number;
   readonly before: number | null;
   readonly noted: ReadonlyMap<string, Absence>;
   readonly isEmpty: boolean;
-}
-
-/**
- * Rows that two consecutive complete sweeps did not show, and rows absent before that were not shown since.
- *
- * Every response requested since the first of the two sweeps counts, those of failed sweeps too. A row written since
- * then is not absent.
- */
-export function bySweeps({ unseen, sweep, before, noted, isEmpty }: CompleteSweeps): AbsenceEvidence {
+}): AbsenceEvidence {
+  const { unseen, sweep, before, noted, isEmpty } = sweeps;
   const lastKnown = ({ id, response }: LiveRow): number =>
     Math.max(response, unseen.lastShown(id) ?? -Infinity);
   const missedSince = (id: string): number => Math.max(before ?? -1, noted.get(id)?.sweep ?? -1);
@@ -100,17 +98,11 @@ export async function findAbsent(
   }));
 }
 
-interface Answers {
-  readonly gone: readonly string[];
-  readonly there: readonly string[];
-  /** Whether the control was found before and after; if not, the answers prove nothing, and there are none. */
-  readonly isSound: boolean;
-}
-
 /**
  * Asks the service for records that its list no longer has.
  *
- * @param asked `control`: a record that the sweep has just seen. A path proves other records gone only if it finds the control.
+ * @param asked `control`: a record that the sweep has just seen. A path proves other records gone only if it finds the control,
+ * before and after (`isSound`); else there are no answers.
  */
 export async function askForAbsent(
   parts: PullParts,
@@ -120,7 +112,11 @@ export async function askForAbsent(
     readonly control: string;
     readonly ticks: Ticks;
   },
-): Promise<Answers> {
+): Promise<{
+  readonly gone: readonly string[];
+  readonly there: readonly string[];
+  readonly isSound: boolean;
+}> {
   const ask = (id: string): Promise<boolean | null> => isThere(parts, asked.kind, id, asked.ticks);
   const unsound = { gone: [], there: [], isSound: false };
   if ((await ask(asked.control)) !== true) return unsound;

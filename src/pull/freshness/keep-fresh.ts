@@ -21,15 +21,16 @@ export interface FreshnessRules extends Pick<Following, 'sweepsOf'> {
   readonly rules: ReadingRules;
 }
 
-type Parts = Omit<PullParts, 'onProgress' | 'signal'>;
-
 const LOOK_MS = 250;
 
 /**
  * Reads pages between sweeps, on a budget that all processes share, until it is stopped: a request under way is then aborted, and
  * nothing of it lands. Returns the function that stops it.
  */
-export function startKeepingFresh(parts: Parts, rules: FreshnessRules): () => Promise<void> {
+export function startKeepingFresh(
+  parts: Omit<PullParts, 'onProgress' | 'signal'>,
+  rules: FreshnessRules,
+): () => Promise<void> {
   const { clock, logger } = parts;
   const stop = new AbortController();
   const faults = createFaultLog({ clock, logger, isTold: isAway });
@@ -49,15 +50,9 @@ interface Keeping {
   /** When old notes of rewritten rows were removed last. */
   thinnedMs: number;
   /** Lists that are left alone until an instant, because they could not be read. */
-  readonly rests: Map<string, Rest>;
+  readonly rests: Map<string, { readonly untilMs: number; readonly failures: number }>;
   /** When pages could not be read, by list and page: others are read first. */
   readonly unread: Map<string, Map<number, number>>;
-}
-
-interface Rest {
-  readonly untilMs: number;
-  /** Readings that failed in a row. */
-  readonly failures: number;
 }
 
 const MINUTE_MS = 60_000;

@@ -43,16 +43,6 @@ export const TOGETHER = {
     isKnown ? KNOWN_WEIGHT : PAGE_WEIGHT + Math.max(rows, (digest?.bytes ?? 0) / ROW_BYTES),
 };
 
-interface Arriving {
-  readonly sweep: Sweep;
-  readonly tally: { readonly add: (landing: Landing) => void };
-  readonly responses: AsyncIterable<ListResponse>;
-  /** Aborted if landing fails: then requests under way are not awaited. */
-  readonly stop?: AbortController;
-  /** Called after each transaction, and awaited, with the last response that landed. */
-  readonly onLanded?: (last: ListResponse) => unknown;
-}
-
 /**
  * Lands responses as they arrive, some in one transaction, and counts them.
  *
@@ -61,8 +51,17 @@ interface Arriving {
  */
 export async function landArriving(
   { session, clock }: Pick<PullParts, 'session' | 'clock'>,
-  { sweep, tally, responses, stop, onLanded }: Arriving,
+  arriving: {
+    readonly sweep: Sweep;
+    readonly tally: { readonly add: (landing: Landing) => void };
+    readonly responses: AsyncIterable<ListResponse>;
+    /** Aborted if landing fails: then requests under way are not awaited. */
+    readonly stop?: AbortController;
+    /** Called after each transaction, and awaited, with the last response that landed. */
+    readonly onLanded?: (last: ListResponse) => unknown;
+  },
 ): Promise<ListResponse | null> {
+  const { sweep, tally, responses, stop, onLanded } = arriving;
   let last: ListResponse | null = null;
   for await (const batch of arrivedTogether(responses, TOGETHER)) {
     const landings = await landPages(session, sweep, batch, clock.now()).catch((error: unknown) => {
@@ -114,16 +113,14 @@ interface ParsedPage extends SortedPage {
 function parseOnce(response: ListResponse): () => Promise<ParsedPage> {
   let parsed: ParsedPage | null = null;
   return async () => {
-    parsed ??= parsePage(response);
+    if (parsed === null) {
+      const sorted = sortPage(response.read(), response.texts?.());
+      const seen = sorted.incoming.map(({ id }) => id);
+      parsed = { ...sorted, seen, ids: idsText(seen), fields: fieldsOf(sorted.incoming) };
+    }
     await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
     return parsed;
   };
-}
-
-function parsePage(response: ListResponse): ParsedPage {
-  const sorted = sortPage(response.read(), response.texts?.());
-  const seen = sorted.incoming.map(({ id }) => id);
-  return { ...sorted, seen, ids: idsText(seen), fields: fieldsOf(sorted.incoming) };
 }
 
 /** The same bytes hold the same records: only their sighting is new. */

@@ -10,16 +10,6 @@ import { renewLease, HEARTBEAT_MS } from '../../mirror/kinds/kind-lease.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import { renewRun } from '../../mirror/runs/run-requests.ts';
 
-interface RunRequest {
-  /** A requested run that this process has claimed; absent if the work inserts its own run. */
-  readonly runId?: number;
-  readonly command: string;
-  readonly kinds: readonly Kind[];
-  /** The request besides the kinds, as text. */
-  readonly request?: string;
-  readonly retention: Retention;
-}
-
 export interface RunFacts {
   readonly runId: number;
   readonly startedAt: string;
@@ -29,7 +19,18 @@ export interface RunFacts {
 /** Records work as a run: inserts a row before the work, and closes it however the work ends. */
 export async function recordRun<T>(
   parts: PullParts,
-  { kinds, ...request }: RunRequest,
+  {
+    kinds,
+    ...request
+  }: {
+    /** A requested run that this process has claimed; absent if the work inserts its own run. */
+    readonly runId?: number;
+    readonly command: string;
+    readonly kinds: readonly Kind[];
+    /** The request besides the kinds, as text. */
+    readonly request?: string;
+    readonly retention: Retention;
+  },
   work: (runId: number) => Promise<{ readonly state: RunState; readonly result: T }>,
 ): Promise<RunFacts & { readonly result: T }> {
   const { session, clock, owner, logger } = parts;

@@ -7,7 +7,6 @@ import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import { closeQuarantined, closeRepairs } from '../../mirror/records/issue-store.ts';
 import { writeMeta } from '../../mirror/kinds/meta.ts';
 import { releaseKind } from '../../mirror/kinds/kind-lease.ts';
-import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import { wakeAfterSweep } from '../../mirror/outbox/outbox-queue.ts';
 import { prunePages } from '../../mirror/sightings/page-store.ts';
 import { redecode } from '../../mirror/shape/redecode.ts';
@@ -69,10 +68,8 @@ export async function endSweep(parts: PullParts, reading: ListReading, result: S
   if (standing.baselineAt !== null) await session.makeDurable();
 }
 
-type Standing = StandingAfter & Pick<KindLease, 'lastCompleteSweep' | 'uncertifiedSweeps'>;
-
 /** The standing afterwards. A hole may have hidden rows, and a broken sweep proves nothing. */
-function standingAfter({ lease, began }: Sweep, tally: Tally, ending: Ending, now: Date): Standing {
+function standingAfter({ lease, began }: Sweep, tally: Tally, ending: Ending, now: Date) {
   if (ending.state !== 'complete') return lease;
   const { verdict } = ending;
   const instants = [lease.certifiedAt, verdict.certifiedAt].filter((at) => at !== null);

@@ -45,7 +45,10 @@ export interface Requester {
   repeat<T>(about: Interruptible, attempt: RetriedWork<T>): Promise<T>;
   readonly maxAttempts: number;
   /** Runs a function that sends one request; null if a signal fires before its turn. */
-  inTurn<T>(run: RunInTurn<T>, signal: AbortSignal | undefined): Promise<T | null>;
+  inTurn<T>(
+    run: (client: HttpClient, signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T | null>;
   /** How many requests may be under way at once. */
   readonly concurrency: number;
   readonly counts: { readonly requests: number; readonly retries: number };
@@ -54,9 +57,6 @@ export interface Requester {
 
 /** The subject of messages, and the signal that aborts the work. */
 type Interruptible = Pick<Question<unknown>, 'path' | 'page' | 'signal'>;
-
-/** The signal fires with the caller's, or when the source is closed. */
-type RunInTurn<T> = (client: HttpClient, signal: AbortSignal) => Promise<T>;
 
 export function createRequester(settings: SourceSettings, parts: SourceParts): Requester {
   const { openHttp = createHttpClient } = parts;

@@ -76,6 +76,7 @@ function createPace(requestsPerSecond: number | null, clock: Clock): (signal: Ab
 const LONG_WAIT_MS = 2_000; // After a longer silence a person would take the program for stuck.
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
+const NO_ANSWER: readonly string[] = ['unreachable', 'timeout', 'interrupted'];
 
 export type RetriedWork<T> = (attemptNumber: number) => Promise<T>;
 
@@ -100,7 +101,7 @@ export function createRetry(
     !(isGarbling && isGarbled(error));
 
   const waitAfter = async ({ error, attemptNumber, retriesLeft }: RetryContext, signal: AbortSignal) => {
-    if (isAnswer(error)) isDown = false;
+    if (error instanceof SourceError && !NO_ANSWER.includes(error.reason)) isDown = false;
     if (retriesLeft === 0 || !mayPass(error)) return;
     const waitMs = error.passing?.waitMs ?? backOffMs(attemptNumber, random);
     if (waitMs >= LONG_WAIT_MS)
@@ -149,8 +150,4 @@ function backOffMs(attemptNumber: number, random: () => number): number {
 
 function isGarbled(error: unknown): boolean {
   return error instanceof SourceError && error.state === 'invalid' && error.passing !== undefined;
-}
-
-function isAnswer(error: Error): boolean {
-  return error instanceof SourceError && !['unreachable', 'timeout', 'interrupted'].includes(error.reason);
 }

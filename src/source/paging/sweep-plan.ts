@@ -173,7 +173,7 @@ const MOST_DETOURS = 4;
 const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
   first: afterFirst,
   walk: afterWalk,
-  reread: afterReread,
+  reread: (plan, { rows, asFirst }) => done({ ...plan, end: asFirst ? { rows } : null }),
   open: afterOpen,
   body: afterBody,
   tail: afterTail,
@@ -184,17 +184,16 @@ function afterFirst(plan: SweepPlan, view: SweepView): SweepPlan {
   if (!plan.isCounted) return afterUncounted(plan, view);
   const { rows, meta } = view;
   if (plan.onePage && (rows === 0 || rows < plan.stride)) return onLastPageFound(plan, view);
-  return openAt(plan, meta.lastPage ?? pagesFor(meta.total ?? 0, plan.stride));
+  const last = meta.lastPage ?? pagesFor(meta.total ?? 0, plan.stride);
+  return { ...plan, phase: 'open', ask: only(Math.max(2, last)) };
 }
 
 function afterUncounted(plan: SweepPlan, view: SweepView): SweepPlan {
   if (isWhole(plan, view)) return done({ ...plan, end: { rows: view.rows } });
   if (plan.thorough) return { ...plan, phase: 'walk', ask: only(2) };
-  return view.hasNext === false ? done(plan) : openAt(plan, pagesFor(plan.knownRows ?? 0, plan.stride));
-}
-
-function openAt(plan: SweepPlan, page: number): SweepPlan {
-  return { ...plan, phase: 'open', ask: only(Math.max(2, page)) };
+  if (view.hasNext === false) return done(plan);
+  const last = pagesFor(plan.knownRows ?? 0, plan.stride);
+  return { ...plan, phase: 'open', ask: only(Math.max(2, last)) };
 }
 
 /** More rows than a service puts on a page. */
@@ -228,22 +227,15 @@ function rereadFirst(plan: SweepPlan): SweepPlan {
   return { ...plan, end: null, phase: 'reread', ask: only(1) };
 }
 
-function afterReread(plan: SweepPlan, { rows, asFirst }: SweepView): SweepPlan {
-  return done({ ...plan, end: asFirst ? { rows } : null });
-}
-
 function afterOpen(plan: SweepPlan, view: SweepView): SweepPlan {
   if (isBarePageTwo(view)) return rereadFirst(plan);
-  if (!plan.isCounted && view.rows === 0 && plan.top.page < view.page - 1) return stepBack(plan, view);
-  const detour = plan.detours < MOST_DETOURS ? detourFrom(plan, view) : null;
-  if (detour !== null) return { ...plan, ask: only(detour), detours: plan.detours + 1 };
+  const mayDetour = plan.detours < MOST_DETOURS;
+  // A list that has become shorter: its end is looked for a page back, or else from the beginning.
+  const isShorter = !plan.isCounted && view.rows === 0 && plan.top.page < view.page - 1;
+  if (isShorter && !mayDetour) return walkAnew(plan);
+  const detour = isShorter ? view.page - 1 : detourFrom(plan, view);
+  if (detour !== null && mayDetour) return { ...plan, ask: only(detour), detours: plan.detours + 1 };
   return goesOn(plan, view) ? { ...plan, ask: only(view.page + 1) } : onLastPageFound(plan, view);
-}
-
-/** Looks for the end of a list that has become shorter: a few pages back, or else from the beginning. */
-function stepBack(plan: SweepPlan, { page }: SweepView): SweepPlan {
-  if (plan.detours >= MOST_DETOURS) return walkAnew(plan);
-  return { ...plan, ask: only(page - 1), detours: plan.detours + 1 };
 }
 
 function goesOn({ isCounted, stride }: SweepPlan, { rows, again, hasNext }: SweepView): boolean {
