@@ -27,22 +27,17 @@ export interface AnsweredWrite {
   readonly retryAfterMs: number | null;
 }
 
-interface WriteAbout {
-  readonly kind: Kind;
-  readonly where: string;
-  readonly token: string;
-  readonly receivedAt: Date;
-}
-
 const START_LENGTH = 500;
 const BYTES_A_CHARACTER = 3; // Of UTF-8, at most, for one unit of UTF-16.
 
 /**
- * Reads any answer to a write.
- *
- * Without Content-Length a body may arrive truncated; it then fails to parse, because its closing brace is missing.
+ * Reads any answer to a write. Without Content-Length a body may arrive truncated; it then fails to parse, because its closing
+ * brace is missing.
  */
-export function readWriteAnswer({ status, headers, bytes }: HttpAnswer, about: WriteAbout): AnsweredWrite {
+export function readWriteAnswer(
+  { status, headers, bytes }: HttpAnswer,
+  about: { readonly kind: Kind; readonly where: string; readonly token: string; readonly receivedAt: Date },
+): AnsweredWrite {
   const { kind, token } = about;
   const whole = usableJson(bytes, about.where);
   const body = whole === undefined ? undefined : bodyWithoutExcluded(kind, whole);
