@@ -23,7 +23,9 @@ test('the first pull of a list of several pages reads it twice; a quiet one afte
   const pages = newPages(service);
 
   await pullOne(service, session, { kind });
-  const [first, rest] = split(pages(), 5);
+  const all = pages();
+  const first = all.slice(0, 5);
+  const rest = all.slice(5);
   expect(first.slice(0, 2)).toEqual([1, 3]);
   expect([...first.slice(2)].sort()).toEqual([1, 2, 4]); // The first sweep asks on until an empty page.
   expect(rest[0]).toBe(3); // The last page again, alone.
@@ -123,7 +125,3 @@ test('a list that never stands still is read again twice at most', async () => {
   await Promise.race([stirred, rest]);
   await rest;
 });
-
-function split<T>(items: readonly T[], at: number): [T[], T[]] {
-  return [items.slice(0, at), items.slice(at)];
-}

@@ -136,7 +136,8 @@ export function watched(
   minute = 0,
 ): { source: Source; parsed: number[]; skipped: number[] } {
   const source = openSandboxSource(service, clockAt(minute));
-  const [parsed, skipped]: [number[], number[]] = [[], []];
+  const parsed: number[] = [];
+  const skipped: number[] = [];
   const watching: Source = {
     ...source,
     async *sweep(kind, options) {
