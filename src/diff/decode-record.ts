@@ -19,24 +19,21 @@ export type MisfitCode =
   | 'not_text'
   | 'unstorable_text';
 
-interface FieldMisfit {
-  readonly field: string;
-  readonly code: MisfitCode;
-  /** The value as received, shortened. */
-  readonly detail: string;
-}
-
 interface DecodedRecord {
   /** One value for each of `kind.fields`, in that order. */
   readonly values: readonly ColumnValue[];
-  readonly misfits: readonly FieldMisfit[];
+  /** `detail`: the value as received, shortened. */
+  readonly misfits: readonly { readonly field: string; readonly code: MisfitCode; readonly detail: string }[];
 }
 
 const DETAIL_LENGTH = 200;
 
 /** Makes the decoder of a kind's records. A value that fits no rule costs a null and a misfit, never the row. */
 export function recordDecoder({ fields }: Pick<Kind, 'fields'>): (record: JsonObject) => DecodedRecord {
-  const columns = fields.map((field) => ({ ...field, decode: columnDecoder(field) }));
+  const columns = fields.map((field) => ({
+    field,
+    decoder: field.refersTo === undefined ? DECODERS[field.type] : reference,
+  }));
   let misfits = NO_MISFITS;
   let lost = NOTHING_LOST;
   const onMisfit = ({ name }: Field, code: MisfitCode, value: Json): void => {
@@ -44,23 +41,25 @@ export function recordDecoder({ fields }: Pick<Kind, 'fields'>): (record: JsonOb
     if (code !== 'more_places') lost = new Map(lost).set(name, value);
   };
   return (record) => {
-    [misfits, lost] = [NO_MISFITS, NOTHING_LOST];
+    misfits = NO_MISFITS;
+    lost = NOTHING_LOST;
     const values: ColumnValue[] = [];
     // A column of texts stands behind the field whose misfits it keeps.
-    for (const { name, textOf: field, decode } of columns)
-      values.push(field === undefined ? decode(ownValue(record, name), onMisfit) : textOf(lost.get(field)));
+    for (const { field, decoder } of columns)
+      values.push(
+        field.textOf === undefined
+          ? decodeField(field, ownValue(record, field.name), onMisfit, decoder)
+          : textOf(lost.get(field.textOf)),
+      );
     return { values, misfits };
   };
 }
 
 /** Nearly every record fits: no list is made for it. */
-const NO_MISFITS: readonly FieldMisfit[] = [];
+const NO_MISFITS: DecodedRecord['misfits'] = [];
 const NOTHING_LOST: ReadonlyMap<string, Json> = new Map();
 
-/**
- * A lost value as text: a string unchanged, any other value as JSON; null for an empty string and for text that no database can
- * store.
- */
+/** A lost value as text, JSON but for a string; null for an empty string and for text that no database can store. */
 function textOf(value: Json | undefined): string | null {
   if (value === undefined || value === '') return null;
   const text = typeof value === 'string' ? value : compactJson(value);
@@ -83,15 +82,17 @@ interface Misfit {
 }
 
 /** Reads a JSON value by its field's type. Absent and null values are null, and so is a value that violates the rules. */
-export function decodeField(field: Field, value: Json | undefined, onMisfit: OnMisfit): ColumnValue {
-  return decoderOf(DECODERS[field.type], field)(value, onMisfit);
-}
-
-type FieldDecoder = (value: Json | undefined, onMisfit: OnMisfit) => ColumnValue;
-
-/** Makes the decoder of a field's column; that of a reference holds an id. */
-function columnDecoder(field: Field): FieldDecoder {
-  return decoderOf(field.refersTo === undefined ? DECODERS[field.type] : reference, field);
+export function decodeField(
+  field: Field,
+  value: Json | undefined,
+  onMisfit: OnMisfit,
+  decoder = DECODERS[field.type],
+): ColumnValue {
+  if (value === undefined || value === null) return null;
+  const decoded = decoder(value, field);
+  if (!isMisfit(decoded)) return decoded;
+  onMisfit(field, decoded.code, value);
+  return decoded.kept;
 }
 
 /** The value by its field's type; undefined where it violates the rules, unless by nothing but too many places. */
@@ -100,16 +101,6 @@ export function fittingValue(field: Field, value: Json | undefined): ColumnValue
   const decoded = DECODERS[field.type](value, field);
   if (!isMisfit(decoded)) return decoded;
   return decoded.code === 'more_places' ? decoded.kept : undefined;
-}
-
-function decoderOf(decoder: Decoder, field: Field): FieldDecoder {
-  return (value, onMisfit) => {
-    if (value === undefined || value === null) return null;
-    const decoded = decoder(value, field);
-    if (!isMisfit(decoded)) return decoded;
-    onMisfit(field, decoded.code, value);
-    return decoded.kept;
-  };
 }
 
 const isMisfit = (decoded: ColumnValue | Misfit): decoded is Misfit =>

@@ -51,9 +51,6 @@ export type RecordChange =
   | { readonly is: 'created' | 'restored' | 'unchanged' }
   | { readonly is: 'changed'; readonly fields: readonly string[]; readonly before: JsonObject };
 
-const KEPT_OF_QUARANTINED = 2000;
-const KEPT_OF_ID = 100;
-
 /**
  * Sorts a page into records that can become rows and records that cannot: one bad record never costs the page.
  * @param texts The records as they were sent: compact JSON is then written for those only that differ from their rows.
@@ -74,7 +71,8 @@ export function sortPage(records: readonly Json[], texts: readonly string[] = []
     }
   }
   for (const [id, versions] of repeated) {
-    if (versions.every((version, at) => at === 0 || isSame(version, versions[0] ?? version))) continue;
+    // Equal but for the order of keys and the spelling of numbers.
+    if (new Set(versions.map(({ record }) => canonicalJson(record))).size === 1) continue;
     firsts.delete(id); // One answer cannot say which of two contents is the true one.
     quarantined.push(...versions.map((each) => quarantine(id, 'two_versions', compacted(each).raw)));
   }
@@ -96,18 +94,17 @@ export function isOvertaken(stored: Stored | undefined, sent: number): boolean {
   return stored !== undefined && sent < stored.response;
 }
 
-/** Equal but for the order of keys and the spelling of numbers. */
-function isSame(a: Incoming, b: Incoming): boolean {
-  return a.raw === b.raw || canonicalJson(a.record) === canonicalJson(b.record);
-}
-
 function readRecord(record: Json, text: string | undefined): Incoming | Quarantined {
   const identity = recordId(record);
   if (isDeeper(record, DEEPEST)) return quarantine('id' in identity ? identity.id : null, 'too_deep', '');
   if ('fault' in identity) return quarantine(identity.token, identity.fault, compactJson(record));
-  if (text === undefined) return { id: identity.id, raw: compactJson(record), record: record as JsonObject };
-  return { id: identity.id, raw: text, record: record as JsonObject, isAsSent: true };
+  const { id } = identity;
+  if (text === undefined) return { id, raw: compactJson(record), record: record as JsonObject };
+  return { id, raw: text, record: record as JsonObject, isAsSent: true };
 }
+
+const KEPT_OF_QUARANTINED = 2000;
+const KEPT_OF_ID = 100;
 
 function quarantine(id: string | null, code: Quarantined['code'], raw: string): Quarantined {
   const shownId = id !== null && isStorable(id) ? shortened(id, KEPT_OF_ID) : null;
@@ -130,11 +127,8 @@ export function recordId(record: Json): RecordId {
   if (value === undefined || value === null || value === '') return { fault: 'no_id', token: null };
   const token = isNumber(value) || typeof value === 'string' ? String(value) : '';
   if (!WHOLE.test(token)) return { fault: 'id_not_an_integer', token };
-  return fitsInt64(token) ? { id: token } : { fault: 'id_too_large', token };
-}
-
-function fitsInt64(token: string): boolean {
-  return token.length < 19 || (token.length === 19 && BigInt(token) <= LARGEST);
+  const fitsInt64 = token.length < 19 || (token.length === 19 && BigInt(token) <= LARGEST);
+  return fitsInt64 ? { id: token } : { fault: 'id_too_large', token };
 }
 
 /**
@@ -143,10 +137,8 @@ function fitsInt64(token: string): boolean {
  */
 export function inListShape({ id, record }: Incoming, storedRaw: string): Incoming {
   const stored = parseObject(storedRaw);
-  const values = Object.keys(stored).map((name) => [
-    name,
-    (Object.hasOwn(record, name) ? record : stored)[name],
-  ]);
+  const names = Object.keys(stored);
+  const values = names.map((name) => [name, (Object.hasOwn(record, name) ? record : stored)[name]]);
   const shaped = Object.fromEntries(values) as JsonObject;
   return { id, record: shaped, raw: compactJson(shaped) };
 }

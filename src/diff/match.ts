@@ -4,11 +4,13 @@ import type { Kind } from '../catalog/kind.ts';
 import { canonicalJson } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import { isBlank, keyForm, holdsWritten, readNameOf, shownValue } from './written.ts';
-import type { SentAndShown } from './written.ts';
 
-interface SentField extends SentAndShown {
+interface SentField {
   /** Its name of a read. */
   readonly name: string;
+  readonly sent: Json;
+  /** The service's value in its place; undefined if it shows none. */
+  readonly remote: Json | undefined;
 }
 
 /** PostgreSQL indexes no text over 2.7 kB; a character has three bytes at most, counted as JavaScript does. */
@@ -39,14 +41,17 @@ export function keyFields(kind: Kind, payload: JsonObject, record: JsonObject): 
 /** Whether a record has the natural key of a payload. */
 export function hasKeyOf(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
   const fields = keyFields(kind, payload, record);
-  return fields.length > 0 && fields.every((field) => holdsWritten(kind, field.name, field));
+  return fields.length > 0 && fields.every((field) => isHeld(kind, field));
 }
+
+const isHeld = (kind: Kind, { name, sent, remote }: SentField): boolean =>
+  holdsWritten(kind, name, sent, remote);
 
 /** Whether a record shows every sent field as it was sent. A payload without content is equal to none. */
 export function isEqualTo(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
   const fields = sentFields(kind, payload, record);
   const isFilled = fields.some(({ name, sent }) => !isBlank(sentField(kind, name), sent));
-  return isFilled && fields.every((field) => holdsWritten(kind, field.name, field));
+  return isFilled && fields.every((field) => isHeld(kind, field));
 }
 
 /** A field that a record shows otherwise than it was sent. */
@@ -60,8 +65,7 @@ export interface Altered {
 export function alteredFields(kind: Kind, payload: JsonObject, record: JsonObject): readonly Altered[] {
   return sentFields(kind, payload, record).flatMap((field) => {
     const { name, sent, remote } = field;
-    if (remote === undefined || holdsWritten(kind, name, field)) return [];
-    return [{ field: name, sent, shown: remote }];
+    return remote === undefined || isHeld(kind, field) ? [] : [{ field: name, sent, shown: remote }];
   });
 }
 

@@ -38,7 +38,7 @@ export function observeFields(
     for (const name of Object.keys(record)) {
       const before = news.get(name) ?? known.get(name);
       const value = record[name] ?? null;
-      const seen = columns.has(name) ? seenInColumn(before, value) : seenAlso(kind, name, { before, value });
+      const seen = columns.has(name) ? seenInColumn(before, value) : seenAlso(kind, name, before, value);
       if (seen !== before && !isSame(seen, before) && isStorable(name)) news.set(name, seen);
     }
   }
@@ -57,10 +57,12 @@ export function showNothingNew(
   const columns = new Set(fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
   const wireOf = (name: string): string | undefined =>
     columns.has(name) ? known.get(name)?.wire : undefined;
-  let [order, wires]: [readonly string[], readonly (string | undefined)[]] = [[], []];
+  let order: readonly string[] = [];
+  let wires: readonly (string | undefined)[] = [];
   for (const record of records) {
     const names = Object.keys(record);
-    if (!isSameOrder(names, order)) [order, wires] = [names, names.map(wireOf)];
+    if (!isSameOrder(names, order)) wires = names.map(wireOf);
+    order = names;
     let at = 0;
     for (const name of names) {
       const wire = wires[at++];
@@ -70,17 +72,12 @@ export function showNothingNew(
   return true;
 }
 
-interface Sight {
-  readonly before: SeenField | undefined;
-  readonly value: Json;
-}
-
 /** Of a field that has its column only the JSON types count; nearly always they are known. */
 function seenInColumn(before = NOTHING_SEEN, value: Json): SeenField {
   return hasCome(before.wire, value) ? before : { ...before, wire: alsoCame(before.wire, value) };
 }
 
-function seenAlso({ hints }: Kind, name: string, { before = NOTHING_SEEN, value }: Sight): SeenField {
+function seenAlso({ hints }: Kind, name: string, before = NOTHING_SEEN, value: Json): SeenField {
   const hint = hints.find((candidate) => candidate.name === name);
   return {
     type: before.type === 'json' ? 'json' : widerType(before.type, seenType(value)), // Nothing is wider.
@@ -106,8 +103,7 @@ function hasCome(wire: string, value: Json): boolean {
 
 function alsoCame(wire: string, value: Json): string {
   if (hasCome(wire, value)) return wire;
-  const type = jsonType(value);
-  return [...wire.split(' '), type].filter(Boolean).sort().join(' ');
+  return [...wire.split(' '), jsonType(value)].filter(Boolean).sort().join(' ');
 }
 
 function jsonType(value: Json): string {
@@ -121,10 +117,6 @@ export type SeenType = 'none' | Exclude<FieldType, 'flag' | 'time'>;
 
 const POINTED = /^-?(?:0|[1-9]\d*)\.\d+$/;
 
-/** The types that a number may show, and those of a text, each narrowest first. */
-const NUMBER_TYPES = ['integer', 'decimal'] as const;
-const TEXT_TYPES = ['decimal', 'date', 'timestamp'] as const;
-
 /**
  * The narrowest type that fits one value: integer (a JSON number), decimal (a number, or text with a point), date, timestamp,
  * text; json if nested. Digits in quotes are text: they may be a code, and a later code may begin with a zero.
@@ -132,11 +124,11 @@ const TEXT_TYPES = ['decimal', 'date', 'timestamp'] as const;
 export function seenType(value: Json): SeenType {
   if (value === null || value === '') return 'none';
   if (typeof value === 'boolean') return 'text';
-  if (isNumber(value)) return NUMBER_TYPES.find((type) => hasType(type, value)) ?? 'text';
+  const fits = (type: FieldType): boolean => fittingValue({ name: '', type }, value) !== undefined;
+  if (isNumber(value)) return (['integer', 'decimal'] as const).find(fits) ?? 'text';
   if (typeof value !== 'string') return 'json';
-  return (
-    TEXT_TYPES.find((type) => hasType(type, value) && (type !== 'decimal' || POINTED.test(value))) ?? 'text'
-  );
+  if (POINTED.test(value) && fits('decimal')) return 'decimal';
+  return (['date', 'timestamp'] as const).find(fits) ?? 'text';
 }
 
 /** The narrowest type that fits all values of both types. */
@@ -147,30 +139,21 @@ export function widerType(a: SeenType, b: SeenType): SeenType {
   return [a, b].every((type) => type === 'integer' || type === 'decimal') ? 'decimal' : 'text';
 }
 
-const hasType = (type: FieldType, value: Json): boolean =>
-  fittingValue({ name: '', type }, value) !== undefined;
-
 /** The most field names tracked for a kind; a service that sends more uses data as names. */
 export const MOST_FIELDS = 1_000;
 /** A longer name could have no column, and PostgreSQL could not index it. */
 const LONGEST_NAME = 255;
 
-interface BoundedFields {
-  /** The records with the tracked fields only. */
-  readonly records: readonly JsonObject[];
-  /** Names that are not tracked. */
-  readonly untracked: ReadonlySet<string>;
-}
-
 /**
  * Keeps the number of field names bounded: documented and known ones are tracked, further ones while there is room.
  * @param known Names that are tracked so far.
+ * @returns The records with the tracked fields only, and the names that are not tracked.
  */
 export function boundFields(
   kind: Kind,
   known: ReadonlyMap<string, unknown>,
   records: readonly JsonObject[],
-): BoundedFields {
+): { readonly records: readonly JsonObject[]; readonly untracked: ReadonlySet<string> } {
   const documented = new Set(kind.fields.map(({ name }) => name));
   const isKnown = (name: string): boolean => documented.has(name) || known.has(name);
   if (records.every((record) => Object.keys(record).every(isKnown))) return { records, untracked: new Set() }; // Nearly always.
@@ -227,12 +210,9 @@ export function columnObstacle(kind: Kind, { name, type }: Field): string | null
 export function textColumnName(kind: Kind, field: string): string | null {
   if (kind.fields.length >= MOST_COLUMNS) return null;
   const taken = takenNames(kind);
-  const names = Array.from(
-    { length: MOST_COLUMNS },
-    (_, at) => `${field}_text${at === 0 ? '' : `_${at + 1}`}`,
-  );
-  const free = names.find((name) => !taken.has(name.toLowerCase()));
-  return free !== undefined && Buffer.byteLength(free) <= LONGEST_IDENTIFIER ? free : null;
+  let free = `${field}_text`;
+  for (let at = 2; taken.has(free.toLowerCase()); at++) free = `${field}_text_${at}`;
+  return Buffer.byteLength(free) <= LONGEST_IDENTIFIER ? free : null;
 }
 
 const takenNames = (kind: Kind): ReadonlySet<string> =>

@@ -49,14 +49,6 @@ export interface AbsenceFacts {
   readonly now: Date;
 }
 
-/** The records of a kind that are held together, as one plan leaves them. */
-interface HeldAbsences {
-  /** The records that were retrieved longest ago first. */
-  readonly ids: readonly string[];
-  /** The held records are those of before, and none of them has been shown since. */
-  readonly isSame: boolean;
-}
-
 export interface DeletionPlan {
   /** Absences to note for the first time, or again. */
   readonly note: readonly Absence[];
@@ -66,7 +58,8 @@ export interface DeletionPlan {
   readonly ask: readonly string[];
   /** Records that are proven to be gone. */
   readonly tombstones: readonly string[];
-  readonly held: HeldAbsences;
+  /** Those retrieved longest ago first; `isSame`: they are those of before, and none of them has been shown since. */
+  readonly held: { readonly ids: readonly string[]; readonly isSame: boolean };
 }
 
 /** Unlisted records retrieved again in each sweep: a list that leaves out thousands must not cost thousands. */
@@ -90,10 +83,8 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
   }
   const undecided = candidates.filter(isUndecided);
   const isHeld = mustBeHeld(undecided, facts, rules);
-  const planned = candidates.map((row): Absence => {
-    const state = isHeld ? 'held' : 'suspected';
-    return isUndecided(row) ? { ...row.absence, state } : row.absence;
-  });
+  const state: AbsenceState = isHeld ? 'held' : 'suspected';
+  const planned = candidates.map((row) => (isUndecided(row) ? { ...row.absence, state } : row.absence));
   const free = candidates.filter((row) => !isHeld || isAllowed(row));
   return {
     note: planned.filter((absence) => isNews(absence, noted.get(absence.id))),
@@ -113,21 +104,18 @@ function isNews({ state, sweep, isCertified }: Absence, noted: Absence | undefin
   return noted?.state !== state || noted.sweep !== sweep || noted.isCertified !== isCertified;
 }
 
-function heldAfter(held: readonly Candidate[], noted: ReadonlyMap<string, Absence>): HeldAbsences {
+function heldAfter(held: readonly Candidate[], noted: ReadonlyMap<string, Absence>): DeletionPlan['held'] {
   const heldBefore = [...noted.values()].filter(({ state }) => state === 'held').length;
-  const isStill = ({ absence }: Candidate): boolean => absence.state === 'held';
   return {
     ids: [...held].sort((a, b) => lastLook(a) - lastLook(b)).map(({ id }) => id),
-    isSame: held.length === heldBefore && held.every(isStill),
+    isSame: held.length === heldBefore && held.every(({ absence }) => absence.state === 'held'),
   };
 }
 
+type FirstGone = Pick<Absence, 'firstGoneAt'>;
+
 /** Judges a retrieved record: it is gone after two such answers, a grace period apart. */
-export function isProvenGone(
-  { firstGoneAt }: Pick<Absence, 'firstGoneAt'>,
-  now: Date,
-  rules: DeletionRules,
-): boolean {
+export function isProvenGone({ firstGoneAt }: FirstGone, now: Date, rules: DeletionRules): boolean {
   return firstGoneAt !== null && isPast(firstGoneAt, now, rules);
 }
 
@@ -170,8 +158,8 @@ const lastLook = ({ absence: { firstGoneAt } }: Candidate): number => firstGoneA
 /** Outside a certified list again, in a later sweep, and long enough after it was there, or was written. */
 function isMissedAgain(row: Candidate, facts: AbsenceFacts, rules: DeletionRules): boolean {
   const { absence, changedAt } = row;
-  const { sweep, now } = facts;
-  if (!facts.isCertified || !absence.isCertified) return false;
+  const { sweep, now, isCertified } = facts;
+  if (!isCertified || !absence.isCertified) return false;
   if (absence.state === 'unlisted') return false; // The service has answered that the record exists.
   return absence.sweep < sweep && isPast(absence.absentSince, now, rules) && isPast(changedAt, now, rules);
 }
@@ -185,16 +173,16 @@ export interface HoldClock {
   readonly records: number;
 }
 
-interface HoldFacts {
-  readonly before: HoldClock | null;
-  readonly held: HeldAbsences;
-  /** The list may have been cut off: then it misses the same records for ever, and time proves nothing. */
-  readonly mayBeCutOff: boolean;
-  readonly now: Date;
-}
-
-/** The clock of a hold after a sweep: it restarts if the set of held records has changed. */
-export function holdAfter({ before, held, mayBeCutOff, now }: HoldFacts): HoldClock | null {
+/**
+ * The clock of a hold after a sweep: it restarts if the set of held records has changed, or if the list may have been cut off:
+ * then it misses the same records for ever, and time proves nothing.
+ */
+export function holdAfter(
+  before: HoldClock | null,
+  held: DeletionPlan['held'],
+  mayBeCutOff: boolean,
+  now: Date,
+): HoldClock | null {
   const records = held.ids.length;
   if (records === 0) return null;
   const goesOn = before !== null && held.isSame && before.records === records && !mayBeCutOff;
@@ -202,10 +190,7 @@ export function holdAfter({ before, held, mayBeCutOff, now }: HoldFacts): HoldCl
 }
 
 /** Whether a hold has lasted long enough to end by itself; never if a person must decide. */
-export function isOverdue(
-  { since }: HoldClock,
-  now: Date,
-  { releaseHeldAfterHours: hours }: DeletionRules,
-): boolean {
+export function isOverdue({ since }: HoldClock, now: Date, rules: DeletionRules): boolean {
+  const hours = rules.releaseHeldAfterHours;
   return typeof hours === 'number' && now.getTime() - since.getTime() >= hours * 3_600_000;
 }

@@ -2,31 +2,17 @@ import type { Change } from './judge-page.ts';
 import type { Certificate } from './certify.ts';
 import type { Spans } from './spans.ts';
 
-/** Compares the ids of a mirror's live rows with the ids that list responses have shown. */
-interface LiveComparison {
-  /** Takes ids of live rows, with commas between. */
-  readonly take: (ids: string) => void;
-  /** Live rows that a certified list does not have, and that nothing has shown since; none where no list is certified. */
-  readonly outside: () => readonly string[];
-  /** Ids that the present sweep has shown, and that no live row has. */
-  readonly missing: () => readonly string[];
-}
-
-interface ShownList {
-  readonly spans: Spans;
-  /** Null where the list is not known exactly. */
-  readonly certificate: Certificate | null;
-  /** The tick at which the present sweep began. */
-  readonly began: number;
-}
-
-/** Begins a comparison; it takes a byte for each id that was shown. */
-export function compareLive({ spans, certificate, began }: ShownList): LiveComparison {
-  const { ids, lastSent } = spans;
+/**
+ * Begins to compare the ids of a mirror's live rows with those that list responses have shown; takes a byte for each of these.
+ * @param certificate Null where the list is not known exactly.
+ * @param began The tick at which the present sweep began.
+ */
+export function compareLive({ ids, lastSent }: Spans, certificate: Certificate | null, began: number) {
   const isLive = new Uint8Array(ids.size());
   const outside: string[] = [];
   return {
-    take: (text) => {
+    /** Takes ids of live rows, with commas between. */
+    take: (text: string): void => {
       if (text === '') return;
       for (const id of text.split(',')) {
         const index = ids.find(id);
@@ -34,8 +20,10 @@ export function compareLive({ spans, certificate, began }: ShownList): LiveCompa
         if (certificate !== null && !certificate.lists(id) && !certificate.showedSince(id)) outside.push(id);
       }
     },
-    outside: () => outside,
-    missing: () => {
+    /** Live rows that a certified list does not have, and that nothing has shown since; none where no list is certified. */
+    outside: (): readonly string[] => outside,
+    /** Ids that the present sweep has shown, and that no live row has. */
+    missing: (): readonly string[] => {
       const missing: string[] = [];
       for (let index = 0; index < isLive.length; index++)
         if (isLive[index] === 0 && lastSent(index) >= began) missing.push(ids.idOf(index));
@@ -58,14 +46,14 @@ export interface RecordFacts {
   readonly mayBeForgotten: boolean;
 }
 
-/** The cause of a listed record without a live row: the service created it, or another writer removed its row. */
-type ListedIs = 'created' | 'restored' | 'returned';
-
 /**
  * Judges a record that the list shows and that has no live row. If the facts allow both, the service created it: a surplus
  * event can be recognised, a missing one cannot.
  */
-export function judgeListed(row: 'none' | 'tombstone', facts: RecordFacts): ListedIs {
+export function judgeListed(
+  row: 'none' | 'tombstone',
+  facts: RecordFacts,
+): 'created' | 'restored' | 'returned' {
   const { lastChange, isProvenGone, wasLanded, mayNeverHaveLanded, mayBeForgotten } = facts;
   if (lastChange !== null) return lastChange === 'deleted' ? 'restored' : 'returned';
   if (isProvenGone) return 'restored';
@@ -74,11 +62,9 @@ export function judgeListed(row: 'none' | 'tombstone', facts: RecordFacts): List
   return wasLanded && hadRow ? 'returned' : 'created';
 }
 
-/** The cause of a live row outside the list: a disappearance to prove, or another writer. */
-type UnlistedIs = 'disappeared' | 'inserted' | 'undeleted';
-
 /** Judges a live row that the list does not have; if the facts allow both, it has disappeared and needs a proof. */
-export function judgeUnlisted({ lastChange, isProvenGone, wasLanded }: RecordFacts): UnlistedIs {
+export function judgeUnlisted(facts: RecordFacts): 'disappeared' | 'inserted' | 'undeleted' {
+  const { lastChange, isProvenGone, wasLanded } = facts;
   if (lastChange !== null) return lastChange === 'deleted' ? 'undeleted' : 'disappeared';
   if (isProvenGone) return 'undeleted';
   return wasLanded ? 'disappeared' : 'inserted';

@@ -7,7 +7,6 @@ import type { Json, JsonObject } from '../lib/json/json.ts';
 import { fittingValue } from './decode-record.ts';
 import { hasKeyOf, keyFields } from './match.ts';
 import { holds, isBlank, numberText, readNameOf, shownValue } from './written.ts';
-import type { SentAndShown } from './written.ts';
 
 /** A text that a create sent; `field` is its name of a read. */
 export interface SentText {
@@ -29,48 +28,45 @@ export function longTexts(kind: Kind, payload: JsonObject): readonly SentText[] 
   });
 }
 
-interface Judged {
-  readonly kind: Kind;
-  /** The sent payload, by the names of a write. */
-  readonly payload: JsonObject;
-  /** Those of its texts that few records share. */
-  readonly telling: readonly SentText[];
-  readonly record: JsonObject;
-}
-
 /**
  * Whether a record cannot be what the service made of a create: a field of the natural key contradicts that services do not
  * rewrite, or the record shows none of the telling texts. Nothing is guessed of how the service spells, and people may have
- * changed other fields since: all other records stay in doubt.
+ * changed other fields since: all other records stay in doubt. `telling` are the sent texts that few records share.
  */
-export function isRuledOut({ kind, payload, telling, record }: Judged): boolean {
+export function isRuledOut(judged: {
+  readonly kind: Kind;
+  readonly payload: JsonObject;
+  readonly telling: readonly SentText[];
+  readonly record: JsonObject;
+}): boolean {
+  const { kind, payload, telling, record } = judged;
   if (hasKeyOf(kind, payload, record)) return false;
   const keyed = keyFields(kind, payload, record);
-  if (keyed.some((field) => contradicts(sentField(kind, field.name), field))) return true;
+  if (keyed.some(({ name, sent, remote }) => contradicts(sentField(kind, name), sent, remote))) return true;
   // Where a record shows nothing, the service may have dropped what was sent.
-  const judged = telling.filter(
+  const told = telling.filter(
     ({ field }) => !isBlank(sentField(kind, field), shownValue(kind, record, field)),
   );
-  return judged.length > 0 && !judged.some((sent) => showsText(kind, record, sent));
+  return told.length > 0 && !told.some((sent) => showsText(kind, record, sent));
 }
 
 /** Whether the service may have made the shown value of the sent one, in a field that was just written. */
-export function mayBeMadeOf(field: Field | undefined, { sent, remote }: SentAndShown): boolean {
-  if (holds(field, { sent, remote })) return true;
+export function mayBeMadeOf(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {
+  if (holds(field, sent, remote)) return true;
   if (remote === undefined || isBlank(field, remote)) return false;
   if (field?.type === 'decimal') return isRounded(sent, remote);
-  if (field?.type === 'time') return !contradicts(field, { sent, remote });
+  if (field?.type === 'time') return !contradicts(field, sent, remote);
   const isText = typeof sent === 'string' && (field === undefined || field.type === 'text');
   return isText && textsIn(remote).some((text) => isSpelledLike(sent, text));
 }
 
-function contradicts(field: Field | undefined, { sent, remote }: SentAndShown): boolean {
+function contradicts(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {
   if (field === undefined || isBlank(field, sent) || remote === undefined || isBlank(field, remote))
     return false;
-  if (holds(field, { sent, remote })) return false;
+  if (holds(field, sent, remote)) return false;
   if (isReference(field)) return isRecordId(sent) && isRecordId(remote);
-  const decoded = [sent, remote].map((value) => fittingValue(field, value));
-  const [ours, theirs] = decoded.map((value) => (typeof value === 'string' ? value : null));
+  const ours = fittingValue(field, sent);
+  const theirs = fittingValue(field, remote);
   if (typeof ours !== 'string' || typeof theirs !== 'string') return false;
   if (field.type === 'date') return true;
   return field.type === 'time' && minutesApart(ours, theirs) > MOST_MINUTES;
@@ -103,10 +99,8 @@ function isRounded(sent: Json, remote: Json): boolean {
   const ours = numberText(sent);
   const theirs = numberText(remote);
   if (ours === null || theirs === null) return false;
-  return new Big(ours)
-    .minus(theirs)
-    .abs()
-    .lt(new Big(`1e-${decimalPlaces(theirs)}`));
+  const apart = new Big(ours).minus(theirs).abs();
+  return apart.lt(`1e-${decimalPlaces(theirs)}`);
 }
 
 /** In its own field a text may have been cut to any length; in another one, a short text is there by chance. */
@@ -129,7 +123,7 @@ function isSpelledLike(sent: string, shown: string): boolean {
     const ours = form(sent);
     const theirs = form(shown);
     if (ours === '') return false;
-    if (theirs === '') return hasLostLetters(shown);
+    if (theirs === '') return /[?\ufffd]/.test(shown); // Its letters were lost.
     return ours.includes(theirs) || theirs.includes(ours);
   });
 }
@@ -150,9 +144,5 @@ const inOneCase = (text: string): string => text.toUpperCase().toLowerCase();
 
 const SIGNS = /[^\p{L}\p{N}]/gu;
 
-const hasLostLetters = (shown: string): boolean => /[?\ufffd]/.test(shown);
-
 /** Without HTML entities, escaped once or more often, whole or cut off. */
-const unescaped = (text: string): string => text.replace(ENTITY, '');
-
-const ENTITY = /&(?:(?:amp|#0*38|#x0*26);)*#?\w*(?:;|$)/gi;
+const unescaped = (text: string): string => text.replace(/&(?:(?:amp|#0*38|#x0*26);)*#?\w*(?:;|$)/gi, '');

@@ -40,10 +40,9 @@ export function spansOf(responses: readonly Shown[], known: readonly string[]): 
   const from = responses.reduce((least, { sent }) => Math.min(least, sent), Infinity);
   const until = responses.reduce((most, { answered }) => Math.max(most, answered), 0);
   const scale = scaleOf(from, until);
-  const create = () => createHighest(expected, scale.top);
-  const firstAnswered = create();
-  const lastSent = create();
-  const lastAnswered = create();
+  const firstAnswered = createHighest(expected, scale.top);
+  const lastSent = createHighest(expected, scale.top);
+  const lastAnswered = createHighest(expected, scale.top);
   const add = (text: string, span: Span): void => {
     const first = scale.earliness(span.firstAnswered);
     const sent = scale.lateness(span.lastSent);
@@ -93,41 +92,28 @@ function spansByText(responses: readonly Shown[]): Map<string, Span> {
   return byText;
 }
 
-/** Codes of ticks from 1 on: an earlier tick has a higher `earliness`, a later one a higher `lateness`; 0 = no tick. */
-interface Scale {
-  readonly earliness: (tick: number) => number;
-  readonly ofEarliness: (code: number) => number;
-  readonly lateness: (tick: number) => number;
-  readonly ofLateness: (code: number) => number;
-  /** The highest code. */
-  readonly top: number;
-}
-
-/** For ticks between two, and for −∞. */
-function scaleOf(from: number, until: number): Scale {
+/**
+ * Codes for the ticks between two, and for −∞, from 1 on: an earlier tick has a higher `earliness`, a later one a higher
+ * `lateness`; 0 = no tick, `top` is the highest.
+ */
+function scaleOf(from: number, until: number) {
   const top = until - from + 2;
   return {
-    earliness: (tick) => (tick === -Infinity ? top : until - tick + 1),
-    ofEarliness: (code) => (code === 0 ? Infinity : code === top ? -Infinity : until - code + 1),
-    lateness: (tick) => (tick === -Infinity ? 0 : tick - from + 1),
-    ofLateness: (code) => (code === 0 ? -Infinity : code + from - 1),
+    earliness: (tick: number) => (tick === -Infinity ? top : until - tick + 1),
+    ofEarliness: (code: number) => (code === 0 ? Infinity : code === top ? -Infinity : until - code + 1),
+    lateness: (tick: number) => (tick === -Infinity ? 0 : tick - from + 1),
+    ofLateness: (code: number) => (code === 0 ? -Infinity : code + from - 1),
     top,
   };
 }
 
-/** The highest code by the number of an id. */
-interface Highest {
-  readonly get: (index: number) => number;
-  readonly raise: (index: number, code: number) => void;
-}
-
-/** Uses four bytes a code where that suffices: a million objects would take a tenth of our memory. */
-function createHighest(length: number, top: number): Highest {
+/** The highest code by the number of an id: in four bytes where they suffice, for a million objects would take a tenth of our memory. */
+function createHighest(length: number, top: number) {
   const create = (room: number) => (top < 2 ** 32 ? new Uint32Array(room) : new Float64Array(room));
   let codes = create(length);
   return {
-    get: (index) => codes[index] ?? 0,
-    raise: (index, code) => {
+    get: (index: number): number => codes[index] ?? 0,
+    raise: (index: number, code: number): void => {
       if (index >= codes.length) {
         const grown = create(codes.length * 2);
         grown.set(codes);

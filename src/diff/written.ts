@@ -6,16 +6,6 @@ import { fittingValue, ownValue } from './decode-record.ts';
 import { shortestNumber } from '../lib/json/decimal.ts';
 import { changedFields } from './judge-page.ts';
 
-interface MergeInput {
-  readonly kind: Kind;
-  /** The wanted state of the record, by the names of a write. */
-  readonly wanted: JsonObject;
-  /** The state that the author of the update saw, by the names of a read; null = unknown. */
-  readonly base: JsonObject | null;
-  /** The service's present state, by the names of a read. */
-  readonly remote: JsonObject;
-}
-
 /** One field in three states; `field` is its name of a read. A field that a state does not show is null. */
 export interface FieldStates {
   readonly field: string;
@@ -24,22 +14,12 @@ export interface FieldStates {
   readonly wanted: Json;
 }
 
-/** A field that another writer changed in the meantime, to another value than the wanted one. */
-type Conflict = FieldStates;
-
 export type Merge =
   | { readonly is: 'nothing' }
   /** The changes only, by the names of a write. */
   | { readonly is: 'set'; readonly body: JsonObject }
-  | { readonly is: 'conflict'; readonly conflicts: readonly Conflict[] };
-
-interface ReadBackInput {
-  readonly kind: Kind;
-  /** The written fields, by the names of a write. */
-  readonly body: JsonObject;
-  readonly before: JsonObject;
-  readonly after: JsonObject;
-}
+  /** Fields that another writer changed in the meantime, to another value than the wanted one. */
+  | { readonly is: 'conflict'; readonly conflicts: readonly FieldStates[] };
 
 interface ReadBack {
   /** Written fields that were not kept; `base` is the value before the write, `remote` the present one. */
@@ -48,23 +28,40 @@ interface ReadBack {
   readonly others: readonly string[];
 }
 
-/** Merges an update into the service's present state: a single conflict stops the whole update. */
-export function merge({ kind, wanted, base, remote }: MergeInput): Merge {
+/**
+ * Merges an update (`wanted`, by the names of a write) into the service's present state (`remote`): a single conflict stops the
+ * whole update. `base` is the state that its author saw; null = unknown.
+ */
+export function merge(update: {
+  readonly kind: Kind;
+  readonly wanted: JsonObject;
+  readonly base: JsonObject | null;
+  readonly remote: JsonObject;
+}): Merge {
+  const { kind, wanted, base, remote } = update;
   const changes = unheld(kind, wanted, remote);
-  const conflicts = changes.flatMap(([name, value]): readonly Conflict[] => {
+  const conflicts = changes.flatMap(([name, value]): readonly FieldStates[] => {
     const field = readNameOf(kind, name);
     const seen = base === null ? undefined : shownValue(kind, base, field);
     const there = shownValue(kind, remote, field);
     // A field that one state does not show is unknown, so no change can be proved.
-    if (seen === undefined || there === undefined || isSame(kind, field, [seen, there])) return [];
+    if (seen === undefined || there === undefined) return [];
+    // In an array, members that the service has added count too.
+    if (holdsWritten(kind, field, seen, there) && holdsWritten(kind, field, there, seen)) return [];
     return [{ field, base: seen, remote: there, wanted: value }];
   });
   if (conflicts.length > 0) return { is: 'conflict', conflicts };
   return changes.length > 0 ? { is: 'set', body: Object.fromEntries(changes) } : { is: 'nothing' };
 }
 
-/** Compares the reading after a write with the one before: fields that were not kept, and other fields that changed. */
-export function readBack({ kind, body, before, after }: ReadBackInput): ReadBack {
+/** Compares the readings before and after a write of `body`: fields that were not kept, and other fields that changed. */
+export function readBack(write: {
+  readonly kind: Kind;
+  readonly body: JsonObject;
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+}): ReadBack {
+  const { kind, body, before, after } = write;
   const missed = unheld(kind, body, after).map(([name, wanted]) => {
     const field = readNameOf(kind, name);
     const base = shownValue(kind, before, field);
@@ -78,22 +75,8 @@ export function readBack({ kind, body, before, after }: ReadBackInput): ReadBack
 function unheld(kind: Kind, wanted: JsonObject, record: JsonObject): readonly (readonly [string, Json])[] {
   return Object.entries(wanted).filter(([name, sent]) => {
     const field = readNameOf(kind, name);
-    return !holdsWritten(kind, field, { sent, remote: shownValue(kind, record, field) });
+    return !holdsWritten(kind, field, sent, shownValue(kind, record, field));
   });
-}
-
-/** Whether two readings show the same value; in an array, members that the service added count too. */
-function isSame(kind: Kind, field: string, [one, other]: readonly [Json, Json]): boolean {
-  return (
-    holdsWritten(kind, field, { sent: one, remote: other }) &&
-    holdsWritten(kind, field, { sent: other, remote: one })
-  );
-}
-
-/** A sent value and the service's value in its place; undefined if the service shows none. */
-export interface SentAndShown {
-  readonly sent: Json;
-  readonly remote: Json | undefined;
 }
 
 /** The name by which a field is written. */
@@ -113,19 +96,14 @@ export function shownValue(kind: Kind, record: JsonObject, name: string): Json |
 }
 
 /** Whether the service shows the sent value, under the field's normaliser; `name` is the name of a read. */
-export function holdsWritten(kind: Kind, name: string, pair: SentAndShown): boolean {
-  return holds(sentField(kind, name), pair);
+export function holdsWritten(kind: Kind, name: string, sent: Json, remote: Json | undefined): boolean {
+  return holds(sentField(kind, name), sent, remote);
 }
 
 /** Whether two values are equal in a field of this type; without a type they are compared as JSON, a number also as its text. */
-export function holds(field: Field | undefined, { sent, remote }: SentAndShown): boolean {
+export function holds(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {
   if (remote === undefined || isBlank(field, remote)) return isBlank(field, sent);
-  return isArray(sent)
-    ? isArray(remote) && holdsArray(field?.items ?? [], sent, remote)
-    : holdsValue(field, sent, remote);
-}
-
-function holdsValue(field: Field | undefined, sent: Json, remote: Json): boolean {
+  if (isArray(sent)) return isArray(remote) && holdsArray(field?.items ?? [], sent, remote);
   if (normalForm(field, sent) === normalForm(field, remote)) return true;
   return !hasType(field) && (isTextOf(sent, remote) || isTextOf(remote, sent));
 }
@@ -133,13 +111,11 @@ function holdsValue(field: Field | undefined, sent: Json, remote: Json): boolean
 /** The service adds ids and further members to the elements of an array, so only the sent members must hold. */
 function holdsArray(items: readonly Field[], sent: readonly Json[], remote: readonly Json[]): boolean {
   const holdsElement = (element: Json, there: Json | undefined): boolean => {
-    if (!isObject(element) || !isObject(there)) return holds(undefined, { sent: element, remote: there });
-    return Object.entries(element).every(([name, value]) =>
-      holds(
-        items.find((field) => field.name === name),
-        { sent: value, remote: ownValue(there, name) },
-      ),
-    );
+    if (!isObject(element) || !isObject(there)) return holds(undefined, element, there);
+    return Object.entries(element).every(([name, value]) => {
+      const field = items.find((item) => item.name === name);
+      return holds(field, value, ownValue(there, name));
+    });
   };
   return sent.length === remote.length && sent.every((element, at) => holdsElement(element, remote[at]));
 }

@@ -23,10 +23,13 @@ export interface OpenMark extends SendMark {
 
 /** Counts a send within the transaction that journals it; returns the number of sends so far. */
 export async function countSend(tx: Transaction): Promise<number> {
-  const sends = Number((await readMeta(tx, 'outbox.sends')) ?? 0) + 1;
+  const sends = (await sendsSoFar(tx)) + 1;
   await writeMeta(tx, 'outbox.sends', String(sends));
   return sends;
 }
+
+const sendsSoFar = async (tx: Transaction): Promise<number> =>
+  Number((await readMeta(tx, 'outbox.sends')) ?? 0);
 
 /** The database whose sends are counted: the one that has sent so far, also where this one is its copy. */
 export async function countedPlace(session: Session): Promise<string> {
@@ -47,8 +50,7 @@ export async function freezeIfRestored(
   const place = await databasePlace(session);
   const reason = await session.atomically(async (tx) => {
     if ((await readFrozen(tx)) !== null) return null;
-    const counted = Number((await readMeta(tx, 'outbox.sends')) ?? 0);
-    const found = await reasonToFreeze(tx, { marked, counted, place });
+    const found = await reasonToFreeze(tx, marked, place);
     if (found === null) await writeMeta(tx, 'outbox.place', place);
     else await freeze(tx, found, now);
     return found;
@@ -56,27 +58,19 @@ export async function freezeIfRestored(
   if (reason !== null) logger.error({ reason, hint: RESUME }, 'nothing is sent until a person says so');
 }
 
-interface Standing {
-  readonly marked: number | null;
-  readonly counted: number;
-  readonly place: string;
-}
-
-async function reasonToFreeze(tx: Transaction, { marked, counted, place }: Standing): Promise<string | null> {
+async function reasonToFreeze(tx: Transaction, marked: number | null, place: string): Promise<string | null> {
+  const counted = await sendsSoFar(tx);
   if (marked !== null && marked > counted)
     return `${marked} sends were made from here, and this database knows of ${counted}`;
-  if (await isCopy(tx, place))
+  const known = await readMeta(tx, 'outbox.place');
+  const isCopy = known !== null && known !== place;
+  // A copy without an entry has nothing that the other database could have sent.
+  if (isCopy && (await hasRow(tx, sql`select 1 from outbox limit 1`)))
     return 'this database is a copy of another one, which may have sent its entries';
   const highest = await highestForeignLink(tx);
   const accepted = await readMeta(tx, 'outbox.accepted_links');
   if (highest === null || highest <= Number(accepted ?? 0)) return null;
   return 'the mirror knows of creations that its outbox does not';
-}
-
-/** A copy without an entry has nothing that the other database could have sent. */
-async function isCopy(tx: Transaction, place: string): Promise<boolean> {
-  const known = await readMeta(tx, 'outbox.place');
-  return known !== null && known !== place && (await hasRow(tx, sql`select 1 from outbox limit 1`));
 }
 
 /**
@@ -92,17 +86,13 @@ export async function resumeSends(session: Session, marked: number): Promise<Fro
     const frozen = await readFrozen(tx);
     await dropMeta(tx, 'outbox.frozen');
     await writeMeta(tx, 'outbox.place', place);
-    const counted = Number((await readMeta(tx, 'outbox.sends')) ?? 0);
-    if (marked > counted) await writeMeta(tx, 'outbox.sends', String(marked));
-    await acceptLinks(tx, session.dialect);
+    if (marked > (await sendsSoFar(tx))) await writeMeta(tx, 'outbox.sends', String(marked));
+    const highest = await highestForeignLink(tx);
+    if (highest !== null) {
+      await numberBeyond(tx, session.dialect, highest);
+      await writeMeta(tx, 'outbox.accepted_links', String(highest));
+    }
     await probeBlocks(tx);
     return frozen;
   });
-}
-
-async function acceptLinks(tx: Transaction, dialect: Session['dialect']): Promise<void> {
-  const highest = await highestForeignLink(tx);
-  if (highest === null) return;
-  await numberBeyond(tx, dialect, highest);
-  await writeMeta(tx, 'outbox.accepted_links', String(highest));
 }

@@ -13,26 +13,23 @@ import type { Sweep } from './run/sweep.ts';
 
 const ASKED_TOGETHER = 50;
 
-interface WantedIds {
-  readonly kind: Kind;
-  readonly ids: readonly string[];
-}
-
 /** Reads records by their ids and lands them. A kind without single retrieval is read page by page instead. */
 export async function backfillIds(
   parts: PullParts,
   work: BackfillWork,
-  { kind, ids }: WantedIds,
+  kind: Kind,
+  ids: readonly string[],
 ): Promise<void> {
   const askable = askableKind(kind);
-  if (askable !== null) await askForIds(parts, work, { kind: askable, ids });
-  else if (isListed(kind)) await lookForIds(parts, work, { kind, ids });
+  if (askable !== null) await askForIds(parts, work, askable, ids);
+  else if (isListed(kind)) await lookForIds(parts, work, kind, ids);
 }
 
 async function askForIds(
   parts: PullParts,
   work: BackfillWork,
-  { kind, ids }: WantedIds & { readonly kind: RetrievableKind },
+  kind: RetrievableKind,
+  ids: readonly string[],
 ): Promise<void> {
   const { tenants } = work.sweep;
   for (let from = 0; from < ids.length; from += ASKED_TOGETHER) {
@@ -45,7 +42,7 @@ async function askForIds(
       record === null ? [] : [{ ...sortPage([record]), ...ticks }],
     );
     for (const [index, id] of some.entries()) if (answers[index]?.record === null) work.missing.push(id);
-    await land(parts, work, { answers: shown, isListed: false });
+    await land(parts, work, shown, false);
     parts.onProgress?.({ kind: kind.name, pages: from + some.length, lastPage: ids.length });
   }
 }
@@ -53,7 +50,8 @@ async function askForIds(
 async function lookForIds(
   parts: PullParts,
   work: BackfillWork,
-  { kind, ids }: WantedIds & { readonly kind: ListedKind },
+  kind: ListedKind,
+  ids: readonly string[],
 ): Promise<void> {
   const wanted = new Set(ids);
   const { ticks, tenants } = work.sweep;
@@ -69,35 +67,23 @@ async function lookForIds(
       quarantined: quarantined.filter(({ id }) => id !== null && wanted.has(id)),
     };
     for (const { id } of [...found.incoming, ...found.quarantined]) if (id !== null) wanted.delete(id);
-    await land(parts, work, { answers: [{ ...response, ...found }], isListed: true });
+    await land(parts, work, [{ ...response, ...found }], true);
     parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.plan.lastPage });
     if (wanted.size === 0) return;
   }
   for (const id of wanted) work.missing.push(id);
 }
 
-interface Answered {
-  readonly answers: readonly (SortedPage & Pick<LandingAnswer, 'sent' | 'answered'>)[];
-  readonly isListed: boolean;
-}
-
 async function land(
   { session, clock }: PullParts,
   { sweep, tally }: BackfillWork,
-  { answers, isListed }: Answered,
+  answers: readonly (SortedPage & LandingAnswer)[],
+  isListed: boolean,
 ): Promise<void> {
-  const now = clock.now();
-  const landings = await inDraft(session, sweep, {
-    now,
-    isListed,
-    work: async (tx, draft) => {
-      const landed: LandedRecords[] = [];
-      for (const { incoming, quarantined, sent, answered } of answers) {
-        const answer = { sent, answered };
-        landed.push(await landRecords(tx, draft, { incoming, quarantined, answer }));
-      }
-      return landed;
-    },
+  const landings = await inDraft(session, sweep, { now: clock.now(), isListed }, async (tx, draft) => {
+    const landed: LandedRecords[] = [];
+    for (const answer of answers) landed.push(await landRecords(tx, draft, answer, answer));
+    return landed;
   });
   for (const [index, landed] of landings.entries())
     tally.addRecords(answers[index]?.incoming.map(({ id }) => id) ?? [], landed);

@@ -58,13 +58,8 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
     async (runId) => {
       const claim = await claimSource(parts.session, { baseUrl: request.baseUrl, acceptNew: false });
       if ((await readTenants(parts.session, kind, false)).isLearning) await verifyTenant(parts, claim);
-      const { sweep, stopHeartbeat } = await beginSweep(parts, {
-        kind,
-        runId,
-        claim,
-        rules: request,
-        isPartial: true,
-      });
+      const reading = { kind, runId, claim, rules: request, isPartial: true } as const;
+      const { sweep, stopHeartbeat } = await beginSweep(parts, reading);
       const work = { sweep, tally: createTally(), missing: [] };
       const ending = await read(parts, request, work)
         .catch(async (error: unknown) => {
@@ -74,7 +69,9 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
         .finally(stopHeartbeat);
       await end(parts, work, ending.state);
       const counts = { ...work.tally.counts(), missing: work.missing };
-      return { state: stateOf(ending), result: { kind: kind.name, ...ending, ...counts } };
+      const isInterrupted = ending.reason === 'interrupted';
+      const state = isInterrupted ? 'interrupted' : ending.state === 'complete' ? 'done' : 'incomplete';
+      return { state, result: { kind: kind.name, ...ending, ...counts } };
     },
   );
   const { requests, retries } = parts.source.counts;
@@ -92,8 +89,18 @@ async function read(
   work: BackfillWork,
 ): Promise<Ending> {
   try {
-    if ('ids' in extent) await backfillIds(parts, work, { kind, ids: extent.ids });
-    else await backfillPages(parts, work, { kind, range: extent.pages });
+    if ('ids' in extent) await backfillIds(parts, work, kind, extent.ids);
+    else if (isListed(kind)) {
+      const { source, onProgress, signal } = parts;
+      const { sweep, tally } = work;
+      const { ticks, tenants } = sweep;
+      const pages = source.pages(kind, extent.pages, { tick: ticks.next, signal });
+      const responses = requireCompanies(pages, { kind, tenants });
+      const onLanded = ({ page, plan: { lastPage } }: ListResponse): void => {
+        onProgress?.({ kind: kind.name, pages: page, lastPage });
+      };
+      await landArriving(parts, { sweep, tally, responses, onLanded });
+    }
     return { state: 'complete', reason: null, detail: null };
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
@@ -118,25 +125,4 @@ async function end(
       now: clock.now(),
     }),
   );
-}
-
-function stateOf({ state, reason }: Ending): 'done' | 'incomplete' | 'interrupted' {
-  if (state === 'complete') return 'done';
-  return reason === 'interrupted' ? 'interrupted' : 'incomplete';
-}
-
-async function backfillPages(
-  parts: PullParts,
-  { sweep, tally }: BackfillWork,
-  { kind, range }: { readonly kind: Kind; readonly range: PageRange },
-): Promise<void> {
-  if (!isListed(kind)) return;
-  const { source, onProgress, signal } = parts;
-  const { ticks, tenants } = sweep;
-  const pages = source.pages(kind, range, { tick: ticks.next, signal });
-  const responses = requireCompanies(pages, { kind, tenants });
-  const onLanded = ({ page, plan: { lastPage } }: ListResponse): void => {
-    onProgress?.({ kind: kind.name, pages: page, lastPage });
-  };
-  await landArriving(parts, { sweep, tally, responses, onLanded });
 }

@@ -43,29 +43,24 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
   const { result, ...facts } = await recordRun(parts, { command: 'pull', ...request }, async (runId) => {
     const claim = await claimSource(parts.session, { baseUrl, acceptNew: acceptNewSource });
     const reports = await sweepAll(parts, kinds, { runId, claim, rules: request });
-    refuseForeign(claim, reports);
+    const isForeign = reports.every(({ reason }) => reason === OTHER_SOURCE);
+    if (claim.refusal !== null && isForeign) throw claim.refusal;
     return { state: runState(reports), result: reports };
   });
-  await indexForReports(parts, kinds);
-  return { ...facts, kinds: result.map(withZone) };
-}
-
-/** The next run makes the indexes that could not be made now. */
-async function indexForReports({ session, logger }: PullParts, kinds: readonly ListedKind[]): Promise<void> {
   try {
-    await makeReportIndexes(session, kinds);
+    await makeReportIndexes(parts.session, kinds);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    logger.warn({ err: error }, 'indexes for reports could not be made: they are made after the next run');
+    const message = 'indexes for reports could not be made: they are made after the next run';
+    parts.logger.warn({ err: error }, message);
   }
+  return { ...facts, kinds: result.map(withZone) };
 }
-
-type Reading = Omit<SweepRequest, 'kind'>;
 
 async function sweepAll(
   parts: PullParts,
   kinds: readonly ListedKind[],
-  reading: Reading,
+  reading: Omit<SweepRequest, 'kind'>,
 ): Promise<KindReport[]> {
   const reports = new Map<ListedKind, KindReport>();
   for (const kind of await tellingFirst(parts.session, kinds)) {
@@ -85,7 +80,7 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
   } catch (error) {
     if (!(error instanceof LeaseError)) throw error;
     const why = { reason: 'busy', detail: describe(error) };
-    const report: KindReport = { ...notSwept(request.kind, why), state: 'busy' };
+    const report = { ...notSwept(request.kind, why), state: 'busy' } as const;
     const run = { runId: request.runId, owner: parts.owner.name };
     await parts.session.atomically((tx) => saveKindReport(tx, run, { report, startedAt: parts.clock.now() }));
     return report;
@@ -93,11 +88,6 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
 }
 
 const INTERRUPTED = { reason: 'interrupted', detail: 'The run was interrupted before this kind.' };
-
-/** Refuses the token when every list belongs to another company. @throws {OtherSourceError} */
-function refuseForeign({ refusal }: SourceClaim, reports: readonly KindReport[]): void {
-  if (refusal !== null && reports.every(({ reason }) => reason === OTHER_SOURCE)) throw refusal;
-}
 
 function runState(reports: readonly KindReport[]): RunState {
   if (reports.every(isRead)) return 'done';
@@ -125,33 +115,22 @@ export async function findForeign(
 ): Promise<ReadonlyMap<string, OtherSourceError>> {
   const foreign = new Map<string, OtherSourceError>();
   for (const kind of await tellingFirst(parts.session, kinds)) {
+    const stop = new AbortController();
+    let ticks = 0;
+    const options = { thorough: false, tick: () => ++ticks, signal: stop.signal };
+    const tenants = await readTenants(parts.session, kind, claim.isNew);
+    const responses = requireTenant(parts.source.sweep(kind, options), { parts, kind, claim, tenants });
     try {
-      await readUntilKnown(parts, kind, claim);
+      await responses.next(); // It comes once the list is recognised.
     } catch (error) {
       if (error instanceof OtherSourceError) {
         claim.refusal ??= error;
         foreign.set(kind.name, error);
       } else if (!(error instanceof SourceError)) throw error; // A list that cannot be read is no reason to refuse.
+    } finally {
+      stop.abort();
+      await responses.return(undefined);
     }
   }
   return foreign;
-}
-
-/** Reads responses until the list is recognised. @throws {OtherSourceError} {SourceError} */
-async function readUntilKnown(
-  parts: TenantGuard['parts'],
-  kind: ListedKind,
-  claim: SourceClaim,
-): Promise<void> {
-  const stop = new AbortController();
-  let ticks = 0;
-  const options = { thorough: false, tick: () => ++ticks, signal: stop.signal };
-  const tenants = await readTenants(parts.session, kind, claim.isNew);
-  const responses = requireTenant(parts.source.sweep(kind, options), { parts, kind, claim, tenants });
-  try {
-    await responses.next();
-  } finally {
-    stop.abort();
-    await responses.return(undefined);
-  }
 }

@@ -9,24 +9,12 @@ import type { KnownPages, LoadOptions } from './paging/load-page.ts';
 import { readList, readRecord } from './http/read-answer.ts';
 import type { Received, SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester } from './http/requester.ts';
-import type { Requester } from './http/requester.ts';
+import type { Answered } from './http/requester.ts';
 import { withoutQuote } from './http/errors.ts';
 import type { PageRange } from './paging/sweep-plan.ts';
 import { createWrite } from './write.ts';
 import type { WriteOptions, WriteRequest } from './write.ts';
 import type { WriteAnswer } from './http/write-answer.ts';
-
-/** One record, or null if the service itself says that it does not exist; with the ticks of its request. */
-interface Retrieved {
-  readonly record: JsonObject | null;
-  readonly sent: number;
-  readonly answered: number;
-}
-
-/** The facts of an answer besides its records: the service's own time, if it gives one. */
-interface Probed {
-  readonly saidAt: Date | null;
-}
 
 /** The service. Every method that reads throws `SourceError` where the service fails us. */
 export interface Source extends AsyncDisposable {
@@ -38,10 +26,14 @@ export interface Source extends AsyncDisposable {
    * Ends after the first empty page, and before one that was shown already. No response proves the list's end.
    */
   pages(kind: ListedKind, range: PageRange, options: LoadOptions & KnownPages): AsyncIterable<ListResponse>;
-  /** Reads one record. */
-  retrieve(kind: RetrievableKind, id: string, options?: Partial<LoadOptions>): Promise<Retrieved>;
-  /** Asks for the first page once, with the token under `header` or as the settings say. */
-  probe(kind: ListedKind, header?: AuthHeader): Promise<Probed>;
+  /** Reads one record, or null if the service itself says that it does not exist; with the ticks of its request. */
+  retrieve(
+    kind: RetrievableKind,
+    id: string,
+    options?: Partial<LoadOptions>,
+  ): Promise<{ readonly record: JsonObject | null } & Omit<Answered<unknown>, 'value'>>;
+  /** Asks for the first page once, with the token under `header` or as the settings say; gives the service's own time, if it tells. */
+  probe(kind: ListedKind, header?: AuthHeader): Promise<{ readonly saidAt: Date | null }>;
   /** Creates or updates one record, by one request that nothing repeats; hands back facts and throws on bugs only. */
   write(request: WriteRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /** Running totals: attempts sent, and those of them that were not the first. */
@@ -60,45 +52,29 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
       const { retrieve } = kind;
       const path = retrieve.path.replace(':id', () => encodeURIComponent(id));
       const read = (answer: Received): JsonObject | null => withoutQuote(kind, () => readRecord(id)(answer));
-      const question = { path, query: '', page: null, header: retrieve.header, read };
       const scope = createDeadline(null, [options.signal, requester.closing]);
-      try {
-        const { value, sent, answered } = await requester.ask({
-          ...question,
-          ...options,
-          signal: scope.signal,
-        });
-        return { record: value && withoutExcluded(kind, value), sent, answered };
-      } finally {
-        scope.release();
-      }
+      const question = { path, query: '', page: null, header: retrieve.header, read };
+      const asked = requester.ask({ ...question, ...options, signal: scope.signal });
+      const { value, sent, answered } = await asked.finally(scope.release);
+      return { record: value && withoutExcluded(kind, value), sent, answered };
     },
-    probe: probeBy(requester),
+    probe: async (kind, header) => {
+      const { value } = await requester.askOnce({
+        path: kind.list.path,
+        query: pageQuery(kind, 1),
+        page: 1,
+        header: kind.list.header,
+        ...(header && { tokenUnder: [header] }),
+        read: (answer) => {
+          withoutQuote(kind, () => readList(answer));
+          return new Date(String(answer.headers['date'] ?? ''));
+        },
+      });
+      return { saidAt: Number.isNaN(value.getTime()) ? null : value };
+    },
     write: createWrite(settings, parts, requester),
     counts: requester.counts,
     close: () => requester.close(),
     [Symbol.asyncDispose]: () => requester.close(),
   };
-}
-
-function probeBy(requester: Requester): Source['probe'] {
-  return async (kind, header) => {
-    const { value } = await requester.askOnce({
-      path: kind.list.path,
-      query: pageQuery(kind, 1),
-      page: 1,
-      header: kind.list.header,
-      ...(header && { tokenUnder: [header] }),
-      read: (answer) => {
-        withoutQuote(kind, () => readList(answer));
-        return saidAt(answer);
-      },
-    });
-    return { saidAt: value };
-  };
-}
-
-function saidAt({ headers }: Received): Date | null {
-  const said = new Date(String(headers['date'] ?? ''));
-  return Number.isNaN(said.getTime()) ? null : said;
 }

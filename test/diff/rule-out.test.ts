@@ -131,7 +131,7 @@ describe('a record stays in doubt', () => {
 
 describe('the value of a field that was just written', () => {
   const isLike = (kind: Kind, field: string, sent: Json, remote: Json): boolean =>
-    mayBeMadeOf(sentField(kind, field), { sent, remote });
+    mayBeMadeOf(sentField(kind, field), sent, remote);
 
   test.each<[string, Json, Json]>([
     ['name', 'Zoé', 'ZOE'],

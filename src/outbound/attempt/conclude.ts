@@ -13,20 +13,13 @@ import { resultToKeep } from './kept-out.ts';
 /** Another process took the entry over while we worked on it; our pending changes must not be stored. */
 export class ClaimLostError extends SyncError {
   override readonly name = 'ClaimLostError';
-}
 
-export function claimLost({ id }: Pick<Entry, 'id'>): ClaimLostError {
-  return new ClaimLostError(`Entry ${id} of the outbox was taken over by another process.`, {
-    code: 'outbox.claim_lost',
-    hint: 'Nothing is lost: that process continues from the journal.',
-  });
-}
-
-/** The next state of an entry, the reason, and details for a person. */
-interface EntryOutcome {
-  readonly verdict: string;
-  readonly result?: Json;
-  readonly recordId?: string;
+  constructor(id: number) {
+    super(`Entry ${id} of the outbox was taken over by another process.`, {
+      code: 'outbox.claim_lost',
+      hint: 'Nothing is lost: that process continues from the journal.',
+    });
+  }
 }
 
 /**
@@ -40,16 +33,19 @@ export async function release(
   { now, ...patch }: EntryPatch & { readonly now: Date },
 ): Promise<void> {
   const { id, epoch } = entry;
-  if (await changeEntry(tx, { id, epoch, now, patch: { ...patch, owner: null }, raises: true })) return;
-  throw claimLost(entry);
+  const isOurs = await changeEntry(tx, { id, epoch, now, patch: { ...patch, owner: null }, raises: true });
+  if (!isOurs) throw new ClaimLostError(id);
 }
 
 /** An entry that is done, or waits for a person: entries waiting for it may continue. */
 export async function finishAs(
   tx: Transaction,
   entry: Entry,
-  end: EntryOutcome & {
+  end: {
     readonly state: 'done' | 'parked' | 'rejected';
+    readonly verdict: string;
+    readonly result?: Json;
+    readonly recordId?: string;
     readonly now: Date;
     readonly watchUntil?: Date;
   },
@@ -67,17 +63,13 @@ export async function finishAs(
   else await leaveNews(tx, parkedNews({ ...entry, verdict, recordId: recordId ?? entry.recordId }, now));
 }
 
-interface Later extends Pick<EntryOutcome, 'verdict' | 'result'> {
-  readonly now: Date;
-  readonly waitMs: number;
-}
-
 /** Puts an entry back for a later try. */
 export async function tryLater(
   tx: Transaction,
   entry: Entry,
-  { verdict, result, now, waitMs }: Later,
+  later: { readonly verdict: string; readonly result?: Json; readonly now: Date; readonly waitMs: number },
 ): Promise<void> {
+  const { verdict, result, now, waitMs } = later;
   const nextAttemptAt = instantText(new Date(now.getTime() + waitMs));
   const told = result === undefined ? {} : { result: compactJson(result) };
   await release(tx, entry, { state: 'ready', verdict, ...told, nextAttemptAt, now });
@@ -102,11 +94,7 @@ export async function waitsForBlock(tx: Transaction, entry: Entry, now: Date): P
 }
 
 /** Blocks a kind that our token may not write, and puts the entry back until the next probe. */
-export async function blockKind(
-  tx: Transaction,
-  entry: Entry,
-  { reason, now }: { readonly reason: string; readonly now: Date },
-): Promise<void> {
+export async function blockKind(tx: Transaction, entry: Entry, reason: string, now: Date): Promise<void> {
   const probeAt = new Date(now.getTime() + PROBE_AFTER_MS);
   const { kind } = entry;
   if ((await readBlock(tx, kind)) === null) await leaveNews(tx, blockedNews(kind, reason, now));

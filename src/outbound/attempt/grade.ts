@@ -2,7 +2,7 @@ import { isObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { isSuccess, saysFailed } from '../../source/http/read-answer.ts';
 import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
-import type { AnsweredWrite, WriteAnswer } from '../../source/http/write-answer.ts';
+import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { writtenRecord } from '../../source/http/write-answer.ts';
 
 /** The proof that an answer to a write gives about the service's records. */
@@ -30,12 +30,12 @@ export const mayHaveArrived = ({ closedAt, grade }: Pick<Attempt, 'closedAt' | '
 /** Grades the result of a write; every uncertain result is ambiguous. */
 export function grade(answer: WriteAnswer): Grade {
   if (answer.is === 'unsent') return { is: 'unsent' };
-  return answer.is === 'lost' ? { is: 'ambiguous' } : gradeAnswer(answer);
-}
-
-function gradeAnswer(answer: AnsweredWrite): Grade {
-  const { status, body, retryAfterMs } = answer;
-  if (isSuccess(status)) return gradeSuccess(answer);
+  if (answer.is === 'lost') return { is: 'ambiguous' };
+  const { status, body, start, retryAfterMs } = answer;
+  if (isSuccess(status)) {
+    if (body !== undefined) return { is: 'accepted', record: writtenRecord(body) };
+    return start === '' ? { is: 'accepted', record: null } : { is: 'ambiguous' };
+  }
   if (!isOwnWord(body)) return { is: 'ambiguous' };
   if (status === 401 || status === 403) return { is: 'refused' };
   if (status === 429) return { is: 'busy', waitMs: retryAfterMs };
@@ -45,9 +45,4 @@ function gradeAnswer(answer: AnsweredWrite): Grade {
 /** Whether the service itself speaks: a page of a proxy proves nothing about the service behind it, at any status. */
 function isOwnWord(body: Json | undefined): boolean {
   return body !== undefined && isObject(body) && ('message' in body || 'errors' in body || saysFailed(body));
-}
-
-function gradeSuccess({ body, start }: AnsweredWrite): Grade {
-  if (body !== undefined) return { is: 'accepted', record: writtenRecord(body) };
-  return start === '' ? { is: 'accepted', record: null } : { is: 'ambiguous' };
 }

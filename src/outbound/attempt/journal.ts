@@ -14,7 +14,7 @@ import type { Transaction } from '../../db/session/session.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { countSend } from '../freeze.ts';
 import type { OutboundParts } from '../parts.ts';
-import { claimLost, blockKind, finishAs, probe, tryLater, waitAfter } from './conclude.ts';
+import { ClaimLostError, blockKind, finishAs, probe, tryLater, waitAfter } from './conclude.ts';
 import type { Grade } from './grade.ts';
 import { startToKeep } from './kept-out.ts';
 
@@ -28,26 +28,20 @@ export interface Journalled {
   readonly atMs: number;
 }
 
-interface ToJournal {
-  readonly body: string;
-  readonly path: string;
-  readonly clock: Clock;
-}
-
 /** Journals a request before it is sent: from then on every process must assume that it was sent. */
 export async function journal(
   tx: Transaction,
   entry: Entry,
-  { body, path, clock }: ToJournal,
+  { body, path, clock }: { readonly body: string; readonly path: string; readonly clock: Clock },
 ): Promise<Journalled> {
   const now = clock.now();
   const atMs = clock.monotonicMs();
   const n = entry.attempts + 1;
-  const at = instantText(now);
-  const watermark: Watermark = { tick: await readTick(tx, entry.kind), at, seq: await latestSeq(tx) };
+  const tick = await readTick(tx, entry.kind);
+  const watermark: Watermark = { tick, at: instantText(now), seq: await latestSeq(tx) };
   const preimage = JSON.stringify(watermark);
   const patch = { state: 'sending', attempts: n, preimage, nextAttemptAt: null } as const;
-  if (!(await changeEntry(tx, { id: entry.id, epoch: entry.epoch, patch, now }))) throw claimLost(entry);
+  if (!(await changeEntry(tx, { ...entry, patch, now }))) throw new ClaimLostError(entry.id);
   await probe(tx, entry.kind, now);
   const method = entry.operation === 'create' ? 'POST' : 'PUT';
   await openAttempt(tx, { outboxId: entry.id, n, request: `${method} ${path}\n${body}`, now });
@@ -59,10 +53,8 @@ const LONGEST_PAUSE_MS = 2_000;
 const LONGEST_WAY_MS = 20_000;
 
 /**
- * Sends the journalled request, once.
- *
- * A process that was paused between the journal and the first byte, for so long that others may take it for dead,
- * sends nothing.
+ * Sends the journalled request, once. A process that was paused between the journal and the first byte, for so long that others
+ * may take it for dead, sends nothing.
  */
 export async function sendJournalled(
   { source, clock, mark }: OutboundParts,
@@ -90,27 +82,25 @@ export async function closeWith(
 /** The fields that an entry wants written, by the names of a write. */
 export const payloadOf = ({ payload }: Pick<Entry, 'payload'>): JsonObject => parseObject(payload);
 
-interface Failed {
-  readonly entry: Entry;
-  readonly answer: WriteAnswer;
-  readonly graded: Exclude<Grade, { readonly is: 'accepted' | 'ambiguous' }>;
-  readonly now: Date;
-}
-
 /** Stores that a write has certainly changed nothing, and why; part of the transaction that closes its attempt. */
 export async function closeFailed(
   tx: Transaction,
   parts: OutboundParts,
-  { entry, answer, graded, now }: Failed,
+  entry: Entry,
+  failed: {
+    readonly answer: WriteAnswer;
+    readonly graded: Exclude<Grade, { readonly is: 'accepted' | 'ambiguous' }>;
+    readonly now: Date;
+  },
 ): Promise<void> {
+  const { answer, graded, now } = failed;
   await closeWith(tx, entry, { grade: graded.is, answer, now });
   const status = answer.is === 'answered' ? answer.status : null;
-  if (graded.is === 'refused') return blockKind(tx, entry, { reason: `status ${String(status)}`, now });
-  if (graded.is === 'unsent')
-    return tryLater(tx, entry, { verdict: 'unreachable', now, waitMs: waitAfter(entry, parts, null) });
+  if (graded.is === 'refused') return blockKind(tx, entry, `status ${String(status)}`, now);
+  const waitMs = waitAfter(entry, parts, graded.is === 'busy' ? graded.waitMs : null);
+  if (graded.is === 'unsent') return tryLater(tx, entry, { verdict: 'unreachable', now, waitMs });
   await dropBlock(tx, entry.kind, now); // Its answer does not prove that the write is forbidden.
-  if (graded.is === 'busy')
-    return tryLater(tx, entry, { verdict: 'busy', now, waitMs: waitAfter(entry, parts, graded.waitMs) });
+  if (graded.is === 'busy') return tryLater(tx, entry, { verdict: 'busy', now, waitMs });
   const result = { status, answer: answer.is === 'answered' ? said(answer.body, answer.start) : null };
   return finishAs(tx, entry, { state: 'rejected', verdict: 'service_refused', result, now });
 }

@@ -13,10 +13,8 @@ export async function startToKeep(
   start: string,
 ): Promise<string> {
   const isKeptOut = start !== '' && (await isSuppressed(tx, kind, recordId));
-  return isKeptOut ? NOT_SHOWN : start;
+  return isKeptOut ? '(not shown: forget --suppress)' : start;
 }
-
-const NOT_SHOWN = '(not shown: forget --suppress)';
 
 /** The details of a verdict that may be stored: of a record that is kept out, the names of fields without their values. */
 export async function resultToKeep(

@@ -1,8 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { sortPage, withoutSuppressed } from '../../diff/judge-page.ts';
-import type { Incoming } from '../../diff/judge-page.ts';
 import { judgeListed } from '../../diff/plan-repairs.ts';
-import type { RecordFacts } from '../../diff/plan-repairs.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { noteOwnChange, readStanding, leapTick } from '../../mirror/kinds/kind-standing.ts';
@@ -34,11 +32,12 @@ export async function landOwn(
   { rules, clock }: OutboundParts,
   { kind, record, origin, mayBeNew }: OwnReading,
 ): Promise<void> {
-  const incoming = await recordToLand(tx, kind.name, record);
-  if (incoming === null) return;
+  const page = withoutSuppressed(sortPage([record]), await readSuppressed(tx, kind.name));
+  const [incoming] = page.incoming;
+  if (incoming === undefined) return; // It cannot become a row (the next sweep opens the issue), or is kept out on purpose.
   const mirrored = await asMirrored(tx, kind);
   const row = (await readStored(tx, mirrored, [incoming.id])).get(incoming.id);
-  const { stored, repair } = await withoutFalseTombstone(tx, { kind: kind.name, id: incoming.id, row });
+  const { stored, repair } = await withoutFalseTombstone(tx, kind.name, incoming.id, row);
   const isListedNow = stored !== undefined && stored.listed !== null && !stored.isDeleted;
   if (stored === undefined ? !mayBeNew : mayBeNew && isListedNow) return;
 
@@ -63,41 +62,22 @@ export async function landOwn(
   });
 }
 
-/** The record as it can be landed; null if it cannot become a row (the next sweep opens the issue), or is kept out on purpose. */
-async function recordToLand(tx: Transaction, kind: string, record: JsonObject): Promise<Incoming | null> {
-  const { incoming } = withoutSuppressed(sortPage([record]), await readSuppressed(tx, kind));
-  return incoming[0] ?? null;
-}
-
-interface Compared {
-  readonly stored: StoredRow | undefined;
-  readonly repair?: string;
-}
-
 /** A row that a user marked as deleted counts as live: the service never deleted its record, so there is no event. */
 async function withoutFalseTombstone(
   tx: Transaction,
-  { kind, id, row }: { readonly kind: string; readonly id: string; readonly row: StoredRow | undefined },
-): Promise<Compared> {
-  if (row?.isDeleted !== true) return { stored: row };
-  if (judgeListed('tombstone', await readFacts(tx, kind, { id, row })) !== 'returned') return { stored: row };
-  return {
-    stored: { ...row, isDeleted: false, deletedAt: null },
-    repair: 'its row was marked as deleted',
-  };
-}
-
-async function readFacts(
-  tx: Transaction,
   kind: string,
-  { id, row }: { readonly id: string; readonly row: StoredRow },
-): Promise<RecordFacts> {
+  id: string,
+  row: StoredRow | undefined,
+): Promise<{ readonly stored: StoredRow | undefined; readonly repair?: string }> {
+  if (row?.isDeleted !== true) return { stored: row };
   const own = (await readEvidence(tx, kind, [id])).get(id);
   const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
-  return factsOf(own, {
+  const facts = factsOf(own, {
     wasShown: row.listed !== null,
     mayBeForgotten: forgottenBefore !== null && String(row.deletedAt) < forgottenBefore,
   });
+  if (judgeListed('tombstone', facts) !== 'returned') return { stored: row };
+  return { stored: { ...row, isDeleted: false, deletedAt: null }, repair: 'its row was marked as deleted' };
 }
 
 /** The mirror's copy of a record. */
@@ -113,8 +93,8 @@ export async function readRows(
   kind: string,
   ids: readonly string[],
 ): Promise<Map<string, MirrorRow>> {
-  const rows = await tx.rowsById(kind, ['_raw', '_deleted_at'], ids);
-  return new Map(
-    [...rows].map(([id, [raw, deletedAt]]) => [id, { raw: String(raw), isLive: deletedAt === null }]),
-  );
+  const copies = new Map<string, MirrorRow>();
+  for (const [id, [raw, deletedAt]] of await tx.rowsById(kind, ['_raw', '_deleted_at'], ids))
+    copies.set(id, { raw: String(raw), isLive: deletedAt === null });
+  return copies;
 }

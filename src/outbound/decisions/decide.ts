@@ -28,17 +28,12 @@ const ABANDONED: readonly EntryState[] = ['ready', 'unsettled', 'parked', 'rejec
  */
 export async function retryEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
   return await decide(session, async (tx) => {
-    const entry = await entryIn(tx, { id, states: RETRIED, verb: 'retried' });
+    const entry = await entryIn(tx, id, RETRIED, 'retried');
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
-    const patch: EntryPatch = wasTried
-      ? { state: 'unsettled', verdict: 'retry' }
-      : {
-          state: 'ready',
-          verdict: null,
-          result: null,
-          ...(entry.verdict === 'existed' && { allowDouble: 1 }),
-        };
-    await change(tx, { entry, patch: { ...patch, nextAttemptAt: instantText(now) }, now });
+    const anew: EntryPatch = { state: 'ready', verdict: null, result: null };
+    const allowed: EntryPatch = entry.verdict === 'existed' ? { ...anew, allowDouble: 1 } : anew;
+    const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : allowed;
+    await change(tx, entry, { ...patch, nextAttemptAt: instantText(now) }, now);
     return { warning: null, id };
   });
 }
@@ -50,8 +45,8 @@ export async function retryEntry(session: Session, id: number, now: Date): Promi
  */
 export async function abandonEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
   return await decide(session, async (tx) => {
-    const entry = await entryIn(tx, { id, states: ABANDONED, verb: 'abandoned' });
-    await change(tx, { entry, patch: { state: 'abandoned', nextAttemptAt: null }, now });
+    const entry = await entryIn(tx, id, ABANDONED, 'abandoned');
+    await change(tx, entry, { state: 'abandoned', nextAttemptAt: null }, now);
     await wakeWaiting(tx, entry, now);
     const mayBeThere = entry.operation === 'create' && (await readAttempts(tx, id)).some(mayHaveArrived);
     return { warning: mayBeThere ? MAY_BE_THERE : null, id };
@@ -75,38 +70,26 @@ async function decide(
   });
 }
 
-interface Wanted {
-  readonly id: number;
-  /** The states from which the decision can be made. */
-  readonly states: readonly EntryState[];
-  /** The decision in words, for messages. */
-  readonly verb: string;
-}
-
 /** @throws {SyncError} If there is no such entry, or its state does not allow this decision. */
-async function entryIn(tx: Transaction, { id, states, verb }: Wanted): Promise<Entry> {
+async function entryIn(
+  tx: Transaction,
+  id: number,
+  states: readonly EntryState[],
+  verb: string,
+): Promise<Entry> {
   const entry = await findEntry(tx, id);
   if (entry === null) throw absent(id);
   if (!states.includes(entry.state))
     throw new SyncError(
       `Entry ${id} is ${entry.state}: only an entry that is ${orList(states)} can be ${verb}.`,
-      {
-        code: 'outbox.wrong_state',
-        hint: `bms-sync outbox show ${id}`,
-      },
+      { code: 'outbox.wrong_state', hint: `bms-sync outbox show ${id}` },
     );
   if (entry.owner !== null) throw inWork(id);
   return entry;
 }
 
-interface DecisionChange {
-  readonly entry: Entry;
-  readonly patch: EntryPatch;
-  readonly now: Date;
-}
-
 /** Applies a decision to an entry, and releases it from the worker that was notified of it. */
-async function change(tx: Transaction, { entry, patch, now }: DecisionChange): Promise<void> {
+async function change(tx: Transaction, entry: Entry, patch: EntryPatch, now: Date): Promise<void> {
   const { id, epoch } = entry;
   if (!(await changeEntry(tx, { id, epoch, patch, now, raises: true }))) throw inWork(id);
 }
@@ -130,15 +113,6 @@ const orList = (words: readonly string[]): string =>
 
 const ADOPTING: readonly EntryState[] = ['parked', 'unsettled', 'rejected'];
 
-interface Adoption {
-  readonly kinds: readonly Kind[];
-  /** The id of the create's entry. */
-  readonly id: number;
-  /** The id of the record that the create made, according to the person. */
-  readonly recordId: string;
-  readonly now: Date;
-}
-
 /**
  * Settles a create by hand: names the mirror's record that it made.
  *
@@ -148,37 +122,37 @@ interface Adoption {
  */
 export async function adoptRecord(
   session: Session,
-  { kinds, id, recordId, now }: Adoption,
+  adoption: {
+    readonly kinds: readonly Kind[];
+    readonly id: number;
+    readonly recordId: string;
+    readonly now: Date;
+  },
 ): Promise<DecidedEntry> {
+  const { kinds, id, recordId, now } = adoption;
   if (!('id' in readId({ id: recordId })))
     throw new UsageError(`"${recordId}" is not the id of a record.`, { code: 'usage.id' });
   return await decide(session, async (tx) => {
-    const entry = await entryIn(tx, { id, states: ADOPTING, verb: 'given a record' });
+    const entry = await entryIn(tx, id, ADOPTING, 'given a record');
     if (entry.operation !== 'create')
       throw new SyncError(`Entry ${id} is an update: it has its record.`, {
         code: 'outbox.wrong_state',
         hint: `bms-sync outbox retry ${id}, or abandon ${id}`,
       });
-    await requireLive(tx, { kinds, entry, recordId });
-    await link(tx, { entry, recordId, now });
-    await change(tx, {
-      entry,
-      patch: { state: 'done', verdict: 'adopted', recordId, nextAttemptAt: null },
-      now,
-    });
+    await requireLive(tx, kinds, entry, recordId);
+    await link(tx, entry, recordId, now);
+    await change(tx, entry, { state: 'done', verdict: 'adopted', recordId, nextAttemptAt: null }, now);
     await wakeWaiting(tx, entry, now);
     return { id, warning: null };
   });
 }
 
-interface Claimed {
-  readonly kinds: readonly Kind[];
-  readonly entry: Entry;
-  readonly recordId: string;
-}
-
-async function requireLive(tx: Transaction, { kinds, entry, recordId }: Claimed): Promise<void> {
-  const { kind } = entry;
+async function requireLive(
+  tx: Transaction,
+  kinds: readonly Kind[],
+  { kind }: Entry,
+  recordId: string,
+): Promise<void> {
   const isKind = kinds.some(({ name }) => name === kind); // An application may have stored anything by SQL.
   const row = isKind ? (await readRows(tx, kind, [recordId])).get(recordId) : undefined;
   if (row?.isLive === true) return;
@@ -189,14 +163,12 @@ async function requireLive(tx: Transaction, { kinds, entry, recordId }: Claimed)
   });
 }
 
-interface Linking {
-  readonly entry: Entry;
-  readonly recordId: string;
-  readonly now: Date;
-}
-
-async function link(tx: Transaction, { entry, recordId, now }: Linking): Promise<void> {
-  const { id: outboxId, kind } = entry;
+async function link(
+  tx: Transaction,
+  { id: outboxId, kind }: Entry,
+  recordId: string,
+  now: Date,
+): Promise<void> {
   if (await saveLink(tx, { kind, recordId, outboxId }, now)) return;
   const maker = await linkedEntry(tx, kind, recordId);
   if (maker === outboxId) return;
@@ -204,8 +176,6 @@ async function link(tx: Transaction, { entry, recordId, now }: Linking): Promise
     maker === null
       ? `Entry ${outboxId} has made another record of ${kind} already.`
       : `Record ${recordId} of ${kind} was made by entry ${maker}.`;
-  throw new SyncError(message, {
-    code: 'outbox.record_taken',
-    hint: `bms-sync outbox show ${maker ?? outboxId}`,
-  });
+  const hint = `bms-sync outbox show ${maker ?? outboxId}`;
+  throw new SyncError(message, { code: 'outbox.record_taken', hint });
 }

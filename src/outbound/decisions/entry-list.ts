@@ -8,7 +8,6 @@ import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
 import { readBlocks } from '../../mirror/outbox/outbox-queue.ts';
 import type { WriteBlock } from '../../mirror/outbox/outbox-queue.ts';
 import { findEnded } from '../../mirror/outbox/ended-entries.ts';
-import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
 import { entriesAfter, findEntry, listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { EntriesWanted, Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 import { findRecord } from '../../mirror/records/record-store.ts';
@@ -74,7 +73,7 @@ const CANDIDATES_SHOWN = 3;
 /** @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry. */
 export async function readHistory(db: Queryable, id: number): Promise<History> {
   const entry = await findEntry(db, id);
-  if (entry === null) throw endedOrAbsent(id, await findEnded(db, id));
+  if (entry === null) throw await endedOrAbsent(db, id);
   const { kind, recordId } = entry;
   const maker = recordId === null ? null : await linkedEntry(db, kind, recordId);
   const candidates: Candidate[] = [];
@@ -83,7 +82,8 @@ export async function readHistory(db: Queryable, id: number): Promise<History> {
   return { entry, attempts: await readAttempts(db, id), isMaker: maker === id, candidates };
 }
 
-function endedOrAbsent(id: number, ended: EndedEntry | null): SyncError {
+async function endedOrAbsent(db: Queryable, id: number): Promise<SyncError> {
+  const ended = await findEnded(db, id);
   if (ended === null) return absent(id);
   const { operation, kind, recordId, state, updatedAt } = ended;
   const what = `${operation} of ${kind}${recordId === null ? '' : `, record ${recordId}`}`;
@@ -146,12 +146,6 @@ export function jsonOrText(text: string | null): Json {
   return value === undefined ? text : value;
 }
 
-interface EntryWait {
-  readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
 const POLL_MS = 500;
 const ENDED: readonly EntryState[] = ['done', 'rejected', 'parked', 'abandoned'];
 
@@ -159,13 +153,21 @@ const ENDED: readonly EntryState[] = ['done', 'rejected', 'parked', 'abandoned']
 export async function waitForEntries(
   db: Queryable,
   ids: readonly number[],
-  waiting: EntryWait,
+  waiting: {
+    readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal;
+  },
 ): Promise<Entry[]> {
   const { clock, timeoutMs, signal } = waiting;
   const deadline = clock.monotonicMs() + timeoutMs;
   const isOver = (): boolean => signal.aborted || clock.monotonicMs() >= deadline;
+  const hasEnded = async (id: number): Promise<boolean> => {
+    const entry = await findEntry(db, id);
+    return entry === null || ENDED.includes(entry.state);
+  };
   for (const id of ids) {
-    while (!(await hasEnded(db, id)) && !isOver())
+    while (!(await hasEnded(id)) && !isOver())
       await sleepUnlessStopped(Math.max(1, Math.min(POLL_MS, deadline - clock.monotonicMs())), waiting);
     if (isOver()) break;
   }
@@ -175,9 +177,4 @@ export async function waitForEntries(
     if (entry !== null) entries.push(entry);
   }
   return entries;
-}
-
-async function hasEnded(db: Queryable, id: number): Promise<boolean> {
-  const entry = await findEntry(db, id);
-  return entry === null || ENDED.includes(entry.state);
 }

@@ -51,9 +51,7 @@ export const VERDICTS = {
     meaning: 'The service could not be reached; it is tried again by itself.',
     next: [() => 'Nothing; if it stays so: bms-sync doctor'],
   },
-  busy: {
-    meaning: 'The service asked for patience (429); it is sent again by itself.',
-  },
+  busy: { meaning: 'The service asked for patience (429); it is sent again by itself.' },
   ambiguous: {
     meaning:
       'It was sent, and its outcome is unknown: the next sweeps look for it before anything is sent again.',
@@ -157,14 +155,8 @@ const BY_STATE: Record<EntryState, Verdict> = {
   sending: { meaning: 'It is being sent at this moment.' },
   unsettled: { meaning: 'It was sent and its outcome is unknown: it is looked for.' },
   done: { meaning: 'It is done.' },
-  parked: {
-    meaning: 'It cannot go on without a person.',
-    next: [retry, abandon],
-  },
-  rejected: {
-    meaning: 'It was refused.',
-    next: [retry, abandon],
-  },
+  parked: { meaning: 'It cannot go on without a person.', next: [retry, abandon] },
+  rejected: { meaning: 'It was refused.', next: [retry, abandon] },
   abandoned: { meaning: 'A person gave it up; nothing more is sent for it.' },
 };
 
@@ -172,8 +164,10 @@ const BY_STATE: Record<EntryState, Verdict> = {
 export function explain(entry: About): Explanation {
   const { meaning, next } = verdictOf(entry);
   const awaited = awaitedBy(entry);
-  const waits = awaited === null ? '' : ` ${awaited}`;
-  return { meaning: `${meaning}${waits}`, next: next.map((step) => step(entry)) };
+  return {
+    meaning: awaited === null ? meaning : `${meaning} ${awaited}`,
+    next: next.map((step) => step(entry)),
+  };
 }
 
 /** Since when an entry waits for a reading of its kind, and why the latest one was not enough; null if it waits for none. */

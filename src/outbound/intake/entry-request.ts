@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kind } from '../../catalog/kind.ts';
 import { isObject, tryParse } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import type { SeenNames } from '../../mirror/kinds/field-store.ts';
 import { isStorable } from '../../lib/text/text.ts';
@@ -42,21 +42,21 @@ export function checkEntries(
   for (const request of requests) {
     const found = checkEntry(kinds, request, seen);
     if ('entry' in found) checked.push(found.entry);
-    else faults.push(...found.faults.map((fault) => at(request.where ?? null, fault)));
+    else {
+      const place = request.where === undefined ? '' : `${request.where}: `;
+      faults.push(...found.faults.map((fault) => `${place}${fault}`));
+    }
   }
   if (faults.length === 0) return checked;
-  throw new UsageError(
-    faults.length === 1 ? (faults[0] ?? '') : `${faults.length} faults:\n  ${faults.join('\n  ')}`,
-    {
-      code: 'outbox.invalid',
-      hint: requests.length > 1 ? 'None of the entries was stored.' : 'Nothing was stored.',
-    },
-  );
+  const list = faults.join('\n  ');
+  const hint = requests.length > 1 ? 'None of the entries was stored.' : 'Nothing was stored.';
+  throw new UsageError(faults.length === 1 ? list : `${faults.length} faults:\n  ${list}`, {
+    code: 'outbox.invalid',
+    hint,
+  });
 }
 
-type Found = { readonly entry: CheckedEntry } | { readonly faults: readonly string[] };
-
-function checkEntry(kinds: readonly Kind[], request: EntryRequest, seen: SeenNames): Found {
+function checkEntry(kinds: readonly Kind[], request: EntryRequest, seen: SeenNames) {
   const { key, where = null, unreadable = [] } = request;
   if (unreadable.length > 0) return { faults: unreadable };
   const found = validateEntry(kinds, request, seen);
@@ -70,8 +70,6 @@ function keyFaults(key: Json | undefined): string[] {
   const isKey = typeof key === 'string' && key.trim() !== '' && key.length <= LONGEST_KEY && isStorable(key);
   return isKey ? [] : [`key: expected a text of 1 to ${LONGEST_KEY} characters, got ${shown(key)}`];
 }
-
-const at = (where: string | null, fault: string): string => (where === null ? fault : `${where}: ${fault}`);
 
 const KEYS: readonly string[] = [
   'operation',
@@ -97,22 +95,14 @@ export function readBatch(text: string): EntryRequest[] {
 }
 
 function readLine(line: string, where: string): EntryRequest {
-  const read = objectOf(line);
-  if (read === null) return { ...NOTHING, where, unreadable: ['expected a JSON object'] };
+  const read = tryParse(line);
+  if (!isObject(read)) return { ...NOTHING, where, unreadable: ['expected a JSON object'] };
   const unknown = Object.keys(read).filter((name) => !KEYS.includes(name));
   if (unknown.length > 0) {
     const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
     return { ...NOTHING, where, unreadable: [fault] };
   }
-  const { operation, kind, id, data, key, base, allowUnknown, allowDouble } = read;
-  return { operation, kind, id, data, key, base, allowUnknown, allowDouble, where };
+  return { ...NOTHING, ...read, where };
 }
 
 const NOTHING = { operation: undefined, kind: undefined, data: undefined } as const;
-
-type Read = { readonly [K in keyof JsonObject]?: JsonObject[K] };
-
-function objectOf(line: string): Read | null {
-  const value = tryParse(line);
-  return isObject(value) ? value : null;
-}

@@ -9,14 +9,7 @@ import { liveRecords, liveRecordsWith } from '../../mirror/records/record-store.
 import type { LiveRecord } from '../../mirror/records/record-store.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { readRows } from '../attempt/land-own.ts';
-
-/** What a create asks for, as the gate needs it. */
-interface Gated {
-  readonly kind: Kind;
-  /** A JSON object by the names of a write. */
-  readonly payload: string;
-  readonly naturalKey: string | null;
-}
+import type { CheckedEntry } from './entry-request.ts';
 
 /** What has the natural key of a create already. */
 interface KeyHolder {
@@ -28,7 +21,8 @@ interface KeyHolder {
 /** Finds live records of the mirror with the natural key of a create. */
 export async function recordsWithKey(
   db: Queryable,
-  { kind, payload }: Gated,
+  kind: Kind,
+  payload: string,
 ): Promise<readonly LiveRecord[]> {
   const wanted = parseObject(payload);
   const mirrored = await asMirrored(db, kind);
@@ -49,12 +43,14 @@ export async function recordsWithKey(
  * Finds what has the natural key of a create: an open entry, a record, or what an earlier entry with the same key has made,
  * whatever key the service gave it. Null where equal records are legitimate.
  */
-export async function keyHolder(tx: Transaction, gated: Gated): Promise<KeyHolder | null> {
-  const { kind, naturalKey } = gated;
+export async function keyHolder(
+  tx: Transaction,
+  { kind, payload, naturalKey }: CheckedEntry,
+): Promise<KeyHolder | null> {
   if (kind.repeats === true || naturalKey === null) return null;
   const earlier = await entryWithKey(tx, kind.name, naturalKey);
   if (earlier !== null && earlier.state !== 'done') return { recordId: earlier.recordId, entry: earlier.id };
-  const [record] = await recordsWithKey(tx, gated);
+  const [record] = await recordsWithKey(tx, kind, payload);
   if (record !== undefined) return { recordId: record.id, entry: null };
   if (earlier === null || earlier.recordId === null) return null;
   const row = (await readRows(tx, kind.name, [earlier.recordId])).get(earlier.recordId);
@@ -73,18 +69,15 @@ export interface Refused {
 /** @throws {UsageError} `outbox.double` if there are any, with what has their keys. */
 export function refuseDoubles(refused: readonly Refused[]): void {
   if (refused.length === 0) return;
-  const told = refused.map(({ where, kind, holder }) => {
-    const what = wordsOf(kind, holder);
-    return `${where === null ? '' : `${where}: `}${what} the same natural key.`;
+  const told = refused.map(({ where, kind, holder: { recordId, entry } }) => {
+    const place = where === null ? '' : `${where}: `;
+    const maker = entry === null ? '' : `, made by entry ${entry} of the outbox,`;
+    return recordId === null
+      ? `${place}Entry ${entry ?? ''} of the outbox creates a record of ${kind} with the same natural key.`
+      : `${place}Record ${recordId} of ${kind}${maker} has the same natural key.`;
   });
   throw new UsageError(told.join('\n  '), {
     code: 'outbox.double',
     hint: 'Nothing was stored. To make a second record all the same: --allow-double, or "allowDouble": true.',
   });
-}
-
-function wordsOf(kind: string, { recordId, entry }: KeyHolder): string {
-  if (recordId === null) return `Entry ${entry ?? ''} of the outbox creates a record of ${kind} with`;
-  const maker = entry === null ? '' : `, made by entry ${entry} of the outbox,`;
-  return `Record ${recordId} of ${kind}${maker} has`;
 }

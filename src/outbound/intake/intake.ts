@@ -26,12 +26,6 @@ export interface StoredEntry {
   readonly notes: readonly string[];
 }
 
-interface Intake {
-  readonly kinds: readonly Kind[];
-  readonly requests: readonly EntryRequest[];
-  readonly now: Date;
-}
-
 /**
  * Stores requests as entries of the outbox, all or none; a request stored earlier under the same key is not stored
  * again.
@@ -41,9 +35,9 @@ interface Intake {
  */
 export async function storeEntries(
   session: Session,
-  { kinds, requests, now }: Intake,
+  asked: { readonly kinds: readonly Kind[]; readonly requests: readonly EntryRequest[]; readonly now: Date },
 ): Promise<StoredEntry[]> {
-  return await storeChecked(session, await checkRequests(session, kinds, requests), now);
+  return await storeChecked(session, await checkRequests(session, asked.kinds, asked.requests), asked.now);
 }
 
 /**
@@ -75,18 +69,17 @@ export async function storeChecked(
     for (const entry of entries) {
       const before = await storedBefore(tx, entry);
       const holder = before === null && isGated(entry) ? await keyHolder(tx, entry) : null;
+      const row = rows.get(entry.kind.name)?.get(entry.recordId ?? '') ?? null;
       if (holder !== null) refused.push({ where: entry.where, kind: entry.kind.name, holder });
-      else stored.push(before ?? (await storeOne(tx, { entry, row: rowOf(rows, entry), now })));
+      else stored.push(before ?? (await storeOne(tx, entry, row, now)));
     }
     refuseDoubles(refused);
     return stored;
   });
 }
 
-type Rows = ReadonlyMap<string, ReadonlyMap<string, MirrorRow>>;
-
 /** The mirror's rows for requests without a base from their author. */
-async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]): Promise<Rows> {
+async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]) {
   const ids = new Map<string, string[]>();
   for (const { operation, base, kind, recordId } of entries) {
     if (operation === 'create' || base !== null || recordId === null) continue;
@@ -99,19 +92,15 @@ async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]): 
   return rows;
 }
 
-const rowOf = (rows: Rows, { kind, recordId }: CheckedEntry): MirrorRow | null =>
-  rows.get(kind.name)?.get(recordId ?? '') ?? null;
-
-interface Storing {
-  readonly entry: CheckedEntry;
-  readonly row: MirrorRow | null;
-  readonly now: Date;
-}
-
 const isGated = ({ operation, allowsDouble }: CheckedEntry): boolean =>
   operation === 'create' && !allowsDouble;
 
-async function storeOne(tx: Transaction, { entry, row, now }: Storing): Promise<StoredEntry> {
+async function storeOne(
+  tx: Transaction,
+  entry: CheckedEntry,
+  row: MirrorRow | null,
+  now: Date,
+): Promise<StoredEntry> {
   const { key, operation, recordId, payload, naturalKey, allowsUnknown, allowsDouble, notes } = entry;
   const kind = entry.kind.name;
   const base = entry.base ?? row?.raw ?? null;
@@ -130,32 +119,24 @@ async function storeOne(tx: Transaction, { entry, row, now }: Storing): Promise<
  */
 async function storedBefore(tx: Transaction, entry: CheckedEntry): Promise<StoredEntry | null> {
   const ended = await findEndedByKey(tx, entry.key);
-  if (ended !== null) return repeated(entry, ended, ended);
+  if (ended !== null) return repeated(entry, ended, ended.requestHash, ended.baseHash);
   const earlier = await findByKey(tx, entry.key);
-  return earlier === null ? null : repeated(entry, earlier, hashesOf(earlier));
+  if (earlier === null) return null;
+  return repeated(entry, earlier, requestHash(earlier), baseHash(earlier.base));
 }
 
-function repeated(entry: CheckedEntry, earlier: EarlierEntry, hashes: RequestHashes): StoredEntry {
-  if (!isRepeated(entry, hashes)) throw keyTaken(entry, earlier);
+/** If the author gave no base, bases are not compared: they come from the mirror, which may have changed in between. */
+function repeated(
+  entry: CheckedEntry,
+  earlier: EarlierEntry,
+  earlierRequest: string,
+  earlierBase: EndedEntry['baseHash'],
+): StoredEntry {
+  const isSame = requestHash({ ...entry, kind: entry.kind.name }) === earlierRequest;
+  const hasOtherBase = entry.base !== null && baseHash(entry.base) !== earlierBase;
+  if (!isSame || hasOtherBase) throw keyTaken(entry, earlier);
   const { id, key, kind, operation, recordId, state } = earlier;
   return { id, key, kind, operation, recordId, state, isNew: false, notes: entry.notes };
-}
-
-type RequestHashes = Pick<EndedEntry, 'requestHash' | 'baseHash'>;
-
-const hashesOf = (entry: Entry): RequestHashes => ({
-  requestHash: requestHash(entry),
-  baseHash: baseHash(entry.base),
-});
-
-/**
- * Whether a request repeats the one with these hashes.
- *
- * If the author gave no base, bases are not compared: they come from the mirror, which may have changed in between.
- */
-function isRepeated({ kind, ...asked }: CheckedEntry, earlier: RequestHashes): boolean {
-  if (requestHash({ kind: kind.name, ...asked }) !== earlier.requestHash) return false;
-  return asked.base === null || baseHash(asked.base) === earlier.baseHash;
 }
 
 type EarlierEntry = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;

@@ -3,7 +3,7 @@ import { merge } from '../../diff/written.ts';
 import type { Merge } from '../../diff/written.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import type { Queryable, Session } from '../../db/session/session.ts';
+import type { Session } from '../../db/session/session.ts';
 import type { CheckedEntry } from './entry-request.ts';
 import { recordsWithKey } from './gate.ts';
 import { readRows } from '../attempt/land-own.ts';
@@ -26,13 +26,10 @@ export type Preview = {
   readonly kind: string;
   readonly key: string;
   readonly notes: readonly string[];
-} & (CreatePreview | UpdatePreview);
-
-interface CreatePreview {
-  readonly operation: 'create';
-  readonly request: RequestShown;
-  readonly alike: readonly Alike[];
-}
+} & (
+  | { readonly operation: 'create'; readonly request: RequestShown; readonly alike: readonly Alike[] }
+  | UpdatePreview
+);
 
 interface UpdatePreview {
   readonly operation: 'update';
@@ -49,21 +46,12 @@ export async function previewEntry(session: Session, entry: CheckedEntry): Promi
   const shared = { kind: kind.name, key, notes };
   const wanted = parseObject(entry.payload);
   if (entry.operation === 'update') return { ...shared, ...(await previewUpdate(session, entry, wanted)) };
-  return {
-    ...shared,
-    operation: 'create',
-    request: { method: 'POST', path: entry.path, body: wanted },
-    alike: await recordsLike(session, entry),
-  };
-}
-
-async function recordsLike(db: Queryable, entry: CheckedEntry): Promise<Alike[]> {
-  const { kind, payload } = entry;
-  const alike = await recordsWithKey(db, entry);
-  return alike.map(({ id: recordId, raw }) => {
-    const isExact = isEqualTo(kind, parseObject(payload), parseObject(raw));
-    return { recordId, match: isExact ? 'exact' : 'natural key' };
+  const alike = (await recordsWithKey(session, kind, entry.payload)).map(({ id, raw }): Alike => {
+    const isExact = isEqualTo(kind, wanted, parseObject(raw));
+    return { recordId: id, match: isExact ? 'exact' : 'natural key' };
   });
+  const request = { method: 'POST', path: entry.path, body: wanted } as const;
+  return { ...shared, operation: 'create', request, alike };
 }
 
 async function previewUpdate(

@@ -56,30 +56,23 @@ export function validateEntry(kinds: readonly Kind[], draft: EntryDraft, seen: S
   const operation = OPERATIONS.find((known) => known === draft.operation);
   const kind = kinds.find(({ name }) => name === draft.kind);
   const parts = {
-    target: endpointOf(kinds, { kind, operation, draft }),
+    target: endpointOf(kinds, kind, operation, draft),
     id: operation ? idOf(operation, draft.id) : NOTHING,
-    body: bodyOf(kind, draft.data, nameRules({ kind, operation, draft }, seen)),
+    body: bodyOf(kind, draft.data, nameRules(kind, operation, draft, seen)),
     base: operation ? baseOf(operation, kind, draft.base) : NOTHING,
     choices: {
-      faults: [
-        ...choiceFaults('allowUnknown', draft.allowUnknown),
-        ...choiceFaults('allowDouble', draft.allowDouble),
-      ],
+      faults: (['allowUnknown', 'allowDouble'] as const).flatMap((name) => {
+        const choice = draft[name];
+        if (choice === undefined || typeof choice === 'boolean') return [];
+        return [`${name}: expected true or false, got ${shown(choice)}`];
+      }),
     },
   };
   const faults = Object.values(parts).flatMap((part) => part.faults);
   if (faults.length > 0 || !kind || !operation) return { faults };
-  const allowed = { allowsUnknown: draft.allowUnknown === true, allowsDouble: draft.allowDouble === true };
-  return { ok: { ...validEntry(kind, operation, parts), ...allowed } };
-}
-
-function validEntry(
-  kind: Kind,
-  operation: Operation,
-  { target, id, body, base }: Readonly<Record<'target' | 'id' | 'body' | 'base', Part>>,
-): Omit<ValidEntry, 'allowsUnknown' | 'allowsDouble'> {
+  const { target, id, body, base } = parts;
   const data = body.data ?? {};
-  return {
+  const ok = {
     operation,
     kind,
     path: target.path ?? '',
@@ -88,7 +81,10 @@ function validEntry(
     base: base.data ? compactJson(base.data) : null,
     naturalKey: operation === 'create' ? naturalKeyOf(kind, data) : null,
     notes: body.notes ?? [],
+    allowsUnknown: draft.allowUnknown === true,
+    allowsDouble: draft.allowDouble === true,
   };
+  return { ok };
 }
 
 interface Part {
@@ -103,7 +99,12 @@ const NOTHING: Part = { faults: [] };
 const NONE: ReadonlySet<string> = new Set();
 
 /** Where the kind has no such operation, that one fault says it all. */
-function nameRules({ kind, operation, draft }: Named, seen: SeenNames): NameRules {
+function nameRules(
+  kind: Kind | undefined,
+  operation: Operation | undefined,
+  draft: EntryDraft,
+  seen: SeenNames,
+): NameRules {
   const isOffered = operation === undefined || kind?.[operation] !== null;
   return {
     seen: (kind && seen.get(kind.name)) ?? NONE,
@@ -111,38 +112,29 @@ function nameRules({ kind, operation, draft }: Named, seen: SeenNames): NameRule
   };
 }
 
-function choiceFaults(name: string, choice: Json | undefined): readonly string[] {
-  if (choice === undefined || typeof choice === 'boolean') return [];
-  return [`${name}: expected true or false, got ${shown(choice)}`];
-}
-
-interface Named {
-  readonly kind: Kind | undefined;
-  readonly operation: Operation | undefined;
-  readonly draft: EntryDraft;
-}
-
-function endpointOf(kinds: readonly Kind[], { kind, operation, draft }: Named): Part {
+function endpointOf(
+  kinds: readonly Kind[],
+  kind: Kind | undefined,
+  operation: Operation | undefined,
+  draft: EntryDraft,
+): Part {
   const faults = [
     ...(operation ? [] : [`operation: expected create or update, got ${shown(draft.operation ?? null)}`]),
     ...(kind ? [] : [unknownKind(kinds, draft.kind ?? null)]),
   ];
   if (!kind || !operation) return { faults };
   const endpoint = kind[operation];
-  return endpoint ? { faults, path: endpoint.path } : { faults: [notOffered(kind, operation)] };
+  if (endpoint) return { faults, path: endpoint.path };
+  const reason = kindNamed(kind.name)
+    ? `the service documents no ${operation} for it`
+    : 'a kind of the settings is read, never written';
+  return { faults: [`kind: ${kind.name} has no ${operation}: ${reason}`] };
 }
 
 function unknownKind(kinds: readonly Kind[], name: Json): string {
   const writable = kinds.filter(({ create, update }) => create ?? update).map((kind) => kind.name);
   const meant = typeof name === 'string' ? didYouMean(name, writable) : '';
   return `kind: there is no record kind ${shown(name)}${meant || '.'} Those that can be written are ${writable.join(', ')}`;
-}
-
-function notOffered({ name }: Kind, operation: Operation): string {
-  const reason = kindNamed(name)
-    ? `the service documents no ${operation} for it`
-    : 'a kind of the settings is read, never written';
-  return `kind: ${name} has no ${operation}: ${reason}`;
 }
 
 function idOf(operation: Operation, value: Json | undefined): Part {

@@ -16,41 +16,46 @@ interface WriteBody {
   readonly notes: readonly string[];
 }
 
-interface Member {
-  readonly name: string;
-  readonly writeName: string;
-  readonly written: WrittenValue;
-}
-
 /** Turns fields as a caller names and spells them into the body of a write. */
 export function writeBody(kind: Kind, data: JsonObject, rules: NameRules): WriteBody {
-  const members = Object.entries(data).map((member) => memberOf(kind, member, rules));
-  const entries: [string, Json][] = [];
+  const given: Given[] = [];
   const faults: string[] = [];
   const notes: string[] = [];
-  for (const { name, writeName, written } of members) {
+  for (const [name, value] of Object.entries(data)) {
+    const { writeName, written } = memberOf(kind, name, value, rules);
     if ('fault' in written) faults.push(`${name}: ${written.fault}`);
     else {
-      entries.push([writeName, written.value]);
+      given.push({ name, field: writeName, value: written.value });
       if (written.note !== undefined) notes.push(`${name} ${written.note}`);
     }
   }
-  return {
-    body: Object.fromEntries(entries),
-    faults: [...faults, ...contradictions(entries, (name) => spellings(members, name))],
-    notes,
-  };
+  return { body: bodyOf(given), faults: [...faults, ...contradictions(given)], notes };
 }
 
-function memberOf(kind: Kind, [name, value]: readonly [string, Json], rules: NameRules): Member {
+/** A value as the caller named it, and the name of its field. */
+interface Given {
+  readonly name: string;
+  readonly field: string;
+  readonly value: Json;
+}
+
+const bodyOf = (given: readonly Given[]): JsonObject =>
+  Object.fromEntries(given.map(({ field, value }) => [field, value]));
+
+function memberOf(
+  kind: Kind,
+  name: string,
+  value: Json,
+  rules: NameRules,
+): { readonly writeName: string; readonly written: WrittenValue } {
   const documented = fieldIn(kind.fields, name);
   const field = documented ?? fieldIn(kind.hints, name);
   const writeName = field === undefined ? name : writeNameOf(field);
   const fault = faultOf(name, value) ?? (isExcludedName(kind, name) ? EXCLUDED : null);
-  if (fault !== null) return { name, writeName, written: { fault } };
-  if (field === undefined) return { name, writeName, written: unlisted(kind, [name, value], rules) };
+  if (fault !== null) return { writeName, written: { fault } };
+  if (field === undefined) return { writeName, written: unlisted(kind, name, value, rules) };
   const written = writtenValue(field, value);
-  return { name, writeName, written: documented === undefined ? asHinted(written, value) : written };
+  return { writeName, written: documented === undefined ? asHinted(written, value) : written };
 }
 
 /** The outbox would keep it, and no answer of the service could confirm it. */
@@ -68,7 +73,7 @@ function faultOf(name: string, value: Json): string | null {
 }
 
 /** A field of neither the documentation nor the hints. */
-function unlisted(kind: Kind, [name, value]: readonly [string, Json], rules: NameRules): WrittenValue {
+function unlisted(kind: Kind, name: string, value: Json, rules: NameRules): WrittenValue {
   const written = undocumented(value);
   if ('fault' in written || rules.seen.has(name)) return written;
   if (!rules.allowsUnknown) return { fault: unknownField(kind, name, rules.seen) };
@@ -88,42 +93,26 @@ function asHinted(written: WrittenValue, value: Json): WrittenValue {
 }
 
 /** Fields that were given twice, by both of their names. */
-function contradictions(
-  entries: readonly (readonly [string, Json])[],
-  spellingsOf: (name: string) => readonly string[],
-): string[] {
+function contradictions(given: readonly Given[]): string[] {
   const first = new Map<string, Json>();
-  const faults: string[] = [];
-  for (const [name, value] of entries) {
-    const other = first.get(name);
-    if (other === undefined) first.set(name, value);
-    else if (canonicalJson(other) !== canonicalJson(value))
-      faults.push(
-        `${spellingsOf(name).join(' and ')} are one field and have two values: ${shown(other)} and ${shown(value)}`,
-      );
-  }
-  return faults;
+  return given.flatMap(({ field, value }) => {
+    const other = first.get(field);
+    if (other === undefined) first.set(field, value);
+    if (other === undefined || canonicalJson(other) === canonicalJson(value)) return [];
+    const names = given.filter((each) => each.field === field).map(({ name }) => name);
+    return [`${names.join(' and ')} are one field and have two values: ${shown(other)} and ${shown(value)}`];
+  });
 }
-
-const spellings = (members: readonly Member[], writeName: string): string[] =>
-  members.filter((member) => member.writeName === writeName).map(({ name }) => name);
 
 /** The state that the caller saw before, by the names of a read; or its faults. */
 export function readBase(
   kind: Kind,
   base: JsonObject,
 ): { readonly base: JsonObject; readonly faults: readonly string[] } {
-  const members = Object.keys(base).map((name) => ({ name, readName: readNameOf(kind, name) }));
-  const entries = Object.entries(base).map(([name, value]) => [readNameOf(kind, name), value] as const);
-  const spelled = (readName: string): string[] =>
-    members.filter((member) => member.readName === readName).map(({ name }) => name);
-  return {
-    base: Object.fromEntries(entries),
-    faults: [
-      ...contradictions(entries, spelled),
-      ...entries.filter(([name]) => isExcludedName(kind, name)).map(([name]) => `${name}: ${EXCLUDED}`),
-    ].map((fault) => `base: ${fault}`),
-  };
+  const given = Object.entries(base).map(([name, value]) => ({ name, field: readNameOf(kind, name), value }));
+  const excluded = given.filter(({ field }) => isExcludedName(kind, field));
+  const faults = [...contradictions(given), ...excluded.map(({ field }) => `${field}: ${EXCLUDED}`)];
+  return { base: bodyOf(given), faults: faults.map((fault) => `base: ${fault}`) };
 }
 
 /** Which fields a write may name. */
@@ -138,12 +127,12 @@ const ALLOWED = '(To send it all the same: --allow-unknown, or allowUnknown: tru
 
 /** Why a field is refused that is neither documented nor was ever seen, with the name that may be meant. */
 function unknownField({ name: kind, fields, hints }: Kind, name: string, seen: NameRules['seen']): string {
-  const guess = nearestName(name, [...[...fields, ...hints].flatMap(spellingsOf), ...seen].filter(isWritten));
+  const spellings = [...fields, ...hints].flatMap((field) => [writeNameOf(field), field.name]);
+  const guess = nearestName(
+    name,
+    [...spellings, ...seen].filter((each) => each !== 'id'),
+  );
   const unseen = seen.size > 0 ? 'nor was ever seen' : 'nor was seen: the mirror has not read this kind yet';
   const meant = guess === undefined ? '' : `; did you mean ${guess}?`;
   return `${kind} has no such field: it is neither documented ${unseen}${meant} ${ALLOWED}`;
 }
-
-const spellingsOf = (field: Field): readonly string[] => [writeNameOf(field), field.name];
-
-const isWritten = (name: string): boolean => name !== 'id';

@@ -38,11 +38,8 @@ export function writtenValue(field: Field, given: Json): WrittenValue {
   const misfit = misfitOf(field, value);
   if (misfit === 'unstorable_text')
     return { fault: 'the text holds a character that no database keeps (NUL, or half of a pair)' };
-  if (misfit === 'more_places')
-    return {
-      value,
-      note: `has more than the ${field.scale ?? 0} documented places: the service may round it`,
-    };
+  const note = `has more than the ${field.scale ?? 0} documented places: the service may round it`;
+  if (misfit === 'more_places') return { value, note };
   if (misfit !== null) return { fault: `expected ${EXPECTED[field.type]}, got ${shown(value)}` };
   return spelled(field, value);
 }

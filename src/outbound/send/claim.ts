@@ -39,25 +39,20 @@ export async function claim(parts: OutboundParts, due: WorkRef): Promise<Claimed
     const now = clock.now();
     const entry = await claimEntry(tx, { ...due, owner, now });
     if (entry === null) return null;
-    if (entry.state === 'ready') return claimReady(tx, parts, { entry, now });
+    if (entry.state === 'ready') return claimReady(tx, parts, entry, now);
     const kind = parts.kinds.find(({ name }) => name === entry.kind);
     if (kind !== undefined) return { step: entry.state === 'done' ? 'watch' : 'settle', kind, entry };
-    await finishAs(tx, entry, { state: 'parked', verdict: 'invalid', result: NO_KIND, now });
+    const result = { faults: ['kind: the settings no longer declare it'] };
+    await finishAs(tx, entry, { state: 'parked', verdict: 'invalid', result, now });
     return 'ended';
   });
-}
-
-const NO_KIND = { faults: ['kind: the settings no longer declare it'] };
-
-interface Ready {
-  readonly entry: Entry;
-  readonly now: Date;
 }
 
 async function claimReady(
   tx: Transaction,
   parts: OutboundParts,
-  { entry: stored, now }: Ready,
+  stored: Entry,
+  now: Date,
 ): Promise<Claimed | 'ended' | null> {
   const valid = validateStored(parts.kinds, stored, await readSeenNames(tx, [stored.kind]));
   if ('faults' in valid) {
@@ -108,17 +103,19 @@ async function waitsForEntry(tx: Transaction, entry: Entry, now: Date): Promise<
 async function claimCreate(
   tx: Transaction,
   parts: OutboundParts,
-  { entry, now, kind }: Ready & { readonly kind: Kind },
+  { kind, entry, now }: { readonly kind: Kind; readonly entry: Entry; readonly now: Date },
 ): Promise<Claimed | 'ended' | null> {
   // An earlier send may still arrive, so search for its record before sending again.
   if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) return { step: 'settle', kind, entry };
   const isKnown = isFresh(await readStanding(tx, kind.name), entry, now);
-  const ids = isKnown && !entry.allowsDouble ? await idsWithKey(tx, kind, entry) : [];
+  // No gate has seen a row that was inserted by SQL.
+  const isGated = isKnown && !entry.allowsDouble && kind.repeats !== true;
+  const ids = isGated ? (await recordsWithKey(tx, kind, entry.payload)).map(({ id }) => id) : [];
   if (ids.length > 0) {
     await finishAs(tx, entry, { state: 'parked', verdict: 'existed', result: { ids }, now });
     return 'ended';
   }
-  if (isKnown) return { step: 'send', kind, journalled: await journalCreate(tx, parts, { kind, entry }) };
+  if (isKnown) return { step: 'send', kind, journalled: await journalCreate(tx, parts, kind, entry) };
   await requestPull(tx, { kinds: [kind.name], request: 'outbox: what is there before a create', now });
   const awaits = { ...(await awaitsReading(tx, { kind, entry, now })) };
   const waitedMs = now.getTime() - instantOf(awaits.since).getTime();
@@ -130,18 +127,9 @@ async function claimCreate(
 /** A list that cannot be read is asked for again after twice as long each time, up to this; any complete reading wakes the entry. */
 const LONGEST_MS = 3_600_000;
 
-/** Records that have the natural key of a create that is about to be sent: no gate has seen a row inserted by SQL. */
-async function idsWithKey(tx: Transaction, kind: Kind, { payload, naturalKey }: Entry): Promise<string[]> {
-  if (kind.repeats === true) return [];
-  const records = await recordsWithKey(tx, { kind, payload, naturalKey });
-  return records.map(({ id }) => id);
-}
-
 /**
- * Whether the mirror knows the records before a create well enough: then a record first seen later may be ours.
- *
- * If the list certifies, require a recent certificate. If it has stopped certifying, accept a complete sweep that
- * ended after the entry was stored.
+ * Whether the mirror knows the records before a create well enough: then a record first seen later may be ours. If the list
+ * certifies, that takes a recent certificate; if it has stopped, a complete sweep that ended after the entry was stored.
  */
 export function isFresh(
   { certifiedAt, lastSweepAt }: KindStanding,

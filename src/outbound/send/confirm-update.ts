@@ -14,6 +14,7 @@ import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { readPageOf } from '../../mirror/sightings/page-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
+import type { PageRange } from '../../source/paging/sweep-plan.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { finishAs, tryLater, waitAfter } from '../attempt/conclude.ts';
 import { grade } from '../attempt/grade.ts';
@@ -40,39 +41,25 @@ const ROUNDS = 2;
 /** Reads a record back after a write: only this, never the answer to the write, proves whether the write was done. */
 export async function confirmUpdate(parts: OutboundParts, written: WrittenUpdate): Promise<void> {
   const { kind, entry } = written;
-  const after = await readAgain(parts, kind, entry);
+  const after = await readRemote(parts, kind, entry.recordId ?? '').catch((error: unknown) => {
+    if (error instanceof SourceError) return undefined; // It is unknown.
+    throw error;
+  });
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     if (written.answer.is === 'answered') await dropBlock(tx, kind.name, now);
-    if (after === undefined) return retryUnconfirmed(tx, parts, { ...written, verdict: 'unreachable' });
-    if (after !== null) return conclude(tx, parts, { ...written, after });
+    if (after === undefined) return retryUnconfirmed(tx, parts, written, 'unreachable');
+    if (after !== null) return conclude(tx, parts, written, after);
     await closeWith(tx, entry, { grade: 'ambiguous', answer: written.answer, now });
     return finishAs(tx, entry, { state: 'parked', verdict: 'gone', now });
   });
 }
 
-/** The present record; null if it is gone, undefined if unknown. */
-async function readAgain(
-  parts: OutboundParts,
-  kind: Updating['kind'],
-  { recordId }: Entry,
-): Promise<JsonObject | null | undefined> {
-  try {
-    return await readRemote(parts, kind, recordId ?? '');
-  } catch (error) {
-    if (error instanceof SourceError) return undefined;
-    throw error;
-  }
-}
-
 async function retryUnconfirmed(
   tx: Transaction,
   parts: OutboundParts,
-  {
-    entry,
-    answer,
-    verdict,
-  }: WrittenUpdate & { readonly verdict: 'unreachable' | 'no_answer' | 'not_applied' },
+  { entry, answer }: WrittenUpdate,
+  verdict: 'unreachable' | 'no_answer' | 'not_applied',
 ): Promise<void> {
   const now = parts.clock.now();
   await closeWith(tx, entry, { grade: verdict === 'not_applied' ? verdict : 'ambiguous', answer, now });
@@ -82,23 +69,29 @@ async function retryUnconfirmed(
 async function conclude(
   tx: Transaction,
   parts: OutboundParts,
-  written: WrittenUpdate & { readonly after: JsonObject },
+  written: WrittenUpdate,
+  after: JsonObject,
 ): Promise<void> {
-  const { kind, entry, remote, body, answer, after } = written;
+  const { kind, entry, remote, body, answer } = written;
   const now = parts.clock.now();
   const { missed, others } = readBack({ kind, body, before: remote, after });
   // Where the service has not said that it took them, another person may have written what looks like our values.
   if (missed.length > 0 && grade(answer).is !== 'accepted')
-    return retryUnconfirmed(tx, parts, { ...written, verdict: 'no_answer' });
+    return retryUnconfirmed(tx, parts, written, 'no_answer');
   const lost = missed.filter((field) => !isNormalized(written, field));
-  if (lost.length > 0 && (await roundsBefore(tx, entry)) + 1 < ROUNDS)
-    return retryUnconfirmed(tx, parts, { ...written, verdict: 'not_applied' });
+  // A person's request for another try allows one more round.
+  const rounds = (await readAttempts(tx, entry.id)).filter(
+    (attempt) => attempt.grade === 'not_applied',
+  ).length;
+  if (lost.length > 0 && rounds + 1 < ROUNDS) return retryUnconfirmed(tx, parts, written, 'not_applied');
 
   await closeWith(tx, entry, { grade: lost.length > 0 ? 'not_applied' : 'done', answer, now });
   // Land the reading before the write with origin `service`, then the reading after it with ours.
   await landOwn(tx, parts, { kind, record: remote, origin: 'service', mayBeNew: false });
   await landOwn(tx, parts, { kind, record: after, origin: `outbox:${entry.id}`, mayBeNew: false });
-  await tellReplaced(tx, parts, { kind, others: clearedAmong(others, remote, after) });
+  const isCleared = (name: string): boolean =>
+    !isBlank(undefined, remote[name]) && isBlank(undefined, after[name]);
+  await tellReplaced(tx, parts, kind.name, others.filter(isCleared));
   const fields = missed.map((field) => ({ ...field }));
   if (lost.length > 0)
     return finishAs(tx, entry, { state: 'parked', verdict: 'not_applied', result: { fields }, now });
@@ -109,15 +102,12 @@ async function conclude(
   return finishAs(tx, entry, { state: 'done', verdict: 'sent', result, now });
 }
 
-function clearedAmong(others: readonly string[], before: JsonObject, after: JsonObject): readonly string[] {
-  return others.filter((name) => !isBlank(undefined, before[name]) && isBlank(undefined, after[name]));
-}
-
 /** A service that empties the fields which an update does not name replaces whole records: told once for each kind. */
 async function tellReplaced(
   tx: Transaction,
   { logger, clock }: OutboundParts,
-  { kind: { name: kind }, others }: { readonly kind: Kind; readonly others: readonly string[] },
+  kind: string,
+  others: readonly string[],
 ): Promise<void> {
   const drift = { kind, code: 'update_replaces', field: null } as const;
   if (others.length === 0 || (await hasDrift(tx, drift))) return;
@@ -129,19 +119,13 @@ async function tellReplaced(
   );
 }
 
-/** A person's request for another try allows one more round. */
-async function roundsBefore(tx: Transaction, { id }: Entry): Promise<number> {
-  const attempts = await readAttempts(tx, id);
-  return attempts.filter(({ grade }) => grade === 'not_applied').length;
-}
-
 /** The service keeps some values in a form of its own: a change to what it may have made of the sent value counts as taken. */
 function isNormalized(
   { kind, remote: before }: WrittenUpdate,
   { field, remote, wanted }: FieldStates,
 ): boolean {
   const isAsBefore = JSON.stringify(before[field] ?? null) === JSON.stringify(remote);
-  return !isAsBefore && mayBeMadeOf(sentField(kind, field), { sent: wanted, remote });
+  return !isAsBefore && mayBeMadeOf(sentField(kind, field), wanted, remote);
 }
 
 /** Sweeps with a failed control after which a path is no longer used. */
@@ -171,18 +155,19 @@ const MOST_READINGS = 3;
 /** Searches the page that showed it last, then all pages, several times. */
 async function findInList(parts: OutboundParts, kind: ListedKind, id: string): Promise<JsonObject | null> {
   const page = await readPageOf(parts.session, kind.name, id);
-  let found = page === null ? null : await findOnPages(parts, kind, { id, from: page, to: page });
+  let found = page === null ? null : await findOnPages(parts, kind, id, { from: page, to: page });
   for (let reading = 0; reading < MOST_READINGS && found === null; reading++)
-    found = await findOnPages(parts, kind, { id, from: 1, to: Infinity });
+    found = await findOnPages(parts, kind, id, { from: 1, to: Infinity });
   return found;
 }
 
 async function findOnPages(
   { source }: OutboundParts,
   kind: ListedKind,
-  { id, from, to }: { readonly id: string; readonly from: number; readonly to: number },
+  id: string,
+  range: PageRange,
 ): Promise<JsonObject | null> {
-  for await (const response of source.pages(kind, { from, to }, NO_TICKS)) {
+  for await (const response of source.pages(kind, range, NO_TICKS)) {
     const found = response.read().find((record) => {
       const read = recordId(record);
       return 'id' in read && read.id === id;

@@ -2,7 +2,6 @@ import { askableKind } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
 import { alteredFields, keyFields } from '../../diff/match.ts';
-import type { Altered } from '../../diff/match.ts';
 import { readNameOf, shownValue } from '../../diff/written.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { instantText } from '../../lib/time/clock.ts';
@@ -28,7 +27,8 @@ import { firstLookMs } from './decide-settlement.ts';
 export function journalCreate(
   tx: Transaction,
   { clock }: OutboundParts,
-  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+  kind: Kind,
+  entry: Entry,
 ): Promise<Journalled> {
   return journal(tx, entry, { body: entry.payload, path: kind.create?.path ?? '', clock });
 }
@@ -39,50 +39,51 @@ export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: J
   const answer = await sendJournalled(parts, kind, journalled);
   const graded = grade(answer);
   const shown = graded.is === 'accepted' ? graded.record : null;
-  const id = shown && idOf(shown);
-  if (shown !== null && id !== null) {
-    const full = await fullRecord(parts, { kind, entry, id, shown });
-    return closeAccepted(parts, { kind, entry, answer, shown: full ?? shown, id, isWhole: full !== null });
+  const read = shown && recordId(shown);
+  if (shown !== null && read !== null && 'id' in read) {
+    const full = await fullRecord(parts, kind, entry, { id: read.id, shown });
+    return closeAccepted(parts, {
+      kind,
+      entry,
+      answer,
+      shown: full ?? shown,
+      id: read.id,
+      isWhole: full !== null,
+    });
   }
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     if (graded.is !== 'accepted' && graded.is !== 'ambiguous')
-      return closeFailed(tx, parts, { entry, answer, graded, now });
+      return closeFailed(tx, parts, entry, { answer, graded, now });
     await closeWith(tx, entry, { grade: 'ambiguous', answer, now });
     await unsettle(tx, parts, entry);
   });
 }
 
-function idOf(record: JsonObject): string | null {
-  const read = recordId(record);
-  return 'id' in read ? read.id : null;
-}
-
-interface Accepted {
-  readonly kind: Kind;
-  readonly entry: Entry;
-  readonly id: string;
-  readonly shown: JsonObject;
-}
-
 /** The created record: from the answer if it shows all sent fields, else retrieved; null = unknown. */
 async function fullRecord(
-  parts: OutboundParts,
-  { kind, entry, id, shown }: Accepted,
+  { source }: OutboundParts,
+  kind: Kind,
+  entry: Entry,
+  { id, shown }: { readonly id: string; readonly shown: JsonObject },
 ): Promise<JsonObject | null> {
   const names = Object.keys(payloadOf(entry)).map((name) => readNameOf(kind, name));
   if (names.every((name) => shownValue(kind, shown, name) !== undefined)) return shown;
   const askable = askableKind(kind);
   if (askable === null) return null;
   try {
-    return (await parts.source.retrieve(askable, id)).record;
+    return (await source.retrieve(askable, id)).record;
   } catch (error) {
     if (error instanceof SourceError) return null; // The record exists nevertheless; its list will show it.
     throw error;
   }
 }
 
-interface AcceptedAnswer extends Accepted {
+interface Created {
+  readonly kind: Kind;
+  readonly entry: Entry;
+  readonly id: string;
+  readonly shown: JsonObject;
   readonly answer: WriteAnswer;
   readonly isWhole: boolean;
 }
@@ -92,7 +93,7 @@ interface AcceptedAnswer extends Accepted {
  *
  * Only an answer with a record that was there before proves nothing: the service may have made none.
  */
-async function closeAccepted(parts: OutboundParts, created: AcceptedAnswer): Promise<void> {
+async function closeAccepted(parts: OutboundParts, created: Created): Promise<void> {
   const { kind, entry, answer, id } = created;
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
@@ -107,13 +108,17 @@ async function closeAccepted(parts: OutboundParts, created: AcceptedAnswer): Pro
   });
 }
 
-async function endAccepted(tx: Transaction, parts: OutboundParts, created: AcceptedAnswer): Promise<void> {
+async function endAccepted(tx: Transaction, parts: OutboundParts, created: Created): Promise<void> {
   const { kind, entry, id, shown, isWhole } = created;
   const now = parts.clock.now();
   if (isWhole)
     await landOwn(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, mayBeNew: true });
-  const altered = alteredFields(kind, payloadOf(entry), shown);
-  if (isKeyAmong(kind, entry, altered)) await noteAlteredKey(tx, kind.name, now);
+  const payload = payloadOf(entry);
+  const altered = alteredFields(kind, payload, shown);
+  const keyed = keyFields(kind, payload, {}).map(({ name }) => name);
+  const isKeyAltered = altered.some(({ field }) => keyed.includes(field));
+  if (isKeyAltered && !(await altersKeys(tx, kind.name)))
+    await writeMeta(tx, `outbox.alters.${kind.name}`, instantText(now));
   const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
   const fields = altered.map((field) => ({ ...field }));
   return finishAs(tx, entry, {
@@ -126,17 +131,7 @@ async function endAccepted(tx: Transaction, parts: OutboundParts, created: Accep
   });
 }
 
-function isKeyAmong(kind: Kind, entry: Entry, altered: readonly Altered[]): boolean {
-  const keyed = keyFields(kind, payloadOf(entry), {}).map(({ name }) => name);
-  return altered.some(({ field }) => keyed.includes(field));
-}
-
-/** Remembers that the service alters natural keys: a record of this kind may be there in another spelling. */
-async function noteAlteredKey(tx: Transaction, kind: string, now: Date): Promise<void> {
-  if (!(await altersKeys(tx, kind))) await writeMeta(tx, `outbox.alters.${kind}`, instantText(now));
-}
-
-/** Whether the service has ever altered a natural key of this kind in an answer. */
+/** Whether the service has ever altered a natural key of this kind in an answer: a record may be there in another spelling. */
 export async function altersKeys(tx: Transaction, kind: string): Promise<boolean> {
   return (await readMeta(tx, `outbox.alters.${kind}`)) !== null;
 }
@@ -148,11 +143,8 @@ export function watermarkOf({ preimage, createdAt }: Entry): Watermark {
 }
 
 /** Its outcome is unknown: the mirror is searched, and the create is not sent again until its absence is certain. */
-async function unsettle(
-  tx: Transaction,
-  { rules, clock, watch }: OutboundParts,
-  entry: Entry,
-): Promise<void> {
+async function unsettle(tx: Transaction, parts: OutboundParts, entry: Entry): Promise<void> {
+  const { rules, clock, watch } = parts;
   const now = clock.now();
   await release(tx, entry, {
     state: 'unsettled',

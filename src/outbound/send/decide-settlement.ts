@@ -63,7 +63,11 @@ export type Settlement =
  */
 export function decideSettlement(facts: SettlementFacts): Settlement {
   const { asked, equal, repeats, isFresh } = facts;
-  if (asked !== null && equal.length > 0 && hasShownAll(facts, asked.first)) return found(equal, repeats);
+  const [id] = equal;
+  if (asked !== null && id !== undefined && hasShownAll(facts, asked.first)) {
+    if (repeats) return { is: 'park', verdict: 'repeats', ids: equal };
+    return equal.length > 1 ? { is: 'park', verdict: 'twins', ids: equal } : { is: 'adopt', id };
+  }
   const final = asked?.final ?? null;
   const isKnown = final !== null && isCertifiedSince(facts, final) && isFresh;
   return isKnown && isFinal(facts) ? conclude(facts) : lookFurther(facts);
@@ -77,11 +81,11 @@ const ASK_AGAIN_MS = 60_000;
 const SWEEPS_TO_ADOPT = 2;
 
 function hasShownAll(facts: SettlementFacts, run: number): boolean {
-  const complete = facts.readings.filter(({ runId, state }) => runId >= run && COMPLETE.has(state));
+  const complete = facts.readings.filter(
+    ({ runId, state }) => runId >= run && (state === 'certified' || state === 'complete'),
+  );
   return complete.length >= SWEEPS_TO_ADOPT || isCertifiedSince(facts, run);
 }
-
-const COMPLETE: ReadonlySet<string> = new Set(['certified', 'complete']);
 
 /** Whether a sweep from this run on has shown the list exactly: as of its own end, not of an earlier sweep's. */
 function isCertifiedSince({ readings }: Pick<SettlementFacts, 'readings'>, run: number): boolean {
@@ -96,22 +100,9 @@ export function isFinal({ elapsedMs, isAskedFor, rules }: Omit<SettlementFacts, 
   return elapsedMs >= seconds * 1000;
 }
 
-function found(equal: readonly string[], repeats: boolean): Settlement {
-  const [id] = equal;
-  if (repeats || id === undefined || equal.length > 1)
-    return { is: 'park', verdict: repeats ? 'repeats' : 'twins', ids: equal };
-  return { is: 'adopt', id };
-}
-
 /** Nothing in the service is it for certain: it is sent again, once, unless something speaks against that. */
-function conclude({
-  left,
-  isDoubtful,
-  isAskedFor,
-  lostSends,
-  altersKeys,
-  repeats,
-}: SettlementFacts): Settlement {
+function conclude(facts: SettlementFacts): Settlement {
+  const { left, isDoubtful, isAskedFor, lostSends, altersKeys, repeats } = facts;
   const park = (verdict: string): Settlement => ({ is: 'park', verdict, ids: left });
   if (left.length > 0) return park(repeats ? 'repeats' : 'look_alike');
   if (isDoubtful) return { is: 'park', verdict: 'look_alike', ids: [], hasUnreadable: true };
@@ -155,18 +146,18 @@ export function askedOnceMore(facts: SettlementFacts, run: number): AskedSweeps 
   };
 }
 
-/** The schedule of looks for a send, in milliseconds since it was lost. */
-interface LookTimes {
-  /** The latest look that is due; null = none is due yet. */
-  readonly due: number | null;
-  readonly next: number;
-}
-
 /** Looks after patience are an hour apart at least. */
 const LEAST_APART_MS = 3_600_000;
 
-/** After `settleSeconds`; then a 24th, a quarter, half and all of `patienceSeconds`; then after each further `patienceSeconds`. */
-export function lookTimes(elapsedMs: number, rules: SettlementFacts['rules']): LookTimes {
+/**
+ * The looks for a send, in milliseconds since it was lost: the latest that is due (null = none yet), and the next.
+ *
+ * After `settleSeconds`; then a 24th, a quarter, half and all of `patienceSeconds`; then after each further `patienceSeconds`.
+ */
+export function lookTimes(
+  elapsedMs: number,
+  rules: SettlementFacts['rules'],
+): { readonly due: number | null; readonly next: number } {
   const patienceMs = rules.patienceSeconds * 1000;
   const restMs = firstLookMs(rules);
   const times = [restMs, ...[1 / 24, 1 / 4, 1 / 2, 1].map((part) => part * patienceMs)]

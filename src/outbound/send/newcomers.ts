@@ -21,33 +21,23 @@ interface Newcomer {
   readonly wasLive: boolean;
 }
 
-interface Searched {
-  readonly kind: Kind;
-  readonly entry: Entry;
-}
-
 /** The newcomers since an entry's last send, without those that another entry explains. */
 export async function readNewcomers(
   tx: Transaction,
-  { kind, entry }: Searched,
+  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
 ): Promise<readonly Newcomer[]> {
   const watermark = watermarkOf(entry);
-  const appeared = (await newcomersSince(tx, kind.name, watermark)).map(({ id, raw }) => ({
-    id,
-    record: parseObject(raw),
-    wasLive: false,
-  }));
-  const known = new Set(appeared.map(({ id }) => id));
-  const rewritten = (await rewrittenSince(tx, kind.name, watermark)).filter(
-    (one) => !known.has(one.id) && isReused(kind, payloadOf(entry), one),
-  );
-  const reused = new Map(
-    rewritten.map(({ id, raw }) => [id, { id, record: parseObject(raw), wasLive: true }]),
-  );
+  const wanted = payloadOf(entry);
+  const found = new Map<string, Newcomer>();
+  for (const { id, raw } of await newcomersSince(tx, kind.name, watermark))
+    found.set(id, { id, record: parseObject(raw), wasLive: false });
+  for (const one of await rewrittenSince(tx, kind.name, watermark))
+    if (found.get(one.id)?.wasLive !== false && isReused(kind, wanted, one))
+      found.set(one.id, { id: one.id, record: parseObject(one.raw), wasLive: true });
   const others = (await openCreates(tx, kind.name)).filter(({ id }) => id !== entry.id).map(payloadOf);
-  return [...appeared, ...reused.values()].filter(({ record }) => {
+  return [...found.values()].filter(({ record }) => {
     const isExplained = others.some((payload) => isEqualTo(kind, payload, record));
-    return !isExplained || isEqualTo(kind, payloadOf(entry), record);
+    return !isExplained || isEqualTo(kind, wanted, record);
   });
 }
 
@@ -55,9 +45,8 @@ export async function readNewcomers(
 function isReused(kind: Kind, payload: JsonObject, { before, raw }: Rewritten): boolean {
   const old = parseObject(before);
   const present = parseObject(raw);
-  const keyOf = Object.fromEntries(
-    keyFields(kind, payload, old).map(({ name, remote }) => [name, remote ?? null]),
-  );
+  const fields = keyFields(kind, payload, old);
+  const keyOf = Object.fromEntries(fields.map(({ name, remote }) => [name, remote ?? null]));
   return !hasKeyOf(kind, keyOf, present) && Object.values(keyOf).some((value) => value !== null);
 }
 
@@ -71,7 +60,7 @@ export function equalOnes(kind: Kind, entry: Entry, newcomers: readonly Newcomer
 /** The newcomers that may be what the service made of an entry. */
 export async function possibleOnes(
   tx: Transaction,
-  { kind, entry }: Searched,
+  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
   newcomers: readonly Newcomer[],
 ): Promise<readonly string[]> {
   if (newcomers.length === 0) return [];

@@ -68,8 +68,7 @@ async function carryOut(parts: OutboundParts, claimed: Claimed): Promise<void> {
   if (claimed.step === 'watch') return session.atomically((tx) => watchTwins(tx, parts, claimed));
   const { entry } = claimed;
   const journalled = await session.atomically((tx) => settle(tx, parts, { kind, entry, now: clock.now() }));
-  if (journalled === null) return;
-  await sendCreate(parts, kind, journalled);
+  if (journalled !== null) await sendCreate(parts, kind, journalled);
 }
 
 type Parts = Pick<OutboundParts, 'session' | 'logger'>;

@@ -17,10 +17,9 @@ export async function recoverEntries(
   parts: OutboundParts,
   isGone: (entry: Entry, owner: string) => boolean,
 ): Promise<void> {
-  const lost = (await ownedEntries(parts.session)).filter(
-    (entry) => entry.owner !== null && isGone(entry, entry.owner),
-  );
-  for (const entry of lost) await parts.session.atomically((tx) => recover(tx, parts, entry));
+  for (const entry of await ownedEntries(parts.session))
+    if (entry.owner !== null && isGone(entry, entry.owner))
+      await parts.session.atomically((tx) => recover(tx, parts, entry));
 }
 
 /** Puts one entry into the state that its journal proves; a slow owner may have continued since it was found. */

@@ -14,7 +14,6 @@ import type { Journalled } from '../attempt/journal.ts';
 import { isYoung } from '../parts.ts';
 import type { OutboundParts } from '../parts.ts';
 import { elapsedBy } from '../stopwatch.ts';
-import type { Elapsed } from '../stopwatch.ts';
 import { altersKeys, journalCreate, watermarkOf } from './create.ts';
 import { askedOnceMore, decideSettlement, isFinal } from './decide-settlement.ts';
 import type { AskedSweeps, Settlement, SettlementFacts } from './decide-settlement.ts';
@@ -34,26 +33,23 @@ export async function settle(
   { kind, entry: stored, now }: Unsettled,
 ): Promise<Journalled | null> {
   const entry = { ...stored, ...elapsedBy(parts.watch, stored) };
-  if (await isOfOldSource(tx, kind, entry)) {
+  const { knownFrom } = await readStanding(tx, kind.name);
+  if (knownFrom > 0 && watermarkOf(entry).tick <= knownFrom) {
+    // It was sent to a service that the mirror no longer holds the data of: no list will show what became of it.
     await finishAs(tx, entry, { state: 'parked', verdict: 'other_source', now });
     return null;
   }
   const facts = await readFacts(tx, parts, { kind, entry, now });
   const decision = decideSettlement(facts);
   if (decision.is !== 'resend') {
-    await carryOut(tx, { kind, entry, now, facts }, decision);
+    await carryOut(tx, { kind, entry, now }, facts, decision);
     return null;
   }
   // If the service only delays it, the person's decision still holds at the next attempt.
   const result = JSON.stringify({ ...notesOf(entry), isAskedFor: facts.isAskedFor });
-  await changeEntry(tx, { ...entry, patch: { result, ...elapsedOf(entry) }, now });
-  return journalCreate(tx, parts, { kind, entry });
-}
-
-/** It was sent to a service that the mirror no longer holds the data of: no list will show what became of it. */
-async function isOfOldSource(tx: Transaction, { name }: Kind, entry: Entry): Promise<boolean> {
-  const { knownFrom } = await readStanding(tx, name);
-  return knownFrom > 0 && watermarkOf(entry).tick <= knownFrom;
+  const { elapsedMs, elapsedAt } = entry;
+  await changeEntry(tx, { ...entry, patch: { result, elapsedMs, elapsedAt }, now });
+  return journalCreate(tx, parts, kind, entry);
 }
 
 async function readFacts(
@@ -88,17 +84,22 @@ async function readFacts(
 const wasAskedFor = (entry: Entry): boolean =>
   entry.verdict === 'retry' || notesOf(entry).isAskedFor === true;
 
-const elapsedOf = ({ elapsedMs, elapsedAt }: Entry): Elapsed => ({ elapsedMs, elapsedAt });
-
 async function carryOut(
   tx: Transaction,
-  settled: Unsettled & { readonly facts: SettlementFacts },
+  { kind, entry, now }: Unsettled,
+  facts: SettlementFacts,
   decision: Exclude<Settlement, { readonly is: 'resend' }>,
 ): Promise<void> {
-  const { kind, entry, now } = settled;
-  if (decision.is === 'wait') return lookLater(tx, settled, decision);
-  await changeEntry(tx, { ...entry, patch: elapsedOf(entry), now });
-  if (decision.is === 'adopt') return adopt(tx, { kind, entry, now }, decision.id);
+  if (decision.is === 'wait') return lookLater(tx, { kind, entry, now }, facts, decision);
+  const { elapsedMs, elapsedAt } = entry;
+  await changeEntry(tx, { ...entry, patch: { elapsedMs, elapsedAt }, now });
+  if (decision.is === 'adopt') {
+    const { id } = decision;
+    if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
+      return finishAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [id] }, now });
+    const end = { state: 'done', verdict: 'adopted', recordId: id, result: { recordId: id } } as const;
+    return finishAs(tx, entry, { ...end, now, watchUntil: now });
+  }
   // Records that a person has decided against stay excluded.
   const seen = wasAskedFor(entry) ? notesOf(entry) : {};
   const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
@@ -107,14 +108,15 @@ async function carryOut(
   return finishAs(tx, entry, { state: 'parked', verdict: decision.verdict, result, now });
 }
 
-const LOOKING = 'outbox: what became of a create';
-
 async function lookLater(
   tx: Transaction,
-  { kind, entry, now, facts }: Unsettled & { readonly facts: SettlementFacts },
+  { kind, entry, now }: Unsettled,
+  facts: SettlementFacts,
   { untilMs, asks }: Extract<Settlement, { readonly is: 'wait' }>,
 ): Promise<void> {
-  const run = asks ? await requestPull(tx, { kinds: [kind.name], request: LOOKING, now }) : null;
+  const { elapsedMs, elapsedAt } = entry;
+  const pull = { kinds: [kind.name], request: 'outbox: what became of a create', now };
+  const run = asks ? await requestPull(tx, pull) : null;
   const asked = run === null ? facts.asked : askedOnceMore(facts, run);
   const notes = { ...notesOf(entry), ...(asked && { asked }) };
   const isWaiting = asked !== null && !facts.readings.some(({ certifiedAt }) => certifiedAt !== null);
@@ -123,8 +125,9 @@ async function lookLater(
     state: 'unsettled',
     verdict: wasAskedFor(entry) ? 'retry' : 'looking',
     result: JSON.stringify({ ...notes, awaits }),
-    nextAttemptAt: instantText(new Date(now.getTime() + untilMs - entry.elapsedMs)),
-    ...elapsedOf(entry),
+    nextAttemptAt: instantText(new Date(now.getTime() + untilMs - elapsedMs)),
+    elapsedMs,
+    elapsedAt,
     now,
   });
 }
@@ -144,14 +147,6 @@ export async function awaitsReading(
   if (last === null) return { since, why: 'it was never read' };
   const { why } = outcomeWords(last);
   return { since, why: why ?? 'the next reading has not ended yet' };
-}
-
-/** The found record becomes the create's own, unless another entry has taken it. */
-async function adopt(tx: Transaction, { kind, entry, now }: Unsettled, recordId: string): Promise<void> {
-  if (!(await saveLink(tx, { kind: kind.name, recordId, outboxId: entry.id }, now)))
-    return finishAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [recordId] }, now });
-  const end = { state: 'done', verdict: 'adopted', recordId, result: { recordId } } as const;
-  return finishAs(tx, entry, { ...end, now, watchUntil: now });
 }
 
 /** What searches note in an entry's result. */

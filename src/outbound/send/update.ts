@@ -24,19 +24,16 @@ export async function update(
   parts: OutboundParts,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
 ): Promise<void> {
-  const remote = await readOrLater(parts, { kind, entry });
+  const remote = await readOrLater(parts, kind, entry);
   if (remote === null) return;
   const base = await baseOf(parts.session, kind, entry);
   const merged = merge({ kind, wanted: payloadOf(entry), base, remote });
   if (merged.is === 'set') return write(parts, { kind, entry, remote }, merged.body);
-  await parts.session.atomically((tx) => leaveAlone(tx, parts, { kind, entry, remote, merged }));
+  await parts.session.atomically((tx) => leaveAlone(tx, parts, { kind, entry, remote }, merged));
 }
 
 /** Reads the record; if that fails, puts the entry into its next state and returns null. */
-async function readOrLater(
-  parts: OutboundParts,
-  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
-): Promise<JsonObject | null> {
+async function readOrLater(parts: OutboundParts, kind: Kind, entry: Entry): Promise<JsonObject | null> {
   try {
     const record = await readRemote(parts, kind, entry.recordId ?? '');
     if (record !== null) return record;
@@ -45,7 +42,7 @@ async function readOrLater(
     );
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    await parts.session.atomically((tx) => readLater(tx, parts, { entry, error }));
+    await parts.session.atomically((tx) => readLater(tx, parts, entry, error));
   }
   return null;
 }
@@ -53,34 +50,25 @@ async function readOrLater(
 async function readLater(
   tx: Transaction,
   parts: OutboundParts,
-  { entry, error }: { readonly entry: Entry; readonly error: SourceError },
+  entry: Entry,
+  { reason, passing }: SourceError,
 ): Promise<void> {
   const now = parts.clock.now();
-  if (error.reason === 'unauthorized' || error.reason === 'forbidden')
-    return blockKind(tx, entry, { reason: error.reason, now });
+  if (reason === 'unauthorized' || reason === 'forbidden') return blockKind(tx, entry, reason, now);
   // No request was sent, so the attempts do not count its failures.
-  const failedReads = failedReadsOf(entry) + 1;
+  const noted = entry.verdict === 'unreachable' && entry.result !== null ? objectOf(entry.result) : null;
+  const failedReads = Number(noted?.['failedReads'] ?? 0) + 1;
   const tries = { attempts: entry.attempts + failedReads };
-  const waitMs = waitAfter(tries, parts, error.passing?.waitMs ?? null);
+  const waitMs = waitAfter(tries, parts, passing?.waitMs ?? null);
   return tryLater(tx, entry, { verdict: 'unreachable', result: { failedReads }, now, waitMs });
 }
 
-function failedReadsOf({ verdict, result }: Entry): number {
-  if (verdict !== 'unreachable' || result === null) return 0;
-  return (JSON.parse(result) as { readonly failedReads?: number } | null)?.failedReads ?? 0;
-}
-
-interface Unwritten extends Updating {
-  readonly merged: Exclude<Merge, { readonly is: 'set' }>;
-}
-
-/**
- * No write is needed, or none is possible: the service has the wanted values, or another writer's change conflicts.
- */
+/** No write is needed, or none is possible: the service has the wanted values, or another writer's change conflicts. */
 async function leaveAlone(
   tx: Transaction,
   parts: OutboundParts,
-  { kind, entry, remote, merged }: Unwritten,
+  { kind, entry, remote }: Updating,
+  merged: Exclude<Merge, { readonly is: 'set' }>,
 ): Promise<void> {
   const now = parts.clock.now();
   if (merged.is === 'conflict') {
@@ -118,7 +106,7 @@ async function write(parts: OutboundParts, updating: Updating, body: JsonObject)
   if (graded.is === 'accepted' || graded.is === 'ambiguous')
     return confirmUpdate(parts, { kind, entry: journalled.entry, remote, body, answer });
   await session.atomically((tx) =>
-    closeFailed(tx, parts, { entry: journalled.entry, answer, graded, now: clock.now() }),
+    closeFailed(tx, parts, journalled.entry, { answer, graded, now: clock.now() }),
   );
 }
 
@@ -142,27 +130,23 @@ async function baseOf(db: Queryable, kind: Kind, entry: Entry): Promise<JsonObje
  * A field that already had the wanted value is not ours, nor is any other change.
  */
 async function madeBy(db: Queryable, kind: Kind, update: Entry): Promise<JsonObject> {
-  const sent = (await readAttempts(db, update.id))
-    .filter(({ grade }) => grade !== null && TAKEN.has(grade))
-    .flatMap(({ request }) => Object.entries(objectOf(bodyOf(request)) ?? {}))
-    .map(([name, value]) => [readNameOf(kind, name), value] as const);
+  const made = new Map<string, Json>();
+  for (const { grade, request } of await readAttempts(db, update.id)) {
+    if (grade === null || !TAKEN.has(grade)) continue;
+    const body = objectOf(request.slice(request.indexOf('\n') + 1)) ?? {};
+    for (const [name, value] of Object.entries(body)) made.set(readNameOf(kind, name), value);
+  }
   const events = await db.query(sql`
     select fields from changes
     where kind = ${kind.name} and record_id = ${update.recordId} and origin = ${`outbox:${update.id}`} order by seq`);
-  const shown = events.flatMap(({ fields }) => Object.entries(objectOf(String(fields)) ?? {}).map(newValue));
-  const names = new Set(sent.map(([name]) => name));
-  return Object.fromEntries<Json>([...sent, ...shown.filter(([name]) => names.has(name))]);
+  for (const { fields } of events)
+    for (const [name, pair] of Object.entries(objectOf(String(fields)) ?? {}))
+      if (made.has(name)) made.set(name, (isArray(pair) ? pair[1] : undefined) ?? null); // The second of `[old, new]`.
+  return Object.fromEntries(made);
 }
 
 /** Grades of attempts that may have led to a finished update; an attempt may lack an answer or some fields. */
 const TAKEN: ReadonlySet<string> = new Set(['done', 'ambiguous', 'not_applied']);
-
-const bodyOf = (request: string): string => request.slice(request.indexOf('\n') + 1);
-
-/** The second of `[old, new]`. */
-function newValue([name, pair]: [string, Json]): [string, Json] {
-  return [name, (isArray(pair) ? pair[1] : undefined) ?? null];
-}
 
 function objectOf(text: string): JsonObject | null {
   const value = parseJson(text);

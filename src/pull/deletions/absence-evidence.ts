@@ -3,6 +3,7 @@ import type { Absence, AbsentRow } from '../../diff/plan-deletions.ts';
 import type { Unseen } from '../../diff/spans.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
+import { countLive } from '../../mirror/kinds/status-store.ts';
 import { liveRows, liveRowsOf } from '../../mirror/records/tombstone-store.ts';
 import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
 import { askableKind } from '../../catalog/kind.ts';
@@ -31,34 +32,34 @@ export interface AbsenceEvidence {
 
 /** @param shown Records that the sweep saw. */
 export function byCertificate(certificate: Certificate, shown: number): AbsenceEvidence {
-  const { point, size, lists, showedSince, lastShown, absent } = certificate;
+  const { point, size, lists, showedSince, lastShown, absent: suspects } = certificate;
+  const isOutside = ({ id, response }: LiveRow): boolean =>
+    response < point.sent && !lists(id) && !showedSince(id);
   return {
     isCertified: true,
     sweep: point.sweep ?? 0,
     isEmpty: size === 0,
     lastShown,
-    suspects: absent,
+    suspects,
     shown,
-    isOutside: ({ id, response }) => response < point.sent && !lists(id) && !showedSince(id),
+    isOutside,
   };
 }
 
-interface CompleteSweeps {
+/**
+ * Rows that two consecutive complete sweeps did not show, and rows absent before that were not shown since. Every response
+ * requested since the first of the two counts, those of failed sweeps too; a row written since then is not absent.
+ *
+ * @param sweeps `sweep`, `before`: the ticks at which this one and the complete one before it began; null = no other counts.
+ */
+export function bySweeps(sweeps: {
   readonly unseen: Unseen;
-  /** The ticks at which this sweep and the complete one before it began; null = no other sweep counts. */
   readonly sweep: number;
   readonly before: number | null;
   readonly noted: ReadonlyMap<string, Absence>;
   readonly isEmpty: boolean;
-}
-
-/**
- * Rows that two consecutive complete sweeps did not show, and rows absent before that were not shown since.
- *
- * Every response requested since the first of the two sweeps counts, those of failed sweeps too. A row written since
- * then is not absent.
- */
-export function bySweeps({ unseen, sweep, before, noted, isEmpty }: CompleteSweeps): AbsenceEvidence {
+}): AbsenceEvidence {
+  const { unseen, sweep, before, noted, isEmpty } = sweeps;
   const lastKnown = ({ id, response }: LiveRow): number =>
     Math.max(response, unseen.lastShown(id) ?? -Infinity);
   const missedSince = (id: string): number => Math.max(before ?? -1, noted.get(id)?.sweep ?? -1);
@@ -75,62 +76,52 @@ export function bySweeps({ unseen, sweep, before, noted, isEmpty }: CompleteSwee
 
 export type FoundAbsent = AbsentRow & Pick<LiveRow, 'response'>;
 
-interface AbsenceSearch {
-  readonly kind: string;
-  readonly evidence: AbsenceEvidence;
-  /** Ids that were absent before. */
-  readonly noted: Iterable<string>;
-  /** Live rows of the mirror. */
-  readonly live: number;
-}
-
-/** Finds the live rows that a list does not have, and that nothing has shown since. */
-export async function findAbsent(session: Session, search: AbsenceSearch): Promise<FoundAbsent[]> {
-  const { kind, evidence, noted, live } = search;
+/** Finds the live rows that a list does not have, and that nothing has shown since. @param noted Ids that were absent before. */
+export async function findAbsent(
+  session: Session,
+  kind: string,
+  evidence: AbsenceEvidence,
+  noted: Iterable<string>,
+): Promise<FoundAbsent[]> {
   const suspects = new Set([...evidence.suspects(), ...noted]);
-  const absent = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
-  if (live <= evidence.shown + absent.length) return absent.map(absentRow(evidence));
-  // Some row was last seen before the oldest kept response.
-  const all: LiveRow[] = [];
-  for await (const rows of liveRows(session, kind)) all.push(...rows.filter(evidence.isOutside));
-  return all.map(absentRow(evidence));
-}
-
-const absentRow =
-  ({ lastShown }: AbsenceEvidence) =>
-  ({ id, changedAt, response }: LiveRow): FoundAbsent => ({
+  let absent = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
+  if ((await countLive(session, kind)) > evidence.shown + absent.length) {
+    // Some row was last seen before the oldest kept response.
+    absent = [];
+    for await (const rows of liveRows(session, kind)) absent.push(...rows.filter(evidence.isOutside));
+  }
+  return absent.map(({ id, changedAt, response }) => ({
     id,
     response,
     changedAt: instantOf(changedAt),
-    lastShown: lastShown(id) ?? 0,
-  });
-
-interface AbsentRecords {
-  readonly kind: RetrievableKind;
-  readonly ids: readonly string[];
-  /** The control: a record that the sweep has just seen. A path proves other records gone only if it finds the control. */
-  readonly control: string;
-  readonly ticks: Ticks;
+    lastShown: evidence.lastShown(id) ?? 0,
+  }));
 }
 
-interface Answers {
-  readonly gone: readonly string[];
-  readonly there: readonly string[];
-  /** Whether the control was found before and after; if not, the answers prove nothing, and there are none. */
-  readonly isSound: boolean;
-}
-
-const UNSOUND: Answers = { gone: [], there: [], isSound: false };
-
-/** Asks the service for records that its list no longer has. */
+/**
+ * Asks the service for records that its list no longer has.
+ *
+ * @param asked `control`: a record that the sweep has just seen. A path proves other records gone only if it finds the control,
+ * before and after (`isSound`); else there are no answers.
+ */
 export async function askForAbsent(
   parts: PullParts,
-  { kind, ids, control, ticks }: AbsentRecords,
-): Promise<Answers> {
-  const ask = (id: string): Promise<boolean | null> => isThere(parts, { kind, id, ticks });
-  if ((await ask(control)) !== true) return UNSOUND;
-  const answers = await Promise.all(ids.map(async (id) => ({ id, isThere: await ask(id) })));
-  if ((await ask(control)) !== true) return UNSOUND;
+  asked: {
+    readonly kind: RetrievableKind;
+    readonly ids: readonly string[];
+    readonly control: string;
+    readonly ticks: Ticks;
+  },
+): Promise<{
+  readonly gone: readonly string[];
+  readonly there: readonly string[];
+  readonly isSound: boolean;
+}> {
+  const ask = (id: string): Promise<boolean | null> => isThere(parts, asked.kind, id, asked.ticks);
+  const unsound = { gone: [], there: [], isSound: false };
+  if ((await ask(asked.control)) !== true) return unsound;
+  const answers = await Promise.all(asked.ids.map(async (id) => ({ id, isThere: await ask(id) })));
+  if ((await ask(asked.control)) !== true) return unsound;
   const those = (isThere: boolean) =>
     answers.filter((answer) => answer.isThere === isThere).map(({ id }) => id);
   return { gone: those(false), there: those(true), isSound: true };
@@ -139,7 +130,9 @@ export async function askForAbsent(
 /** Retrieves one record; null if the answer proves neither presence nor absence. */
 async function isThere(
   { source, signal }: PullParts,
-  { kind, id, ticks }: Pick<AbsentRecords, 'kind' | 'ticks'> & { readonly id: string },
+  kind: RetrievableKind,
+  id: string,
+  ticks: Ticks,
 ): Promise<boolean | null> {
   try {
     const { record } = await source.retrieve(kind, id, { tick: ticks.next, ...(signal && { signal }) });
@@ -174,6 +167,6 @@ export async function retrievalMethod(
     return { path: null, isUsable: askable !== null && !hasFailed, failures };
   const path = { kind: askable, control };
   if (!hasFailed) return { path, isUsable: true, failures };
-  const isMended = (await isThere(parts, { kind: askable, id: control, ticks })) === true;
+  const isMended = (await isThere(parts, askable, control, ticks)) === true;
   return { path: isMended ? path : null, isUsable: isMended, failures: isMended ? 0 : failures };
 }

@@ -1,11 +1,11 @@
 import type { Certificate } from '../../diff/certify.ts';
 import { holdAfter, planDeletions } from '../../diff/plan-deletions.ts';
 import type {
-  HoldClock,
   Absence,
   AbsentRow,
   DeletionPlan,
   DeletionRules,
+  HoldClock,
 } from '../../diff/plan-deletions.ts';
 import {
   forgetAbsences,
@@ -58,7 +58,7 @@ export async function concludeAbsences(
   if (evidence === null) return { deleted: 0, waiting: 0, mended: 0, controlFailures: retrieval.failures };
   const facts = { ...reading, noted, retrieval, evidence };
   const { absent, mended } = await sortOutside(parts, sweep, facts);
-  const planned = { ...facts, ...(await planFor(parts, sweep, { ...facts, absent })) };
+  const planned = { ...facts, ...(await planFor(parts, sweep, facts, absent)) };
   await note(parts, sweep, planned);
   for (const absence of planned.plan.note) noted.set(absence.id, absence);
   const { deleted, controlFailures } = await prove(parts, sweep, planned);
@@ -71,7 +71,7 @@ interface KnownAbsences extends CompleteReading {
   readonly evidence: AbsenceEvidence;
 }
 
-interface Plan {
+interface PlannedAbsences extends KnownAbsences {
   readonly plan: DeletionPlan;
   readonly hold: HoldClock | null;
 }
@@ -85,41 +85,30 @@ async function sortOutside(
   const ids = noted.keys();
   if (evidence.isCertified && verdict.certified)
     return repairStrays(parts, sweep, { certificate: verdict, ids: outside, noted: ids });
-  const { session } = parts;
-  const live = await countLive(session, sweep.kind.name);
-  const rows = await findAbsent(session, { kind: sweep.kind.name, evidence, noted: ids, live });
-  return { absent: await withoutStrays(session, sweep, { rows, lastShown: evidence.lastShown }), mended: 0 };
+  const rows = await findAbsent(parts.session, sweep.kind.name, evidence, ids);
+  return { absent: await withoutStrays(parts.session, sweep, rows, evidence.lastShown), mended: 0 };
 }
 
 /** Collects the proof that absent records are gone: from the list, or by retrieving them. */
 async function prove(
   parts: PullParts,
   sweep: Sweep,
-  { plan, hold, retrieval: { path, failures }, noted, rules, evidence }: KnownAbsences & Plan,
+  { plan, hold, retrieval: { path, failures }, noted, rules, evidence }: PlannedAbsences,
 ): Promise<Pick<Concluded, 'deleted' | 'controlFailures'>> {
-  const missed = await tombstoneRecords(parts, sweep, { ids: plan.tombstones, proof: 'list' });
+  let deleted = await tombstoneRecords(parts, sweep, plan.tombstones, 'list');
   const asking = path && { ...path, noted, rules };
-  const asked =
-    asking && plan.ask.length > 0
-      ? await proveByAsking(parts, sweep, { ...asking, ids: plan.ask })
-      : NOT_ASKED;
+  const rounds: (boolean | null)[] = [];
+  if (asking && plan.ask.length > 0) {
+    const asked = await proveByAsking(parts, sweep, { ...asking, ids: plan.ask });
+    deleted += asked.deleted;
+    rounds.push(asked.isSound);
+  }
   const held = { hold, ids: plan.held.ids, asking, rules, isCertified: evidence.isCertified };
-  const rounds = [asked.isSound, await releaseOverdue(parts, sweep, held)];
-  return {
-    deleted: missed + asked.deleted,
-    controlFailures: failuresAfter(failures, { rounds, isStopped: parts.signal?.aborted === true }),
-  };
-}
-
-const NOT_ASKED = { deleted: 0, isSound: null };
-
-/** A sweep that missed some control counts as failed; one that retrieved nothing, or was stopped meanwhile, does not count. */
-function failuresAfter(
-  failures: number,
-  { rounds, isStopped }: { readonly rounds: readonly (boolean | null)[]; readonly isStopped: boolean },
-): number {
-  if (rounds.includes(false)) return isStopped ? failures : failures + 1;
-  return rounds.includes(true) ? 0 : failures;
+  rounds.push(await releaseOverdue(parts, sweep, held));
+  // A sweep that missed some control counts as failed; one that retrieved nothing, or was stopped meanwhile, does not count.
+  const failed = parts.signal?.aborted ? failures : failures + 1;
+  if (rounds.includes(false)) return { deleted, controlFailures: failed };
+  return { deleted, controlFailures: rounds.includes(true) ? 0 : failures };
 }
 
 /**
@@ -134,14 +123,11 @@ function evidenceOf(
   const { verdict, unseenSince } = list;
   const before = isUsable && !tally.hasHoles() ? lease.lastCompleteSweep : null;
   const { rows } = tally.counts();
-  if (verdict.certified && isAsNewAs(before, verdict)) return byCertificate(verdict, rows);
+  const isNewEnough = verdict.certified && (before === null || (verdict.point.sweep ?? -1) >= before);
+  if (isNewEnough) return byCertificate(verdict, rows);
   if (before === null && noted.size === 0) return null;
   const unseen = unseenSince(before ?? 0);
   return bySweeps({ unseen, sweep: began ?? 0, before, noted, isEmpty: rows === 0 });
-}
-
-function isAsNewAs(sweep: number | null, { point }: Certificate): boolean {
-  return sweep === null || (point.sweep !== null && point.sweep >= sweep);
 }
 
 const NOTED_TOGETHER = 500;
@@ -150,14 +136,13 @@ const NOTED_TOGETHER = 500;
 async function note(
   parts: PullParts,
   sweep: Sweep,
-  { plan, hold, evidence, list: { sentAt } }: KnownAbsences & Plan,
+  { plan, hold, evidence, list: { sentAt } }: PlannedAbsences,
 ): Promise<void> {
   const { kind, lease } = sweep;
-  const lastSeenAt = (id: string): string | null => {
-    const tick = evidence.lastShown(id);
-    return tick === null ? null : sentAt(tick);
-  };
-  const absences = plan.note.map((absence) => ({ ...absence, lastSeenAt: lastSeenAt(absence.id) }));
+  const absences = plan.note.map((absence) => {
+    const tick = evidence.lastShown(absence.id);
+    return { ...absence, lastSeenAt: tick === null ? null : sentAt(tick) };
+  });
   const changes = Math.max(absences.length, plan.forget.length, hold === lease.hold ? 0 : 1);
   const isLarger = hold !== null && hold.records > (lease.hold?.records ?? 0);
   for (let from = 0; from < changes; from += NOTED_TOGETHER) {
@@ -174,15 +159,9 @@ async function note(
 async function planFor(
   { session, clock }: PullParts,
   { kind, knownRows, lease }: Sweep,
-  {
-    evidence,
-    list,
-    noted,
-    absent,
-    retrieval,
-    rules,
-  }: KnownAbsences & { readonly absent: readonly AbsentRow[] },
-): Promise<Plan> {
+  { evidence, list, noted, retrieval, rules }: KnownAbsences,
+  absent: readonly AbsentRow[],
+) {
   // Counting reads an index of the whole table; so few are never held for their number.
   const live = absent.length <= rules.holdAbove.rows ? 0 : await countLive(session, kind.name);
   const now = clock.now();
@@ -204,7 +183,7 @@ async function planFor(
     },
     rules,
   );
-  return { plan, hold: holdAfter({ before: lease.hold, held: plan.held, mayBeCutOff: isCutOff, now }) };
+  return { plan, hold: holdAfter(lease.hold, plan.held, isCutOff, now) };
 }
 
 /** A round number of rows, the same as before, and no total: the sign of a silent limit. */

@@ -31,30 +31,23 @@ export async function proveByAsking(
 ): Promise<{ deleted: number; isSound: boolean }> {
   let deleted = 0;
   for (let from = 0; from < asking.ids.length; from += ASKED_TOGETHER) {
-    const first = await askOnce(parts, sweep, {
-      ...asking,
-      ids: asking.ids.slice(from, from + ASKED_TOGETHER),
-    });
+    const some = asking.ids.slice(from, from + ASKED_TOGETHER);
+    const first = await askOnce(parts, sweep, { ...asking, ids: some });
     if (!first.isSound) return { deleted, isSound: false };
     const again = first.newlyGone.filter((absence) => isProvenGone(absence, parts.clock.now(), asking.rules));
-    const second =
-      again.length === 0 ? null : await askOnce(parts, sweep, { ...asking, ids: again.map(({ id }) => id) });
-    deleted += first.deleted + (second?.deleted ?? 0);
+    deleted += first.deleted;
+    if (again.length === 0) continue;
+    deleted += (await askOnce(parts, sweep, { ...asking, ids: again.map(({ id }) => id) })).deleted;
   }
   return { deleted, isSound: true };
 }
 
-interface AskedOnce {
-  readonly deleted: number;
-  /** Records that were gone, for the first time or too soon after it: no proof yet. */
-  readonly newlyGone: readonly Absence[];
-  /** Records that were there. */
-  readonly unlisted: readonly Absence[];
-  readonly isSound: boolean;
-}
-
-/** Retrieves absent records once, notes the answers, and marks the records that are proven gone. */
-async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): Promise<AskedOnce> {
+/**
+ * Retrieves absent records once, notes the answers, and marks the records that are proven gone.
+ *
+ * @returns Also `newlyGone`, those gone for the first time or too soon after it, and `unlisted`, those that are there.
+ */
+async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking) {
   const { noted, rules } = asking;
   const { gone, there, isSound } = await askForAbsent(parts, { ...asking, ticks: sweep.ticks });
   const now = parts.clock.now();
@@ -64,19 +57,18 @@ async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking): Promise<
   );
   const newlyGone = of(gone)
     .filter((absence) => !proven.includes(absence))
-    .map((absence): Absence => ({ ...absence, state: stateOnceGone(absence), firstGoneAt: now }));
+    .map(({ state, ...absence }): Absence => {
+      const stateNow = state === 'unlisted' ? 'suspected' : state;
+      return { ...absence, state: stateNow, firstGoneAt: now };
+    });
   const unlisted = of(there).map((absence): Absence => ({ ...absence, state: 'unlisted', firstGoneAt: now }));
   for (const absence of [...newlyGone, ...unlisted]) noted.set(absence.id, absence);
   const seen = [...newlyGone, ...unlisted].map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
   await underLease(parts, sweep, (tx) => saveAbsences(tx, sweep.kind.name, seen));
-  const deleted = await tombstoneRecords(parts, sweep, {
-    ids: proven.map(({ id }) => id),
-    proof: 'retrieve',
-  });
+  const ids = proven.map(({ id }) => id);
+  const deleted = await tombstoneRecords(parts, sweep, ids, 'retrieve');
   return { deleted, newlyGone, unlisted, isSound };
 }
-
-const stateOnceGone = ({ state }: Absence): Absence['state'] => (state === 'unlisted' ? 'suspected' : state);
 
 const ROWS_A_TRANSACTION = 500;
 
@@ -84,7 +76,8 @@ const ROWS_A_TRANSACTION = 500;
 export async function tombstoneRecords(
   parts: PullParts,
   sweep: Sweep,
-  { ids, proof }: { readonly ids: readonly string[]; readonly proof: 'retrieve' | 'list' },
+  ids: readonly string[],
+  proof: 'retrieve' | 'list',
 ): Promise<number> {
   const { kind, ticks, runId } = sweep;
   let deleted = 0;
@@ -102,31 +95,28 @@ export async function tombstoneRecords(
 /** Held records retrieved in each sweep, in turn: a hold of thousands must not cost thousands each time. */
 const HELD_ASKED = 20;
 
-interface HeldRecords {
-  readonly hold: HoldClock | null;
-  /** The records that were retrieved longest ago first. */
-  readonly ids: readonly string[];
-  /** How to retrieve them; null if only the list can show them. */
-  readonly asking: Omit<Asking, 'ids'> | null;
-  readonly rules: DeletionRules;
-  /** The list is known exactly. */
-  readonly isCertified: boolean;
-}
-
 /**
  * Ends a hold if the settings allow that: retrieves some of the held records, restarts the clock if one of them
  * exists, and releases all to their proof once they have been gone long enough.
  *
+ * @param held `ids`: those retrieved longest ago first; `asking`: how to retrieve them, null if only the list can show them.
  * @returns Whether the control was found before and after; null if none was retrieved.
  */
 export async function releaseOverdue(
   parts: PullParts,
   sweep: Sweep,
-  { hold, ids, asking, rules, isCertified }: HeldRecords,
+  held: {
+    readonly hold: HoldClock | null;
+    readonly ids: readonly string[];
+    readonly asking: Omit<Asking, 'ids'> | null;
+    readonly rules: DeletionRules;
+    readonly isCertified: boolean;
+  },
 ): Promise<boolean | null> {
+  const { hold, ids, asking, rules, isCertified } = held;
   if (hold === null || typeof rules.releaseHeldAfterHours !== 'number') return null;
   if (asking === null) {
-    if (isCertified) await releaseIfOverdue(parts, sweep, { hold, rules });
+    if (isCertified) await releaseIfOverdue(parts, sweep, hold, rules);
     return null;
   }
   const some = ids.slice(0, HELD_ASKED);
@@ -135,8 +125,7 @@ export async function releaseOverdue(
     const records = hold.records - unlisted.length;
     const clock = records === 0 ? null : { since: parts.clock.now(), records };
     await underLease(parts, sweep, (tx) => saveHold(tx, sweep.kind.name, clock));
-  } else if (isSound && newlyGone.length === some.length)
-    await releaseIfOverdue(parts, sweep, { hold, rules });
+  } else if (isSound && newlyGone.length === some.length) await releaseIfOverdue(parts, sweep, hold, rules);
   return isSound;
 }
 
@@ -144,7 +133,8 @@ export async function releaseOverdue(
 async function releaseIfOverdue(
   parts: PullParts,
   sweep: Sweep,
-  { hold, rules }: { readonly hold: HoldClock; readonly rules: DeletionRules },
+  hold: HoldClock,
+  rules: DeletionRules,
 ): Promise<void> {
   if (!isOverdue(hold, parts.clock.now(), rules)) return;
   const kind = sweep.kind.name;

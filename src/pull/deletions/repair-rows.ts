@@ -53,14 +53,11 @@ export async function repairStrays(parts: PullParts, sweep: Sweep, outside: Outs
   const { certificate } = outside;
   const lifted = await liftFalse(parts, sweep, outside);
   const rows = await liveRowsOf(parts.session, sweep.kind.name, [...outside.ids, ...lifted]);
-  const suspects = await straysAmong(parts.session, sweep, { rows, lastShown: certificate.lastShown });
+  const suspects = (await straysAmong(parts.session, sweep, rows, certificate.lastShown)).map(({ id }) => id);
   let marked = 0;
-  for (let from = 0; from < suspects.length; from += ROWS_A_TRANSACTION)
-    marked += await markStrays(parts, sweep, {
-      ids: suspects.slice(from, from + ROWS_A_TRANSACTION).map(({ id }) => id),
-      certificate,
-    });
-  const strays = new Set(suspects.map(({ id }) => id));
+  for (const ids of inChunks(suspects, ROWS_A_TRANSACTION))
+    marked += await markStrays(parts, sweep, ids, certificate);
+  const strays = new Set(suspects);
   const absent = rows
     .filter(({ id, response }) => !strays.has(id) && response < certificate.point.sent)
     .map(({ id, changedAt }) => ({
@@ -75,27 +72,24 @@ export async function repairStrays(parts: PullParts, sweep: Sweep, outside: Outs
 export async function withoutStrays(
   db: Queryable,
   sweep: Sweep,
-  { rows, lastShown }: { readonly rows: readonly FoundAbsent[]; readonly lastShown: Judging['lastShown'] },
+  rows: readonly FoundAbsent[],
+  lastShown: Certificate['lastShown'],
 ): Promise<readonly AbsentRow[]> {
-  const strays = new Set((await straysAmong(db, sweep, { rows, lastShown })).map(({ id }) => id));
+  const strays = new Set((await straysAmong(db, sweep, rows, lastShown)).map(({ id }) => id));
   return rows.filter(({ id }) => !strays.has(id));
 }
 
-interface Judging {
-  readonly rows: readonly Pick<LiveRow, 'id' | 'response'>[];
-  readonly lastShown: (id: string) => number | null;
-}
-
-async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Judging): Promise<Stray[]> {
-  const books = await readEvidence(
-    db,
-    sweep.kind.name,
-    rows.map(({ id }) => id),
-  );
+async function straysAmong(
+  db: Queryable,
+  { kind, lease: { knownFrom } }: Sweep,
+  rows: readonly Pick<LiveRow, 'id' | 'response'>[],
+  lastShown: Certificate['lastShown'],
+): Promise<Stray[]> {
+  const ids = rows.map(({ id }) => id);
+  const books = await readEvidence(db, kind.name, ids);
   return rows.flatMap(({ id, response }) => {
     const own = books.get(id);
     if (own === undefined) return [];
-    const { knownFrom } = sweep.lease;
     const isOfEarlierSource = knownFrom > 0 && response <= knownFrom; // Its sightings were forgotten with that source.
     const facts = factsOf(own, { wasShown: isOfEarlierSource || lastShown(id) !== null || own.isInOutbox });
     const is = judgeUnlisted(facts);
@@ -108,13 +102,14 @@ async function straysAmong(db: Queryable, sweep: Sweep, { rows, lastShown }: Jud
 async function markStrays(
   parts: PullParts,
   sweep: Sweep,
-  { ids, certificate }: { readonly ids: readonly string[]; readonly certificate: Certificate },
+  ids: readonly string[],
+  certificate: Certificate,
 ): Promise<number> {
   const { kind, ticks } = sweep;
   const response = ticks.next();
   return underLease(parts, sweep, async (tx, now) => {
     const rows = await liveRowsOf(tx, kind.name, ids);
-    const strays = await straysAmong(tx, sweep, { rows, lastShown: certificate.lastShown });
+    const strays = await straysAmong(tx, sweep, rows, certificate.lastShown);
     return (await tombstoneStrays(tx, kind.name, { strays, response, now })).length;
   });
 }
@@ -133,28 +128,22 @@ async function liftFalse(
   return underLease(parts, sweep, async (tx, now) => {
     const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
     const dead = await readDead(tx, kind.name, candidates);
-    const books = await readEvidence(
-      tx,
-      kind.name,
-      dead.map(({ id }) => id),
-    );
-    const ids = dead.flatMap(({ id, deletedAt }) => {
+    const deadIds = dead.map(({ id }) => id);
+    const books = await readEvidence(tx, kind.name, deadIds);
+    const isFalse = ({ id, deletedAt }: (typeof dead)[number]): boolean => {
       const own = books.get(id);
       const mayBeForgotten = forgottenBefore !== null && deletedAt < forgottenBefore;
-      const isFalse = own !== undefined && isFalseTombstone(factsOf(own, { wasShown: true, mayBeForgotten }));
-      return isFalse ? [id] : [];
-    });
+      return own !== undefined && isFalseTombstone(factsOf(own, { wasShown: true, mayBeForgotten }));
+    };
+    const ids = dead.filter(isFalse).map(({ id }) => id);
     await liftTombstones(tx, kind.name, { ids, now });
     return ids;
   });
 }
 
 /**
- * Restores the elements of nested arrays where another program has added or removed some, without an event.
- *
- * A stop leaves the tables noted as written to: the next sweep compares them from the start.
- *
- * Costs one scan of an index, until such a table is found: then the elements of all live rows are compared with `_raw`.
+ * Restores the elements of nested arrays where another program has added or removed some, without an event: where such a table
+ * is found, those of all live rows are compared with `_raw`. After a stop the next sweep compares them from the start.
  *
  * @returns The number of records whose elements were repaired.
  */
@@ -165,7 +154,7 @@ export async function repairElements(parts: PullParts, sweep: Sweep): Promise<nu
   let mended = 0;
   for await (const text of liveIds(parts.session, kind.name))
     for (const ids of inChunks(text === '' ? [] : text.split(','), ROWS_A_TRANSACTION)) {
-      mended += await underLease(parts, sweep, (tx, now) => mendElements(tx, kind, { ids, now }));
+      mended += await underLease(parts, sweep, (tx, now) => mendElements(tx, kind, ids, now));
       if (parts.signal?.aborted) return mended;
     }
   return underLease(parts, sweep, async (tx, now) => {
@@ -177,11 +166,7 @@ export async function repairElements(parts: PullParts, sweep: Sweep): Promise<nu
 }
 
 /** Writes the elements of rows anew where they differ from `_raw`; its issues stay as they are, because it has not changed. */
-async function mendElements(
-  tx: Transaction,
-  kind: Kind,
-  { ids, now }: { readonly ids: readonly string[]; readonly now: Date },
-): Promise<number> {
+async function mendElements(tx: Transaction, kind: Kind, ids: readonly string[], now: Date): Promise<number> {
   const rows = [...(await readStored(tx, kind, ids))].filter(([, { raw }]) => isRecord(raw));
   const records = rows.map(([id, { raw }]) => ({ id, record: parseObject(raw) }));
   const altered = await findAlteredElements(tx, kind, records);

@@ -39,13 +39,11 @@ export function countChanges(history: ChangeHistory, changes: readonly CountedCh
   return { ...history, created, updated };
 }
 
-interface Counted {
-  readonly list: WatchedList;
-  readonly history: ChangeHistory;
-}
-
 /** Estimates rates: little evidence is drawn towards the mean of all lists, half an event of it. */
-export function ratesOf(lists: readonly Counted[], nowMs: number): ReadonlyMap<string, ChangeRates> {
+export function ratesOf(
+  lists: readonly { readonly list: WatchedList; readonly history: ChangeHistory }[],
+  nowMs: number,
+): ReadonlyMap<string, ChangeRates> {
   const counts = lists.map(({ list, history }) => ({
     kind: list.kind,
     created: history.created,
@@ -60,15 +58,12 @@ export function ratesOf(lists: readonly Counted[], nowMs: number): ReadonlyMap<s
   const rate = (count: number, minutes: number, mean: number): number =>
     (count + 0.5) / (minutes + 0.5 / mean);
   const near = (value: number): number => Math.min(ofPage * MOST_APART, Math.max(ofPage / MOST_APART, value));
-  return new Map(
-    counts.map(({ kind, created, minutes, updates }) => [
-      kind,
-      {
-        created: rate(created, minutes, ofList),
-        ofPages: updates.map((count) => near(rate(count, minutes, ofPage))),
-      },
-    ]),
-  );
+  const rates = new Map<string, ChangeRates>();
+  for (const { kind, created, minutes, updates } of counts) {
+    const ofPages = updates.map((count) => near(rate(count, minutes, ofPage)));
+    rates.set(kind, { created: rate(created, minutes, ofList), ofPages });
+  }
+  return rates;
 }
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);

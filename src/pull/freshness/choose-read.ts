@@ -23,10 +23,6 @@ export interface NextRead {
   readonly why: 'search' | 'look';
 }
 
-interface Candidate extends NextRead {
-  readonly worth: number;
-}
-
 const MINUTE_MS = 60_000;
 /** Rows that went may hide in a total those that came: the page of new records is also looked at by itself, so much. */
 const HIDDEN = 0.1;
@@ -48,24 +44,23 @@ export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextR
     all.created += created;
     for (const rate of ofPages) all.updated += rate;
   }
-  let best: Candidate | null = null;
+  let best: (NextRead & { readonly worth: number }) | null = null;
   for (const readable of lists) {
     const ofList = rates.get(readable.list.kind);
     if (!readable.isFree || ofList === undefined) continue;
-    for (const candidate of candidatesOf(readable, { rates: ofList, all, nowMs }))
+    for (const candidate of candidatesOf(readable, ofList, all, nowMs))
       if (best === null || candidate.worth > best.worth) best = candidate;
   }
   return best === null ? null : { kind: best.kind, page: best.page, why: best.why };
 }
 
-interface Weighing {
-  readonly rates: ChangeRates;
-  /** The rates of all lists together. */
-  readonly all: { readonly created: number; readonly updated: number };
-  readonly nowMs: number;
-}
-
-function candidatesOf(readable: ReadableList, { rates, all, nowMs }: Weighing): Candidate[] {
+/** @param all The rates of all lists together. */
+function candidatesOf(
+  readable: ReadableList,
+  rates: ChangeRates,
+  all: { readonly created: number; readonly updated: number },
+  nowMs: number,
+) {
   const { list, isAwaited, nextSweepMs } = readable;
   const { kind } = list;
   const horizon = Math.min(HORIZON_MS, Math.max(0, (nextSweepMs ?? Infinity) - nowMs)) / MINUTE_MS;
@@ -80,25 +75,16 @@ function candidatesOf(readable: ReadableList, { rates, all, nowMs }: Weighing): 
     ((rates.ofPages[page - 1] ?? 0) / all.updated) * sooner(list.readMs.get(page) ?? 0);
   const place = pageOfNew(list);
   const tells = tellsOf(list, place, news);
-  const candidates = rates.ofPages.map((_, index): Candidate => ({
-    kind,
-    page: index + 1,
-    why: 'look',
-    worth: changes(index + 1) + tells(index + 1),
-  }));
-  const { gap } = list;
+  const candidate = (why: NextRead['why'], page: number, worth: number) => ({ kind, page, why, worth });
+  const candidates = rates.ofPages.map((_, index) =>
+    candidate('look', index + 1, changes(index + 1) + tells(index + 1)),
+  );
+  const { gap, risen } = list;
   if (gap !== null) {
     const page = Math.floor((gap.after + gap.before) / 2);
     const requests = 1 + Math.log2(gap.before - gap.after);
-    candidates.push({
-      kind,
-      page,
-      why: 'search',
-      worth: known(Math.max(1, list.risen)) / requests + changes(page),
-    });
-  }
-  if (place !== null && list.risen > 0 && gap === null)
-    candidates.push({ kind, page: place, why: 'search', worth: known(list.risen) });
+    candidates.push(candidate('search', page, known(Math.max(1, risen)) / requests + changes(page)));
+  } else if (place !== null && risen > 0) candidates.push(candidate('search', place, known(risen)));
   return candidates;
 }
 

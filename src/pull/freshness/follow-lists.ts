@@ -72,22 +72,16 @@ export function followLists({ kinds, owner, sweepsOf }: Following): ListsNow {
   };
 }
 
-interface Events {
-  /** Those of the time that rates are taken from, and those of them that are new. */
-  readonly recent: readonly CountedChange[];
-  readonly fresh: readonly CountedChange[];
-}
-
 /** Creates what reads the change events that have come since the last call, and gives those of a kind. */
-function createEventReader(): (db: Queryable, now: Date) => Promise<(kind: string) => Events> {
+function createEventReader() {
   let seq = 0;
   let recent: NotedChange[] = [];
-  return async (db, now) => {
+  return async (db: Queryable, now: Date) => {
     const fresh = await readChangesSince(db, seq, MOST_ROWS);
     seq = fresh.at(-1)?.seq ?? seq;
     const from = instantText(new Date(now.getTime() - HISTORY_MS));
     if (fresh.length > 0) recent = [...recent, ...fresh].filter(({ observedAt }) => observedAt >= from);
-    return (kind) => ({ recent: changesOf(kind, recent), fresh: changesOf(kind, fresh) });
+    return (kind: string) => ({ recent: changesOf(kind, recent), fresh: changesOf(kind, fresh) });
   };
 }
 
@@ -101,7 +95,8 @@ function changesOf(kind: string, notes: readonly NotedChange[]): CountedChange[]
 interface Beginning {
   readonly order: WatchedList['order'];
   readonly standing: WatchedKind;
-  readonly events: Events;
+  /** Those of the time that rates are taken from, and those of them that are new. */
+  readonly events: { readonly recent: readonly CountedChange[]; readonly fresh: readonly CountedChange[] };
   readonly now: Date;
 }
 
@@ -130,10 +125,8 @@ async function begin(db: Queryable, start: Beginning, before: Followed | null): 
   const pages = withoutRepeats(responses).map(readingOf);
   const list = watchList({ kind, order, total, found, hidden: 0 }, pages, pageSize);
   const excess = (total ?? list.ids.length) - list.ids.length;
-  const sinceMs = Math.max(
-    now.getTime() - HISTORY_MS,
-    baselineAt === null ? 0 : instantOf(baselineAt).getTime(),
-  );
+  const baselineMs = baselineAt === null ? 0 : instantOf(baselineAt).getTime();
+  const sinceMs = Math.max(now.getTime() - HISTORY_MS, baselineMs);
   return {
     sweep,
     tick: Math.max(sweep, ...responses.map(({ answered }) => answered)),

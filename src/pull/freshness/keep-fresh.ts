@@ -21,15 +21,16 @@ export interface FreshnessRules extends Pick<Following, 'sweepsOf'> {
   readonly rules: ReadingRules;
 }
 
-type Parts = Omit<PullParts, 'onProgress' | 'signal'>;
-
 const LOOK_MS = 250;
 
 /**
  * Reads pages between sweeps, on a budget that all processes share, until it is stopped: a request under way is then aborted, and
  * nothing of it lands. Returns the function that stops it.
  */
-export function startKeepingFresh(parts: Parts, rules: FreshnessRules): () => Promise<void> {
+export function startKeepingFresh(
+  parts: Omit<PullParts, 'onProgress' | 'signal'>,
+  rules: FreshnessRules,
+): () => Promise<void> {
   const { clock, logger } = parts;
   const stop = new AbortController();
   const faults = createFaultLog({ clock, logger, isTold: isAway });
@@ -46,17 +47,12 @@ interface Keeping {
   readonly rules: FreshnessRules;
   readonly listsNow: ListsNow;
   readonly readBetween: ReadBetween;
-  readonly thin: () => Promise<void>;
+  /** When old notes of rewritten rows were removed last. */
+  thinnedMs: number;
   /** Lists that are left alone until an instant, because they could not be read. */
-  readonly rests: Map<string, Rest>;
+  readonly rests: Map<string, { readonly untilMs: number; readonly failures: number }>;
   /** When pages could not be read, by list and page: others are read first. */
   readonly unread: Map<string, Map<number, number>>;
-}
-
-interface Rest {
-  readonly untilMs: number;
-  /** Readings that failed in a row. */
-  readonly failures: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -72,7 +68,7 @@ export function createFreshnessTask(parts: PullParts, rules: FreshnessRules): ()
     rules,
     listsNow: followLists({ ...rules, owner }),
     readBetween: createBetweenReader(parts, rules),
-    thin: createThinning(parts),
+    thinnedMs: -Infinity,
     rests: new Map(),
     unread: new Map(),
   };
@@ -86,27 +82,25 @@ export function createFreshnessTask(parts: PullParts, rules: FreshnessRules): ()
   };
 }
 
-/** Once an hour, removes old notes of rewritten rows. */
-function createThinning({ session, clock }: PullParts): () => Promise<void> {
-  let thinnedMs = -Infinity;
-  return async () => {
-    if (clock.monotonicMs() - thinnedMs < HOUR_MS) return;
-    thinnedMs = clock.monotonicMs();
-    await thinDirtyRows(session);
-  };
-}
-
 /** Spends one token on the page that is worth most; where no request is made, it goes back. Returns the milliseconds to wait. */
 async function step(keeping: Keeping): Promise<number> {
   const waitMs = await takeRequest(keeping);
   if (waitMs > 0) return waitMs;
   const token = { isSpent: false };
   try {
-    await keeping.thin();
+    await thin(keeping);
     return await readNext(keeping, token);
   } finally {
     if (!token.isSpent) await changeShared(keeping, (shared) => ({ ...shared, tokens: shared.tokens + 1 }));
   }
+}
+
+/** Once an hour, removes old notes of rewritten rows. */
+async function thin(keeping: Keeping): Promise<void> {
+  const { clock, session } = keeping.parts;
+  if (clock.monotonicMs() - keeping.thinnedMs < HOUR_MS) return;
+  keeping.thinnedMs = clock.monotonicMs();
+  await thinDirtyRows(session);
 }
 
 /** Takes a token from the shared budget. Returns the milliseconds until there is one; 0 = it is taken. */
@@ -172,6 +166,7 @@ async function rest(
   const pauseMs = MINUTE_MS * 2 ** Math.min(failures - 1, MOST_DOUBLED);
   rests.set(kind, { untilMs: nowMs + Math.max(pauseMs, end.waitMs ?? 0), failures });
   if (!end.isRefused && end.waitMs === null) return;
-  const hold = { perMinute: rules.requestsPerMinute, nowMs, waitMs: end.waitMs ?? MINUTE_MS };
-  await changeShared(keeping, (shared) => holdTokens(shared, hold));
+  await changeShared(keeping, (shared) =>
+    holdTokens(shared, rules.requestsPerMinute, nowMs, end.waitMs ?? MINUTE_MS),
+  );
 }

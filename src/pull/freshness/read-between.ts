@@ -6,7 +6,6 @@ import { decoderOf } from '../../mirror/tables/kind-table.ts';
 import { LeaseError, OtherSourceError } from '../../db/session/errors.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { landPages } from '../land/land-pages.ts';
-import type { Landing } from '../land/land-pages.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { beginPage } from '../sweep/begin-sweep.ts';
 import type { PageRequest } from '../sweep/begin-sweep.ts';
@@ -42,7 +41,10 @@ export type BetweenEnd =
  *
  * The reader throws {OtherSourceError} if the mirror holds the data of another base URL, {MirrorError} if the database fails.
  */
-export function createBetweenReader(parts: PullParts, { baseUrl, rules }: BetweenRules): ReadBetween {
+export function createBetweenReader(
+  parts: PullParts,
+  { baseUrl, rules }: { readonly baseUrl: string; readonly rules: ReadingRules },
+): ReadBetween {
   const { session, owner, clock } = parts;
   let isConfirmed = false; // The company of the token: it is asked for once, not for every page that does not name it.
   return async (request) => {
@@ -60,11 +62,6 @@ export function createBetweenReader(parts: PullParts, { baseUrl, rules }: Betwee
     }
     return end;
   };
-}
-
-interface BetweenRules {
-  readonly baseUrl: string;
-  readonly rules: ReadingRules;
 }
 
 async function readPage(
@@ -85,21 +82,16 @@ async function readPage(
   try {
     const pages = source.pages(kind, { from: page, to: page }, options);
     for await (const response of requireTenant(pages, { parts, kind, claim, tenants })) {
-      const landings = await landPages(session, reading, { responses: [response], now: clock.now() });
-      if (landings.some(hasNewRows))
-        await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));
-      return { is: 'landed', found: landings.reduce((sum, landing) => sum + newsOf(landing), 0) };
+      const landings = await landPages(session, reading, [response], clock.now());
+      const appeared = landings.flatMap(({ created, restored }) => [...created, ...restored]).length;
+      if (appeared > 0) await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));
+      return { is: 'landed', found: appeared + landings.flatMap(({ changed }) => changed).length };
     }
     return { is: 'failed', reason: 'page_repeated', isRefused: false, waitMs: null };
   } catch (error) {
     return endOf(error);
   }
 }
-
-const hasNewRows = ({ created, restored }: Landing): boolean => created.length + restored.length > 0;
-
-const newsOf = ({ created, changed, restored }: Landing): number =>
-  created.length + changed.length + restored.length;
 
 /** A single page that shows no known record need not be another company's: the next sweep decides. */
 function endOf(error: unknown): BetweenEnd {

@@ -38,11 +38,9 @@ export function untilToken(bucket: TokenBucket, perMinute: number, nowMs: number
 /** Gives no token for so long, as the service has asked for fewer requests. */
 export function holdTokens(
   bucket: TokenBucket,
-  {
-    perMinute,
-    nowMs,
-    waitMs,
-  }: { readonly perMinute: number; readonly nowMs: number; readonly waitMs: number },
+  perMinute: number,
+  nowMs: number,
+  waitMs: number,
 ): TokenBucket {
   const { tokens, atMs } = refill(bucket, perMinute, nowMs);
   return { atMs, tokens: Math.min(tokens, 0) - (waitMs / MINUTE_MS) * perMinute };

@@ -21,12 +21,7 @@ export interface WatchedList {
   /** Where rows are searched for; null = nowhere. */
   readonly gap: RowGap | null;
   /** New records that readings have found on the page that is expected to have them, and on others. */
-  readonly found: FoundNew;
-}
-
-interface FoundNew {
-  readonly expected: number;
-  readonly elsewhere: number;
+  readonly found: { readonly expected: number; readonly elsewhere: number };
 }
 
 /** Rows came or went between two pages: the rows of each stand so many places behind those in `ids`. */
@@ -47,15 +42,13 @@ export interface PageReading {
   readonly atMs: number;
 }
 
-type ListStart = Pick<WatchedList, 'kind' | 'order' | 'total' | 'hidden' | 'found'>;
-
 /**
  * Begins to watch a list from the pages of its last complete sweep on, each once.
  *
  * @param pageSize The size of a page that `meta` has named; null = none.
  */
 export function watchList(
-  start: ListStart,
+  start: Pick<WatchedList, 'kind' | 'order' | 'total' | 'hidden' | 'found'>,
   pages: readonly PageReading[],
   pageSize: number | null,
 ): WatchedList {
@@ -100,21 +93,16 @@ export function observePage(list: WatchedList, reading: PageReading): WatchedLis
   const told = { ...read, total, totalMs: Math.max(atMs, list.totalMs), risen };
   const { list: placed, shift, news } = placePage(told, reading);
   const left = { ...placed, risen: Math.max(0, risen - news) };
-  if (left.gap !== null && placed.ids === list.ids) return searchOn(left, left.gap, { page, shift });
+  if (left.gap !== null && placed.ids === list.ids) return searchOn(left, left.gap, page, shift);
   const place = pageOfNew(told);
   return place === null || place === page || left.gap !== null ? searchAnew(left) : left;
 }
 
-interface PlacedPage {
-  readonly list: WatchedList;
-  /** How many places behind those in `ids` the rows of the page stand; null = none of them was known. */
-  readonly shift: number | null;
-  /** Records that the list was not known to have. */
-  readonly news: number;
-}
-
-/** Puts the records of a page where it shows them: what stood between them, and is not shown, has gone. */
-function placePage(list: WatchedList, { page, ids }: PageReading): PlacedPage {
+/**
+ * Puts the records of a page where it shows them: what stood between them, and is not shown, has gone. Gives how many places
+ * behind those in `ids` its rows stand (`shift`; null = none was known), and how many records the list was not known to have.
+ */
+function placePage(list: WatchedList, { page, ids }: PageReading) {
   const offset = page === 1 ? 0 : (page - 1) * list.stride;
   const known = placesInOrder(list, ids, offset);
   const [start = Math.min(offset, list.ids.length)] = known;
@@ -126,11 +114,8 @@ function placePage(list: WatchedList, { page, ids }: PageReading): PlacedPage {
   if (isAsBefore) return { list, shift, news: 0 };
   const placed = [...before, ...ids, ...list.ids.slice(end).filter((id) => !shown.has(id))];
   const news = ids.filter((id) => !list.places.has(id)).length;
-  return {
-    list: { ...list, ids: placed, places: placesOf(placed), found: countNew(list, page, news) },
-    shift,
-    news,
-  };
+  const found = countNew(list, page, news);
+  return { list: { ...list, ids: placed, places: placesOf(placed), found }, shift, news };
 }
 
 /** The places of the known records of a page, without those that have moved from elsewhere; the first is the lowest. */
@@ -147,7 +132,7 @@ function placesInOrder({ places, stride }: WatchedList, ids: readonly string[], 
     .sort((a, b) => a - b);
 }
 
-function countNew(list: WatchedList, page: number, news: number): FoundNew {
+function countNew(list: WatchedList, page: number, news: number): WatchedList['found'] {
   const { expected, elsewhere } = list.found;
   if (pageCount(list) === 1) return list.found;
   return page === pageOfNew({ ...list, found: { expected: 0, elsewhere: 0 } })
@@ -167,8 +152,7 @@ function searchAnew(list: WatchedList): WatchedList {
 }
 
 /** Halves the gap by a page whose rows have shifted so far: rows came or went before it, or after it. */
-function searchOn(list: WatchedList, gap: RowGap, read: { page: number; shift: number | null }): WatchedList {
-  const { page, shift } = read;
+function searchOn(list: WatchedList, gap: RowGap, page: number, shift: number | null): WatchedList {
   const pages = pageCount(list);
   const hasMoved = gap.before > pages && gap.shiftBefore !== (list.total ?? 0) - list.ids.length;
   if (hasMoved || Math.min(gap.before, pages + 1) <= gap.after) return searchAnew(list);

@@ -1,7 +1,7 @@
 import { judgeListed } from '../../diff/plan-repairs.ts';
 import type { RecordFacts } from '../../diff/plan-repairs.ts';
 import type { Incoming } from '../../diff/judge-page.ts';
-import { isObject, parseJson, parseObject } from '../../lib/json/json.ts';
+import { isObject, parseObject, tryParse } from '../../lib/json/json.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
 import type { RecordEvidence } from '../../mirror/records/record-facts.ts';
@@ -22,11 +22,6 @@ interface Recalled {
   readonly replacesRow?: true;
 }
 
-interface Doubtful {
-  readonly records: readonly Incoming[];
-  readonly rows: ReadonlyMap<string, StoredRow>;
-}
-
 /**
  * Asks the event log about records whose row is missing, is a tombstone or has no content: is the record new, or was
  * the row altered? The content of a missing row comes from its last event.
@@ -34,7 +29,8 @@ interface Doubtful {
 export async function recallRows(
   tx: Transaction,
   sweep: Sweep,
-  { records, rows }: Doubtful,
+  records: readonly Incoming[],
+  rows: ReadonlyMap<string, StoredRow>,
 ): Promise<ReadonlyMap<string, Recalled>> {
   const ids = records.map(({ id }) => id);
   const books = await readEvidence(tx, sweep.kind.name, ids);
@@ -58,20 +54,14 @@ interface Known {
 }
 
 function recall(sweep: Sweep, known: Known): Recalled {
-  const { row } = known;
-  if (row === undefined) return recallMissing(sweep, known);
-  if (!row.isDeleted) return returned(sweep, known, 'its content was no record');
-  const is = judgeListed('tombstone', factsOfKnown(known));
-  if (is === 'created') return { stored: undefined, replacesRow: true };
-  return is === 'returned' ? returned(sweep, known, 'its row was marked as deleted') : { stored: row };
-}
-
-function recallMissing(sweep: Sweep, known: Known): Recalled {
-  const is = judgeListed('none', factsOfKnown(known));
-  if (is === 'created') return { stored: undefined };
-  if (is === 'returned') return returned(sweep, known, 'its row was missing');
-  const raw = known.own.lastEvent?.after ?? known.record.raw;
-  return { stored: { ...lost(sweep, known), raw, isDeleted: true } };
+  const { record, row, own } = known;
+  if (row?.isDeleted === false) return returned(sweep, known, 'its content was no record');
+  const is = judgeListed(row === undefined ? 'none' : 'tombstone', factsOfKnown(known));
+  if (is === 'created') return { stored: undefined, ...(row && { replacesRow: true }) };
+  if (is === 'returned')
+    return returned(sweep, known, row ? 'its row was marked as deleted' : 'its row was missing');
+  const raw = own.lastEvent?.after ?? record.raw;
+  return { stored: row ?? { ...lost(sweep, known), raw, isDeleted: true } };
 }
 
 function factsOfKnown({ row, own, seen, forgottenBefore }: Known): RecordFacts {
@@ -92,29 +82,19 @@ function returned(sweep: Sweep, known: Known, repair: string): Recalled {
   return { stored: { ...stored, raw, isDeleted: false, deletedAt: null }, repair };
 }
 
-function lost(sweep: Sweep, known: Known): Omit<StoredRow, 'raw' | 'isDeleted'> {
-  const firstSeenAt = earliestOf(sweep, known);
-  const changedAt = known.own.lastEvent?.observedAt ?? firstSeenAt;
-  return { response: 0, firstSeenAt, changedAt, deletedAt: null, listed: known.seen?.listed ?? null };
-}
-
-/** The earliest instant at which the mirror has the record. */
-function earliestOf({ lease }: Sweep, { own, seen, forgottenBefore }: Known): string | null {
-  const { firstEvent } = own;
+function lost({ lease }: Sweep, { own, seen, forgottenBefore }: Known): Omit<StoredRow, 'raw' | 'isDeleted'> {
+  const { firstEvent, lastEvent } = own;
   // A row without any event dates from before the baseline, unless events were removed.
   const isOfBaseline = firstEvent?.change !== 'created' && forgottenBefore === null;
   const instants = [firstEvent?.observedAt, seen?.seenAt, isOfBaseline ? lease.baselineAt : null];
-  return instants.filter((at) => typeof at === 'string').sort()[0] ?? null;
+  const firstSeenAt = instants.filter((at) => typeof at === 'string').sort()[0] ?? null;
+  const changedAt = lastEvent?.observedAt ?? firstSeenAt;
+  return { response: 0, firstSeenAt, changedAt, deletedAt: null, listed: seen?.listed ?? null };
 }
 
 /** Whether a row's content is a record: another writer may have put anything there. */
 export function isRecord(text: string): boolean {
-  try {
-    return isObject(parseJson(text));
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return false;
-    throw error;
-  }
+  return isObject(tryParse(text));
 }
 
 /** Finds unchanged records whose columns or elements differ from the decoding of their own content, so that they are rewritten. */
@@ -124,11 +104,8 @@ export async function findTampered(
   unchanged: readonly Judged[],
 ): Promise<ReadonlyMap<string, Judged>> {
   const names = filledColumns(kind, tx.dialect);
-  const held = await tx.rowsById(
-    kind.name,
-    names,
-    unchanged.map(({ id }) => id),
-  );
+  const ids = unchanged.map(({ id }) => id);
+  const held = await tx.rowsById(kind.name, names, ids);
   // The columns' own source is `_raw`: the record may spell the same values in another way.
   const stored = unchanged.flatMap(({ stored: row, ...judged }) =>
     row === undefined ? [] : [{ ...judged, stored: row, raw: row.raw, record: parseObject(row.raw) }],
@@ -142,13 +119,10 @@ export async function findTampered(
     const values = writtenRow(kind, tx.dialect, { values: decode(judged.record).values, own: [] });
     const differing = names.filter((_, at) => valueText(columns[at]) !== valueText(values[at]));
     const arrays = (elements.get(judged.id) ?? []).map(({ table }) => table.array);
-    const repair = [changed('columns', differing), changed('elements', arrays)].filter(
-      (text) => text !== null,
-    );
+    const repair = Object.entries({ columns: differing, elements: arrays })
+      .filter(([, changed]) => changed.length > 0)
+      .map(([what, changed]) => `${what} changed: ${changed.join(', ')}`);
     if (repair.length > 0) tampered.set(judged.id, { ...judged, repair: repair.join('; ') });
   }
   return tampered;
 }
-
-const changed = (what: string, names: readonly string[]): string | null =>
-  names.length === 0 ? null : `${what} changed: ${names.join(', ')}`;

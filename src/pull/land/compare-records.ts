@@ -26,35 +26,30 @@ export const isJudged = (compared: ComparedRecord): compared is Judged => compar
 export const mustBeWritten = ({ verdict, repair }: Judged): boolean =>
   verdict.is !== 'unchanged' || repair !== undefined;
 
-interface ToCompare {
-  readonly records: readonly Incoming[];
-  readonly answer: LandingAnswer;
-}
-
 /** Compares records with their rows. */
 export async function compareRecords(
   tx: Transaction,
   sweep: DraftedSweep,
-  { records: sent, answer }: ToCompare,
+  received: readonly Incoming[],
+  sent: number,
 ): Promise<ComparedRecord[]> {
   const { kind, state, comparesColumns } = sweep;
-  const ids = sent.map(({ id }) => id);
-  const rows = await sweep.rows.read(ids);
-  const records = sent.map((record) =>
+  const rows = await sweep.rows.read(received.map(({ id }) => id));
+  const records = received.map((record) =>
     isAsStored(record, rows.get(record.id)) ? record : compacted(record),
   );
   const doubtful = records.filter((record) => isDoubtful(sweep, record, rows.get(record.id)));
-  const recalled = doubtful.length > 0 ? await recallRows(tx, sweep, { records: doubtful, rows }) : null;
+  const recalled = doubtful.length > 0 ? await recallRows(tx, sweep, doubtful, rows) : null;
   const lagging = await readLagging(tx, sweep, rows);
   const judgeRecord = sweep.isListed ? judgeListed : judgeAsked;
-  const all = records.map((received): ComparedRecord => {
-    const row = rows.get(received.id);
-    if (isOvertaken(row, answer.sent) || state.sending.has(received.id) || lagging.has(received.id))
-      return { ...received, verdict: { is: 'overtaken' } };
-    const found = recalled?.get(received.id);
-    if (found === undefined) return judgeRecord(kind, row, received);
+  const all = records.map((record): ComparedRecord => {
+    const row = rows.get(record.id);
+    if (isOvertaken(row, sent) || state.sending.has(record.id) || lagging.has(record.id))
+      return { ...record, verdict: { is: 'overtaken' } };
+    const found = recalled?.get(record.id);
+    if (found === undefined) return judgeRecord(kind, row, record);
     const { stored, ...repair } = found;
-    return { ...judgeRecord(kind, stored, received), ...repair };
+    return { ...judgeRecord(kind, stored, record), ...repair };
   });
   if (!comparesColumns) return all;
   const unchanged = all.filter(isJudged).filter((judged) => !mustBeWritten(judged));

@@ -58,7 +58,11 @@ export async function* requireTenant(
     } else if (held.length > PAGES_HELD_BACK) break;
   }
   if (held.length === 0) return;
-  refuseUnknown(kind, held);
+  const shown = held.reduce((sum, response) => sum + idsOf(response.read()).length, 0);
+  if (shown > 0)
+    throw otherCompany(
+      `The list of ${kind.name} shows ${shown} ids, and this mirror knows none of them, though it has more than ${ROWS_THAT_IDENTIFY} live rows: it is another company's.`,
+    );
   await verifyTenant(parts, claim);
   yield* held; // An emptied list, or one whose records lost their ids, is a reading like any other.
 }
@@ -82,26 +86,18 @@ export async function* requireCompanies(
  */
 export async function verifyTenant(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
   if (claim.isNew || claim.isConfirmed) return;
-  if (!claim.isAsked) await readCompanyElsewhere(parts, claim);
-  refuseForeign(claim);
-}
-
-/** Reading elsewhere may have confirmed the claim. */
-function refuseForeign({ isConfirmed, refusal }: SourceClaim): void {
-  if (!isConfirmed && refusal !== null) throw refusal;
-}
-
-async function readCompanyElsewhere(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
-  for (const kind of LISTED_KINDS.filter(namesCompany).toSorted(shortestFirst)) {
-    const tenants = await readTenants(parts.session, kind, false);
-    if (!tenants.isLearning) claim.isConfirmed ||= await isOurs({ parts, kind, claim, tenants });
-    if (claim.isConfirmed) return;
+  if (!claim.isAsked) {
+    const isShort = ({ name }: Kind): number => Number(name === 'departments');
+    for (const kind of LISTED_KINDS.filter(namesCompany).toSorted((a, b) => isShort(b) - isShort(a))) {
+      const tenants = await readTenants(parts.session, kind, false);
+      if (tenants.isLearning || !(await isOurs({ parts, kind, claim, tenants }))) continue;
+      claim.isConfirmed = true;
+      return;
+    }
+    claim.isAsked = true;
   }
-  claim.isAsked = true;
+  if (claim.refusal !== null) throw claim.refusal;
 }
-
-const shortestFirst = (a: Kind, b: Kind): number =>
-  Number(b.name === 'departments') - Number(a.name === 'departments');
 
 /** Whether the first page of a kind names a company of the mirror. */
 async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promise<boolean> {
@@ -126,14 +122,6 @@ async function isKnown({ parts, kind }: TenantGuard, response: ListResponse): Pr
 
 function idsOf(records: readonly Json[]): string[] {
   return records.map(recordId).flatMap((identity) => ('id' in identity ? [identity.id] : []));
-}
-
-/** @throws {OtherSourceError} If responses show ids and the mirror knows none of them. */
-function refuseUnknown({ name }: Kind, responses: readonly ListResponse[]): void {
-  const shown = responses.reduce((sum, response) => sum + idsOf(response.read()).length, 0);
-  if (shown === 0) return;
-  const message = `The list of ${name} shows ${shown} ids, and this mirror knows none of them, though it has more than ${ROWS_THAT_IDENTIFY} live rows: it is another company's.`;
-  throw otherCompany(message);
 }
 
 /** Puts kinds whose lists name the company first: their answers decide for the others. */
@@ -169,20 +157,16 @@ export function requireCompany(
   }
   const named = countCompanies(read(), tenants.companies);
   const judgement = judgeCompany(named);
-  if (judgement === 'other') throw tenantMismatch({ kind, tenants }, [...named.others.keys()]);
+  if (judgement === 'other') {
+    const listed = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
+    throw otherCompany(
+      `The list of ${kind.name}: the token reads company ${listed(named.others.keys())} (system_id), and this mirror holds company ${listed(tenants.companies)}.`,
+    );
+  }
   return judgement === 'own';
 }
 
 const NAMED = 3;
-
-function tenantMismatch(
-  { kind: { name }, tenants: { companies } }: CompaniesOfKind,
-  got: readonly string[],
-): OtherSourceError {
-  const listed = (ids: Iterable<string>): string => [...ids].slice(0, NAMED).join(', ');
-  const message = `The list of ${name}: the token reads company ${listed(got)} (system_id), and this mirror holds company ${listed(companies)}.`;
-  return otherCompany(message);
-}
 
 const HINT =
   'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
@@ -220,10 +204,8 @@ export function judgeCompany({ own, others }: NamedCompanies): 'own' | 'other' |
 
 /** The company of each record that names one. */
 function companiesOf(records: readonly Json[]): readonly string[] {
-  return records.map(companyOf).filter((company) => company !== null);
-}
-
-function companyOf(record: Json): string | null {
-  const company = isObject(record) ? record['system_id'] : null;
-  return isNumber(company) || typeof company === 'string' ? String(company) : null;
+  return records.flatMap((record) => {
+    const company = isObject(record) ? record['system_id'] : null;
+    return isNumber(company) || typeof company === 'string' ? [String(company)] : [];
+  });
 }

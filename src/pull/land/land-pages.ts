@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sortPage } from '../../diff/judge-page.ts';
-import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
+import type { Incoming, SortedPage } from '../../diff/judge-page.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import { arrivedTogether } from '../../lib/time/arrived-together.ts';
@@ -15,7 +15,7 @@ import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
 import { hasOtherWrites } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
-import { landRecords } from './land-records.ts';
+import { landRecords, nothingLanded } from './land-records.ts';
 import type { LandedRecords } from './land-records.ts';
 import { createRowBuffer } from './row-buffer.ts';
 import type { DraftedSweep } from './row-buffer.ts';
@@ -43,16 +43,6 @@ export const TOGETHER = {
     isKnown ? KNOWN_WEIGHT : PAGE_WEIGHT + Math.max(rows, (digest?.bytes ?? 0) / ROW_BYTES),
 };
 
-interface Arriving {
-  readonly sweep: Sweep;
-  readonly tally: { readonly add: (landing: Landing) => void };
-  readonly responses: AsyncIterable<ListResponse>;
-  /** Aborted if landing fails: then requests under way are not awaited. */
-  readonly stop?: AbortController;
-  /** Called after each transaction, and awaited, with the last response that landed. */
-  readonly onLanded?: (last: ListResponse) => unknown;
-}
-
 /**
  * Lands responses as they arrive, some in one transaction, and counts them.
  *
@@ -61,27 +51,28 @@ interface Arriving {
  */
 export async function landArriving(
   { session, clock }: Pick<PullParts, 'session' | 'clock'>,
-  { sweep, tally, responses, stop, onLanded }: Arriving,
+  arriving: {
+    readonly sweep: Sweep;
+    readonly tally: { readonly add: (landing: Landing) => void };
+    readonly responses: AsyncIterable<ListResponse>;
+    /** Aborted if landing fails: then requests under way are not awaited. */
+    readonly stop?: AbortController;
+    /** Called after each transaction, and awaited, with the last response that landed. */
+    readonly onLanded?: (last: ListResponse) => unknown;
+  },
 ): Promise<ListResponse | null> {
+  const { sweep, tally, responses, stop, onLanded } = arriving;
   let last: ListResponse | null = null;
   for await (const batch of arrivedTogether(responses, TOGETHER)) {
-    const landings = await landPages(session, sweep, { responses: batch, now: clock.now() }).catch(
-      (error: unknown) => {
-        stop?.abort(); // Stop before the loop ends: its end awaits the requests under way.
-        throw error;
-      },
-    );
+    const landings = await landPages(session, sweep, batch, clock.now()).catch((error: unknown) => {
+      stop?.abort(); // Stop before the loop ends: its end awaits the requests under way.
+      throw error;
+    });
     for (const landing of landings) tally.add(landing);
     last = batch.at(-1) ?? last;
     if (last !== null) await onLanded?.(last);
   }
   return last;
-}
-
-interface Arrivals {
-  readonly responses: readonly ListResponse[];
-  /** The instant of landing. */
-  readonly now: Date;
 }
 
 /**
@@ -92,24 +83,19 @@ interface Arrivals {
 export async function landPages(
   session: Session,
   sweep: Sweep,
-  { responses, now }: Arrivals,
+  responses: readonly ListResponse[],
+  now: Date,
 ): Promise<readonly Landing[]> {
   const pages = responses.map((response) => ({ response, parse: parseOnce(response) }));
   for (const { response, parse } of pages) if (!isKnownPage(sweep, response)) await parse();
-  return inDraft(session, sweep, {
-    now,
-    isListed: true,
-    work: async (tx, draft) => {
-      // SQLite answers on our thread: there is nothing to wait for.
-      if (tx.dialect === 'postgres') await draft.rows.readAhead(idsAhead(draft, responses));
-      const landings: Landing[] = [];
-      for (const page of pages) landings.push(await landPage(tx, draft, page));
-      await saveSightings(
-        tx,
-        landings.map(({ sighting }) => sighting),
-      );
-      return landings;
-    },
+  return inDraft(session, sweep, { now, isListed: true }, async (tx, draft) => {
+    // SQLite answers on our thread: there is nothing to wait for.
+    if (tx.dialect === 'postgres') await draft.rows.readAhead(idsAhead(draft, responses));
+    const landings: Landing[] = [];
+    for (const { response, parse } of pages) landings.push(await landPage(tx, draft, response, parse));
+    const sightings = landings.map(({ sighting }) => sighting);
+    await saveSightings(tx, sightings);
+    return landings;
   });
 }
 
@@ -127,16 +113,14 @@ interface ParsedPage extends SortedPage {
 function parseOnce(response: ListResponse): () => Promise<ParsedPage> {
   let parsed: ParsedPage | null = null;
   return async () => {
-    parsed ??= parsePage(response);
+    if (parsed === null) {
+      const sorted = sortPage(response.read(), response.texts?.());
+      const seen = sorted.incoming.map(({ id }) => id);
+      parsed = { ...sorted, seen, ids: idsText(seen), fields: fieldsOf(sorted.incoming) };
+    }
     await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
     return parsed;
   };
-}
-
-function parsePage(response: ListResponse): ParsedPage {
-  const sorted = sortPage(response.read(), response.texts?.());
-  const seen = sorted.incoming.map(({ id }) => id);
-  return { ...sorted, seen, ids: idsText(seen), fields: fieldsOf(sorted.incoming) };
 }
 
 /** The same bytes hold the same records: only their sighting is new. */
@@ -151,20 +135,11 @@ const LONGEST_AHEAD = 4_000_000;
 /** The ids of the records that are compared with their rows; none where the pages, or those stored of them, are long. */
 function idsAhead({ pages }: Sweep, responses: readonly ListResponse[]): readonly string[] {
   const parsed = responses.filter(({ isKnown }) => !isKnown);
-  const text = parsed.reduce(
-    (sum, { page, digest }) => sum + Math.max(digest?.bytes ?? Infinity, pages.get(page)?.bytes ?? 0),
-    0,
-  );
-  return text > LONGEST_AHEAD ? [] : parsed.flatMap(({ keys }) => [...keys].filter(isId));
-}
-
-/** A page may show a record without a usable id. */
-const isId = (key: string): boolean => /^[1-9]\d{0,14}$/.test(key);
-
-interface DraftWork<T> {
-  readonly now: Date;
-  readonly isListed: boolean;
-  readonly work: (tx: Transaction, draft: DraftedSweep) => Promise<T>;
+  let text = 0;
+  for (const { page, digest } of parsed)
+    text += Math.max(digest?.bytes ?? Infinity, pages.get(page)?.bytes ?? 0);
+  if (text > LONGEST_AHEAD) return [];
+  return parsed.flatMap(({ keys }) => [...keys].filter((key) => /^[1-9]\d{0,14}$/.test(key))); // Some record may have no usable id.
 }
 
 /**
@@ -176,7 +151,8 @@ interface DraftWork<T> {
 export async function inDraft<T>(
   session: Session,
   sweep: Sweep,
-  { now, isListed, work }: DraftWork<T>,
+  { now, isListed }: Pick<DraftedSweep, 'now' | 'isListed'>,
+  work: (tx: Transaction, draft: DraftedSweep) => Promise<T>,
 ): Promise<T> {
   const { kind, lease, ticks, claim, tenants } = sweep;
   const saved = tenants.companies.size;
@@ -209,25 +185,12 @@ export interface Landing extends LandedRecords {
   readonly fields: Iterable<string>;
 }
 
-const NOTHING: LandedRecords = {
-  created: [],
-  changed: [],
-  restored: [],
-  mended: [],
-  overtaken: [],
-  quarantined: [],
-};
-
-interface PageToLand {
-  readonly response: ListResponse;
-  readonly parse: () => Promise<ParsedPage>;
-}
-
 /** Lands one list response: its records and its digest. */
 async function landPage(
   tx: Transaction,
   sweep: DraftedSweep,
-  { response, parse }: PageToLand,
+  response: ListResponse,
+  parse: () => Promise<ParsedPage>,
 ): Promise<Landing> {
   const { page, keys, sent, answered, rows, digest } = response;
   const { state } = sweep;
@@ -235,17 +198,21 @@ async function landPage(
   if (known !== undefined && isKnownPage(sweep, response)) {
     state.newest.sent = Math.max(state.newest.sent, sent);
     const sighting = sightingOf(sweep, response, known.ids);
-    return { ...NOTHING, response, seen: keys, fields: known.fields, sighting };
+    return { ...nothingLanded(), response, seen: keys, fields: known.fields, sighting };
   }
-  const { incoming, quarantined, seen, ids, ...shown } = await parse();
-  const landed = await landRecords(tx, sweep, { incoming, quarantined, answer: { sent, answered } });
-  const fields = [...shown.fields].filter((name) => state.fields.has(name));
+  const parsed = await parse();
+  const { seen, ids } = parsed;
+  const landed = await landRecords(tx, sweep, parsed, response);
+  const fields = [...parsed.fields].filter((name) => state.fields.has(name));
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === rows && landed.overtaken.length === 0;
   const content = digest === null || !isWhole ? null : { ...digest, ids, fields, sent, response: answered };
   sweep.rows.putPage(page, content);
   state.newest.sent = Math.max(state.newest.sent, sent);
-  const unclear = idsWithoutRow(quarantined);
+  // Known to be in the list, although no row can be made of them.
+  const unclear = parsed.quarantined.flatMap(({ id, code }) =>
+    id !== null && (code === 'two_versions' || code === 'too_deep') ? [id] : [],
+  );
   const sighting = sightingOf(sweep, response, unclear.length === 0 ? ids : idsText([...seen, ...unclear]));
   return { ...landed, response, seen, fields, sighting };
 }
@@ -265,13 +232,6 @@ function sightingOf({ kind, runId, began, ticks }: Sweep, response: ListResponse
     total: meta?.total ?? null,
     sentAt: ticks.instantOf(sent),
   };
-}
-
-const HAS_ID: ReadonlySet<string> = new Set<Quarantined['code']>(['two_versions', 'too_deep']);
-
-/** Ids of records that are known to be in the list, although no row can be made of them. */
-function idsWithoutRow(quarantined: readonly Quarantined[]): string[] {
-  return quarantined.flatMap(({ id, code }) => (id !== null && HAS_ID.has(code) ? [id] : []));
 }
 
 /** Most records of a page have the same fields in the same order: an equal field list is checked once. */

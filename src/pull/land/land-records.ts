@@ -8,7 +8,6 @@ import { shortened, storable } from '../../lib/text/text.ts';
 import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
 import { saveFields } from '../../mirror/kinds/field-store.ts';
 import { issueKey, openIssues } from '../../mirror/records/issue-store.ts';
-import type { Issue } from '../../mirror/records/issue-store.ts';
 import type { Judged } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { confirmRows, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
@@ -16,11 +15,6 @@ import type { Sweep } from '../run/sweep.ts';
 import { compareRecords, isJudged, mustBeWritten } from './compare-records.ts';
 import type { ComparedRecord, LandingAnswer } from './compare-records.ts';
 import type { DraftedSweep } from './row-buffer.ts';
-
-/** The records of one response. */
-interface RecordsToLand extends SortedPage {
-  readonly answer: LandingAnswer;
-}
 
 /** The result of landing records, by id. */
 export interface LandedRecords {
@@ -47,7 +41,8 @@ export function* slicesOf(records: readonly Incoming[]): Generator<readonly Inco
     const isFull = index - from >= ROWS_A_SLICE || text + raw.length > TEXT_A_SLICE;
     if (isFull && index > from) {
       yield records.slice(from, index);
-      [from, text] = [index, 0];
+      from = index;
+      text = 0;
     }
     text += raw.length;
   }
@@ -61,20 +56,13 @@ export function* slicesOf(records: readonly Incoming[]): Generator<readonly Inco
 export async function landRecords(
   tx: Transaction,
   sweep: DraftedSweep,
-  { answer, ...page }: RecordsToLand,
+  page: SortedPage,
+  { sent, answered }: LandingAnswer,
 ): Promise<LandedRecords> {
   const { incoming, quarantined } = withoutSuppressed(page, sweep.suppressed);
-  const issues = await landQuarantined(tx, sweep, quarantined);
-  const landed: LandedRecords = {
-    created: [],
-    changed: [],
-    restored: [],
-    mended: [],
-    overtaken: [],
-    quarantined: issues,
-  };
+  const landed = { ...nothingLanded(), quarantined: await landQuarantined(tx, sweep, quarantined) };
   for (const records of slicesOf(incoming)) {
-    const compared = await compareRecords(tx, sweep, { records, answer });
+    const compared = await compareRecords(tx, sweep, records, sent);
     for (const record of compared) {
       const place = placeOf(record, sweep);
       if (place !== null) landed[place].push(record.id);
@@ -82,12 +70,26 @@ export async function landRecords(
     const judged = compared.filter(isJudged);
     const news = judged.filter(mustBeWritten);
     await yieldToEventLoop();
-    if (news.length > 0) await writeRecords(tx, sweep, { judged: news, answer });
-    if (!sweep.isListed) await confirmUnchanged(tx, sweep, { judged, answer });
+    if (news.length > 0) {
+      await sweep.rows.put({ records: news, response: answered });
+      await yieldToEventLoop();
+      const written = news.map(({ record }) => record);
+      await landFields(tx, sweep, written);
+    }
+    if (!sweep.isListed) await confirmUnchanged(tx, sweep, judged, answered);
     await yieldToEventLoop();
   }
   return landed;
 }
+
+export const nothingLanded = (): LandedRecords => ({
+  created: [],
+  changed: [],
+  restored: [],
+  mended: [],
+  overtaken: [],
+  quarantined: [],
+});
 
 /** Opens issues for records that cannot become a row; returns the keys of all of them. */
 async function landQuarantined(
@@ -95,15 +97,11 @@ async function landQuarantined(
   { kind, state, now }: DraftedSweep,
   quarantined: readonly Quarantined[],
 ): Promise<string[]> {
-  const issues = quarantined.map(quarantineIssue);
+  const issues = quarantined.map(({ id, code, raw }) => ({ recordId: id, field: null, code, detail: raw }));
   const fresh = issues.filter((issue) => !state.quarantined.has(issueKey(issue)));
   await openIssues(tx, kind.name, fresh, now);
   for (const issue of fresh) state.quarantined.add(issueKey(issue));
   return issues.map(issueKey);
-}
-
-function quarantineIssue({ id, code, raw }: Quarantined): Issue {
-  return { recordId: id, field: null, code, detail: raw };
 }
 
 /** The count that a record adds to; a row rewritten without an event has not changed. */
@@ -119,31 +117,12 @@ function placeOf(
   return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : otherwise;
 }
 
-interface JudgedRecords {
-  readonly judged: readonly Judged[];
-  readonly answer: LandingAnswer;
-}
-
-/** Puts new and changed records into the buffer, and adds their fields to the sweep's state. */
-async function writeRecords(
-  tx: Transaction,
-  sweep: DraftedSweep,
-  { judged, answer }: JudgedRecords,
-): Promise<void> {
-  await sweep.rows.put({ records: judged, response: answer.answered });
-  await yieldToEventLoop();
-  await landFields(
-    tx,
-    sweep,
-    judged.map(({ record }) => record),
-  );
-}
-
 /** Marks retrieved and unchanged records as new as their answer, so that an older page cannot undo them. */
 async function confirmUnchanged(
   tx: Transaction,
   { kind, state, rows }: DraftedSweep,
-  { judged, answer: { answered } }: JudgedRecords,
+  judged: readonly Judged[],
+  answered: number,
 ): Promise<void> {
   const ids = judged.filter((record) => !mustBeWritten(record)).map(({ id }) => id);
   const confirmed = new Map(ids.map((id) => [id, answered]));
@@ -161,15 +140,12 @@ async function landFields(
 ): Promise<void> {
   if (showNothingNew(kind, fields, records)) return;
   const { records: bounded, untracked } = boundFields(kind, fields, records);
-  if (untracked.size > 0) await noteUntracked(tx, kind.name, { untracked, now });
+  if (untracked.size > 0) await noteUntracked(tx, kind.name, untracked, now);
   const seen = observeFields(kind, fields, bounded);
   await saveFields(tx, kind, { fields: seen, now });
   const drifts = lease.completeSweeps === 0 ? [] : valueDrift(fields, seen);
-  await saveDrift(
-    tx,
-    drifts.map((drift) => ({ kind: kind.name, ...drift })),
-    now,
-  );
+  const noted = drifts.map((drift) => ({ kind: kind.name, ...drift }));
+  await saveDrift(tx, noted, now);
   for (const [field, shown] of seen) fields.set(field, shown);
 }
 
@@ -180,7 +156,8 @@ const LONGEST_EXAMPLE = 40;
 async function noteUntracked(
   tx: Transaction,
   kind: string,
-  { untracked, now }: { readonly untracked: ReadonlySet<string>; readonly now: Date },
+  untracked: ReadonlySet<string>,
+  now: Date,
 ): Promise<void> {
   const drift = { kind, code: 'untracked_fields', field: null } as const;
   if (await hasDrift(tx, drift)) return;

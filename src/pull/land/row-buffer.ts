@@ -77,10 +77,8 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows
   };
 }
 
-type RowsAhead = Pick<RowBuffer, 'readAhead' | 'read' | 'forget'>;
-
 /** Rows as they were read, until they are written. */
-function createRowsAhead(tx: Transaction, kind: Kind): RowsAhead {
+function createRowsAhead(tx: Transaction, kind: Kind): Pick<RowBuffer, 'readAhead' | 'read' | 'forget'> {
   let rows: ReadonlyMap<string, StoredRow> = new Map();
   const current = new Set<string>();
   return {
@@ -103,21 +101,16 @@ function createRowsAhead(tx: Transaction, kind: Kind): RowsAhead {
   };
 }
 
-interface WaitingRows {
-  readonly hasAny: (ids: readonly string[]) => boolean;
-  readonly put: (answer: AnsweredRecords) => Promise<void>;
-  readonly write: () => Promise<void>;
-}
-
 /** Records whose rows are not written yet; full portions are written at once. */
-function createWaitingRows(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>): WaitingRows {
+function createWaitingRows(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>) {
   const { kind, runId, lease, ignoredFields, now, isListed } = sweep;
   const ids = new Set<string>();
   let answers: AnsweredRecords[] = [];
   let text = 0;
   const write = async (): Promise<void> => {
     const portion = answers;
-    [answers, text] = [[], 0];
+    answers = [];
+    text = 0;
     ids.clear();
     if (portion.length > 0)
       await writeRows(tx, {
@@ -132,8 +125,8 @@ function createWaitingRows(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>): 
       });
   };
   return {
-    hasAny: (wanted) => wanted.some((id) => ids.has(id)),
-    put: async (answer) => {
+    hasAny: (wanted: readonly string[]): boolean => wanted.some((id) => ids.has(id)),
+    put: async (answer: AnsweredRecords): Promise<void> => {
       answers.push(answer);
       for (const { id, raw, stored } of answer.records) {
         ids.add(id);

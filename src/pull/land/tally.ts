@@ -5,8 +5,9 @@ import type { ListShape } from '../../mirror/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
 
-/** Counts of a reading: a record counts once, however often it was read. */
-interface RecordCounts {
+/** Counts of a reading: a page and a record count once, however often they were read. */
+interface TallyCounts {
+  readonly pages: number;
   readonly rows: number;
   readonly created: number;
   readonly updated: number;
@@ -15,18 +16,6 @@ interface RecordCounts {
   /** Unchanged records whose rows had been altered. */
   readonly mended: number;
   readonly quarantined: number;
-}
-
-interface RecordCounter {
-  readonly add: (ids: TextList, landed: LandedRecords) => void;
-  /** Keys of the quarantined records. */
-  readonly quarantined: ReadonlySet<string>;
-  readonly counts: () => RecordCounts;
-}
-
-/** Counts of a reading: a page and a record count once, however often they were read. */
-interface TallyCounts extends RecordCounts {
-  readonly pages: number;
 }
 
 export interface Tally {
@@ -94,7 +83,7 @@ export function createTally(): Tally {
   };
 }
 
-function createRecordCounter(): RecordCounter {
+function createRecordCounter() {
   const seen = createIdNumbers();
   const touched = createIdNumbers();
   const mended = createIdNumbers();
@@ -104,7 +93,10 @@ function createRecordCounter(): RecordCounter {
   let restored = 0;
   return {
     quarantined,
-    add: (ids, landed) => {
+    add: (ids: TextList, landed: LandedRecords): void => {
+      const count = (numbers: IdNumbers, some: TextList): void => {
+        numbers.number(some.joined ?? [...some].join(), () => undefined);
+      };
       created += landed.created.length;
       updated += landed.changed.length;
       restored += landed.restored.length;
@@ -118,12 +110,8 @@ function createRecordCounter(): RecordCounter {
     counts: () => {
       const rows = seen.size();
       const unchanged = rows - touched.size() - mended.size();
-      const counts = { rows, created, updated, restored, unchanged, mended: mended.size() };
-      return { ...counts, quarantined: quarantined.size };
+      const left = { mended: mended.size(), quarantined: quarantined.size };
+      return { rows, created, updated, restored, unchanged, ...left };
     },
   };
-}
-
-function count(numbers: IdNumbers, ids: TextList): void {
-  numbers.number(ids.joined ?? [...ids].join(), () => undefined);
 }

@@ -36,24 +36,13 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
   const alone = certify(responses, [], shown);
   const mayTellMore = !alone.certified && ['rows_unseen', 'page_size_unproven'].includes(alone.reason);
   const known = mayTellMore ? await knownBefore(session, sweep, responses) : [];
-  const { verdict, spans } =
-    known.length === 0 ? { verdict: alone, spans: shown } : withKnown(known, responses);
-  const sentAt = (tick: number): string | null => {
-    for (const { sent, seenAt } of responses) if (sent === tick) return seenAt;
-    return null;
-  };
+  const spans = known.length === 0 ? shown : spansOf(responses, known);
+  const verdict = known.length === 0 ? alone : certify(responses, known, spans);
+  const sentAt = (tick: number): string | null => responses.find(({ sent }) => sent === tick)?.seenAt ?? null;
   const facts = { verdict, spans, sentAt, unseenSince: (tick: number) => unseenSince(shown, tick) };
   if (!verdict.certified) return { ...facts, certifiedAt: null, isOfThisSweep: false };
   const { sent, sweep: ofSweep } = verdict.point;
   return { ...facts, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began };
-}
-
-function withKnown(
-  known: readonly string[],
-  responses: readonly SeenPage[],
-): Pick<ListCertification, 'verdict' | 'spans'> {
-  const spans = spansOf(responses, known);
-  return { verdict: certify(responses, known, spans), spans };
 }
 
 /** Records that a list had shown before the first of these responses: only lists without a firm order need them. */
@@ -77,15 +66,14 @@ type Find = (id: string) => FirstSighting | null;
 /** Records that are looked up one by one: a reading between sweeps seldom finds more, and would load all each time. */
 const LOOK_UPS = 5;
 
-export function createEarlierSightings(
-  kind: string,
-  lease: Pick<KindLease, 'tick' | 'knownFrom'>,
-): EarlierSightings {
+type Known = Pick<KindLease, 'tick' | 'knownFrom'>;
+
+export function createEarlierSightings(kind: string, lease: Known): EarlierSightings {
   let loaded: Find | null = null;
   let lookUps = 0;
   return {
     find: async (db, id) => {
-      if (loaded === null && lookUps++ < LOOK_UPS) return lookUp(db, { kind, id }, lease);
+      if (loaded === null && lookUps++ < LOOK_UPS) return lookUp(db, kind, id, lease);
       loaded ??= await load(db, kind, lease);
       return loaded(id);
     },
@@ -97,20 +85,17 @@ export function createEarlierSightings(
 
 async function lookUp(
   db: Queryable,
-  record: { readonly kind: string; readonly id: string },
-  { tick, knownFrom }: Pick<KindLease, 'tick' | 'knownFrom'>,
+  kind: string,
+  id: string,
+  { tick, knownFrom }: Known,
 ): Promise<FirstSighting | null> {
-  const first = await readFirstSighting(db, record, tick);
+  const first = await readFirstSighting(db, { kind, id }, tick);
   if (first === null) return null;
-  const isOfOldest = first.answered <= ((await readOldestSweepEnd(db, record.kind, tick)) ?? -Infinity);
+  const isOfOldest = first.answered <= ((await readOldestSweepEnd(db, kind, tick)) ?? -Infinity);
   return { listed: isOfOldest ? knownFrom + 1 : first.answered, seenAt: first.seenAt };
 }
 
-async function load(
-  db: Queryable,
-  kind: string,
-  { tick, knownFrom }: Pick<KindLease, 'tick' | 'knownFrom'>,
-): Promise<Find> {
+async function load(db: Queryable, kind: string, { tick, knownFrom }: Known): Promise<Find> {
   const responses = (await readSightings(db, kind)).filter(({ answered }) => answered <= tick);
   const sweeps = responses.flatMap(({ sweep }) => sweep ?? []);
   const oldest = Math.min(...sweeps);

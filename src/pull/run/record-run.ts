@@ -4,21 +4,11 @@ import type { Retention } from '../../mirror/runs/retention.ts';
 import { finishRun, startRun } from '../../mirror/runs/run-store.ts';
 import type { RunState } from '../../mirror/runs/run-store.ts';
 import { isAway } from '../../db/session/errors.ts';
+import type { Logger } from '../../lib/log/logger.ts';
 import type { PullParts } from './parts.ts';
 import { renewLease, HEARTBEAT_MS } from '../../mirror/kinds/kind-lease.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import { renewRun } from '../../mirror/runs/run-requests.ts';
-import type { OwnRun } from '../../mirror/runs/run-requests.ts';
-
-interface RunRequest {
-  /** A requested run that this process has claimed; absent if the work inserts its own run. */
-  readonly runId?: number;
-  readonly command: string;
-  readonly kinds: readonly Kind[];
-  /** The request besides the kinds, as text. */
-  readonly request?: string;
-  readonly retention: Retention;
-}
 
 export interface RunFacts {
   readonly runId: number;
@@ -26,16 +16,22 @@ export interface RunFacts {
   readonly durationMs: number;
 }
 
-interface Done<T> {
-  readonly state: RunState;
-  readonly result: T;
-}
-
 /** Records work as a run: inserts a row before the work, and closes it however the work ends. */
 export async function recordRun<T>(
   parts: PullParts,
-  { kinds, ...request }: RunRequest,
-  work: (runId: number) => Promise<Done<T>>,
+  {
+    kinds,
+    ...request
+  }: {
+    /** A requested run that this process has claimed; absent if the work inserts its own run. */
+    readonly runId?: number;
+    readonly command: string;
+    readonly kinds: readonly Kind[];
+    /** The request besides the kinds, as text. */
+    readonly request?: string;
+    readonly retention: Retention;
+  },
+  work: (runId: number) => Promise<{ readonly state: RunState; readonly result: T }>,
 ): Promise<RunFacts & { readonly result: T }> {
   const { session, clock, owner, logger } = parts;
   const startedAt = clock.now();
@@ -44,7 +40,10 @@ export async function recordRun<T>(
   const names = kinds.map(({ name }) => name);
   const runId = request.runId ?? (await startRun(session, { ...request, kinds: names, ...begun }));
   const run = { runId, owner: owner.name };
-  const stopHeartbeat = keepRun(parts, run);
+  // Between its lists too.
+  const stopHeartbeat = beating(logger, 'the lease of the run', { runId }, () =>
+    renewRun(session, run, clock.now()),
+  );
   const end = async (state: RunState, reason: string | null): Promise<void> => {
     const now = clock.now();
     await finishRun(session, run, { state, reason, now });
@@ -65,37 +64,23 @@ export async function recordRun<T>(
   }
 }
 
-type Parts = Pick<PullParts, 'session' | 'clock' | 'logger'>;
-
 /**
  * Renews a lease while a sweep waits for the service, up to a quarter of an hour; returns the function that stops it.
  *
  * A failed renewal is left to the next landing, which is refused if the lease is lost.
  */
-export function startHeartbeat(parts: Parts, lease: KindLease): () => void {
+export function startHeartbeat(parts: PullParts, lease: KindLease): () => void {
   const { session, clock, logger } = parts;
-  return beating(
-    () => session.atomically((tx) => renewLease(tx, lease, { tick: 0, now: clock.now() })),
-    (error) => {
-      if (!isAway(error)) logger.warn({ err: error, kind: lease.kind }, 'the lease could not be renewed');
-    },
+  return beating(logger, 'the lease', { kind: lease.kind }, () =>
+    session.atomically((tx) => renewLease(tx, lease, { tick: 0, now: clock.now() })),
   );
 }
 
-/** Renews the lease of a run, between its lists too; returns the function that stops it. */
-function keepRun({ session, clock, logger }: Parts, run: OwnRun): () => void {
-  return beating(
-    () => renewRun(session, run, clock.now()),
-    (error) => {
-      if (!isAway(error))
-        logger.warn({ err: error, runId: run.runId }, 'the lease of the run could not be renewed');
-    },
-  );
-}
-
-function beating(beat: () => Promise<unknown>, onFault: (error: unknown) => void): () => void {
+function beating(logger: Logger, what: string, about: object, beat: () => Promise<unknown>): () => void {
   const timer = setInterval(() => {
-    beat().catch(onFault);
+    beat().catch((error: unknown) => {
+      if (!isAway(error)) logger.warn({ err: error, ...about }, `${what} could not be renewed`);
+    });
   }, HEARTBEAT_MS);
   return () => {
     clearInterval(timer);

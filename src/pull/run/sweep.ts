@@ -87,7 +87,7 @@ interface SweepState {
   /** Rows written again since the oldest known page was landed. */
   readonly touched: TouchedRows;
   /** Keys of the open issues about whole records. */
-  readonly quarantined: KeySet;
+  readonly quarantined: { has(key: string): boolean; add(key: string): void };
   /** The fields' observed values so far. */
   readonly fields: Map<string, SeenField>;
   /** The latest request whose response has landed in this sweep. */
@@ -112,17 +112,6 @@ interface TouchedRows {
   add(touches: DirtyRows): void;
 }
 
-interface KeySet {
-  has(key: string): boolean;
-  add(key: string): void;
-}
-
-interface KnownState {
-  readonly touched: DirtyRows;
-  readonly quarantined: ReadonlySet<string>;
-  readonly fields: ReadonlyMap<string, SeenField>;
-}
-
 const UNTOUCHED: TouchedRows = {
   lastWrite: () => 0,
   isEmpty: () => true,
@@ -130,7 +119,15 @@ const UNTOUCHED: TouchedRows = {
   add: () => undefined,
 };
 
-export function createSweepState({ touched, quarantined, fields }: KnownState): SweepState {
+export function createSweepState({
+  touched,
+  quarantined,
+  fields,
+}: {
+  readonly touched: DirtyRows;
+  readonly quarantined: ReadonlySet<string>;
+  readonly fields: ReadonlyMap<string, SeenField>;
+}): SweepState {
   const known = { touched: UNTOUCHED, quarantined: new Set(quarantined), fields: new Map(fields) };
   const state = draftOf({ ...known, newest: { sent: 0 } }, new Set());
   state.touched.add(touched);

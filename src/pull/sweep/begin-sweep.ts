@@ -69,7 +69,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
     const fieldsBefore = await readFields(session, kind.name, kind.excluded);
     const [known, state] = await Promise.all([
       readKnown(parts, request),
-      readState(parts, request, { lease, mirrored, fields: fieldsBefore }),
+      readState(parts, request, lease, { mirrored, fields: fieldsBefore }),
     ]);
     const sweep = { ...known, ...state, began: request.isPartial ? null : lease.tick };
     return { sweep, stopHeartbeat, fieldsBefore };
@@ -103,25 +103,17 @@ export async function beginPage(
     comparesColumns: false,
     tenants: await readTenants(session, kind, false),
     pages: await readPages(session, kind.name, page),
-    ...(await readState(parts, request, { lease, mirrored, fields })),
+    ...(await readState(parts, request, lease, { mirrored, fields })),
   };
-}
-
-type OfList =
-  'runId' | 'began' | 'tenants' | 'pages' | 'hasHoles' | 'knownRows' | 'wholeUpTo' | 'comparesColumns';
-
-interface HeldKind {
-  readonly lease: KindLease;
-  readonly mirrored: Kind;
-  readonly fields: ReadonlyMap<string, KnownField>;
 }
 
 /** The state that any reading of a kind lands on. */
 async function readState(
   { session, clock }: Pick<PullParts, 'session' | 'clock'>,
-  { kind, claim, rules }: Pick<ReadingRequest, 'kind' | 'claim' | 'rules'>,
-  { lease, mirrored, fields }: HeldKind,
-): Promise<Omit<Sweep, OfList>> {
+  { kind, claim, rules }: Omit<ReadingRequest, 'runId'>,
+  lease: KindLease,
+  { mirrored, fields }: { readonly mirrored: Kind; readonly fields: ReadonlyMap<string, KnownField> },
+) {
   return {
     kind: mirrored,
     lease,
@@ -139,10 +131,7 @@ async function readState(
 }
 
 /** The state of a list before it is read. */
-async function readKnown(
-  { session }: PullParts,
-  { kind, runId, claim, isPartial }: ReadingRequest,
-): Promise<Pick<Sweep, Exclude<OfList, 'began'>>> {
+async function readKnown({ session }: PullParts, { kind, runId, claim, isPartial }: ReadingRequest) {
   const parsesAll = isPartial === true || claim.isNew;
   // Side by side: counting, the slowest, reads an index of the whole table.
   const [knownRows, pages, tenants, hasHoles, whole] = await Promise.all([
@@ -163,8 +152,7 @@ async function readKnown(
  */
 function digestScopeOf(kind: Kind, { digestScope, ignoreFields }: ReadingRules): string {
   const ignored = ignoreFields[kind.name] ?? [];
-  const hints: string[][] = [];
-  for (const { name, type } of kind.hints) hints.push([name, type]);
+  const hints = kind.hints.map(({ name, type }) => [name, type]);
   const excluded = (kind.excluded ?? []).map(({ name }) => name);
   return createHash('sha256')
     .update(JSON.stringify([digestScope, decoderOf(kind), hints, ignored, ...excluded]))

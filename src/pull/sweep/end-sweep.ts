@@ -7,7 +7,6 @@ import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import { closeQuarantined, closeRepairs } from '../../mirror/records/issue-store.ts';
 import { writeMeta } from '../../mirror/kinds/meta.ts';
 import { releaseKind } from '../../mirror/kinds/kind-lease.ts';
-import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import { wakeAfterSweep } from '../../mirror/outbox/outbox-queue.ts';
 import { prunePages } from '../../mirror/sightings/page-store.ts';
 import { redecode } from '../../mirror/shape/redecode.ts';
@@ -45,80 +44,65 @@ const BASELINE_SWEEPS = 3;
 /** Ends a sweep: gives discovered fields their columns, notes the findings about the list, releases the lease. */
 export async function endSweep(parts: PullParts, reading: ListReading, result: SweepResult): Promise<void> {
   const { session, clock, owner } = parts;
-  const { sweep } = reading;
-  const { ending, report, startedAt } = result;
-  if (ending.state === 'complete') await addColumns(parts, sweep.kind);
-  const standing = standingAfter(sweep, result, clock.now());
+  const { sweep, tally } = reading;
+  const { kind, lease, began, runId } = sweep;
+  const { ending, concluded, report, startedAt } = result;
+  const isComplete = ending.state === 'complete';
+  if (isComplete) await addColumns(parts, kind);
+  const standing = standingAfter(sweep, tally, ending, clock.now());
   await session.atomically(async (tx) => {
-    await release(tx, reading, { ...result, standing, now: clock.now() });
-    if (ending.state === 'complete') await conclude(tx, reading, { ...result, standing, now: clock.now() });
-    if (ending.state === 'invalid' && sweep.began !== null) await voidEnds(tx, sweep.kind.name, sweep.began);
-    await saveKindReport(tx, { runId: sweep.runId, owner: owner.name }, { report, startedAt });
+    const now = clock.now();
+    await releaseKind(tx, lease, {
+      ...standing,
+      state: report.state,
+      reason: report.reason,
+      isComplete,
+      hasChanges: tally.changes() + concluded.deleted > 0,
+      controlFailures: concluded.controlFailures,
+      now,
+    });
+    if (isComplete) await conclude(tx, reading, { ...result, ending, standing, now });
+    if (ending.state === 'invalid' && began !== null) await voidEnds(tx, kind.name, began);
+    await saveKindReport(tx, { runId, owner: owner.name }, { report, startedAt });
   });
   if (standing.baselineAt !== null) await session.makeDurable();
 }
 
-function standingAfter({ lease }: Sweep, { ending }: SweepResult, now: Date): StandingAfter {
+/** The standing afterwards. A hole may have hidden rows, and a broken sweep proves nothing. */
+function standingAfter({ lease, began }: Sweep, tally: Tally, ending: Ending, now: Date) {
   if (ending.state !== 'complete') return lease;
-  const certifiedAt = latest(lease.certifiedAt, ending.verdict.certifiedAt);
+  const { verdict } = ending;
+  const instants = [lease.certifiedAt, verdict.certifiedAt].filter((at) => at !== null);
+  const certifiedAt = instants.sort().at(-1) ?? null;
   const isConcluded = certifiedAt !== null || lease.completeSweeps + 1 >= BASELINE_SWEEPS;
-  return { certifiedAt, baselineAt: lease.baselineAt ?? (isConcluded ? instantText(now) : null) };
-}
-
-function latest(a: string | null, b: string | null): string | null {
-  return a === null || (b !== null && b > a) ? b : a;
+  return {
+    certifiedAt,
+    baselineAt: lease.baselineAt ?? (isConcluded ? instantText(now) : null),
+    lastCompleteSweep: tally.hasHoles() ? null : began,
+    uncertifiedSweeps: verdict.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
+  };
 }
 
 interface Conclusion extends SweepResult {
+  readonly ending: Extract<Ending, { readonly state: 'complete' }>;
   readonly standing: StandingAfter;
   readonly now: Date;
 }
 
-async function release(tx: Transaction, { sweep, tally }: ListReading, result: Conclusion): Promise<void> {
-  const { report, concluded, standing, now } = result;
-  await releaseKind(tx, sweep.lease, {
-    ...standing,
-    state: report.state,
-    reason: report.reason,
-    isComplete: result.ending.state === 'complete',
-    hasChanges: tally.changes() + concluded.deleted > 0,
-    controlFailures: concluded.controlFailures,
-    ...sweepsAfter(sweep, tally, result.ending),
-    now,
-  });
-}
-
-/** The count of complete sweeps afterwards: a hole may have hidden rows, and a broken sweep proves nothing. */
-function sweepsAfter(
-  { lease, began }: Sweep,
-  tally: Tally,
-  ending: Ending,
-): Pick<KindLease, 'lastCompleteSweep' | 'uncertifiedSweeps'> {
-  if (ending.state !== 'complete') return lease;
-  return {
-    lastCompleteSweep: tally.hasHoles() ? null : began,
-    uncertifiedSweeps: ending.verdict.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
-  };
-}
-
 /** Notes the conclusions that need a sweep over every page. */
 async function conclude(tx: Transaction, { sweep, tally }: ListReading, result: Conclusion): Promise<void> {
-  const { kind, began } = sweep;
-  const { now, fieldsBefore } = result;
-  await noteDrift(tx, sweep, { tally, fieldsBefore, now });
-  await noteListIssues(tx, sweep, result);
-  await noteWhole(tx, sweep, tally.wholeAt());
+  const { kind, began, wholeUpTo } = sweep;
+  const { ending, report, startedAt, fieldsBefore, now } = result;
+  await noteDrift(tx, sweep, tally, { fieldsBefore, now });
+  await noteListIssues(tx, kind.name, ending.verdict.verdict, result);
+  const wholeAt = tally.wholeAt();
+  if (wholeAt !== null && wholeAt > wholeUpTo) await writeMeta(tx, `whole.${kind.name}`, String(wholeAt));
   await closeQuarantined(tx, kind.name, tally.quarantined, now);
   await prunePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
-  if (result.ending.state === 'complete') await keepUnlisted(tx, kind.name, result.ending.verdict.spans);
+  await keepUnlisted(tx, kind.name, ending.verdict.spans);
   await pruneSightings(tx, kind.name);
-  if (result.report.state === 'certified') await closeRepairs(tx, kind.name, result.startedAt, now);
+  if (report.state === 'certified') await closeRepairs(tx, kind.name, startedAt, now);
   await wakeAfterSweep(tx, kind.name, now);
-}
-
-/** Remembers the length of a list that came whole instead of a later page. */
-async function noteWhole(tx: Transaction, { kind, wholeUpTo }: Sweep, rows: number | null): Promise<void> {
-  if (rows !== null && rows > wholeUpTo) await writeMeta(tx, `whole.${kind.name}`, String(rows));
 }
 
 /** Stores the rows that no remaining sighting shows, so that old sightings may be pruned. */
@@ -137,7 +121,8 @@ async function keepUnlisted(tx: Transaction, kind: string, spans: Spans): Promis
  */
 export async function addColumns({ session, clock, logger }: PullParts, kind: Kind): Promise<void> {
   try {
-    for (let [known, before]: [Kind, Kind | null] = [kind, null]; known !== before;) {
+    let before: Kind | null = null;
+    for (let known = kind; known !== before;) {
       before = known;
       known = await discoverColumns(session, before, clock.now());
       await redecode(session, known, { now: clock.now() });

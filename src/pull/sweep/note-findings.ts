@@ -9,22 +9,16 @@ import type { Tally } from '../land/tally.ts';
 import { saveListIssue } from '../../mirror/records/issue-store.ts';
 import type { ListIssue } from '../../mirror/records/issue-store.ts';
 import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
-import type { Ending } from './read-list.ts';
+import type { Certification } from '../../diff/certify.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
 import { MOST_CONTROL_FAILURES } from '../deletions/absence-evidence.ts';
-
-interface Noticed {
-  readonly tally: Tally;
-  /** The kind's fields as known before the sweep. */
-  readonly fieldsBefore: ReadonlyMap<string, KnownField>;
-  readonly now: Date;
-}
 
 /** Notes drift in the service's answers: fields that appeared or vanished, and changes of envelope and paging. */
 export async function noteDrift(
   tx: Transaction,
   { kind, lease, hasHoles: hadHoles }: Sweep,
-  { tally, fieldsBefore, now }: Noticed,
+  tally: Tally,
+  { fieldsBefore, now }: { readonly fieldsBefore: ReadonlyMap<string, KnownField>; readonly now: Date },
 ): Promise<void> {
   const drifts = presenceDrift(fieldsBefore, tally.fields);
   const fieldsWith = (wanted: string) =>
@@ -47,42 +41,27 @@ const HOLES = {
 } as const;
 
 function reshaped(kind: string, before: ListShape, shape: ListShape): Drift[] {
-  return (['envelope', 'pageSize'] as const)
-    .filter((part) => before[part] !== shape[part])
-    .map((part) => ({
-      kind,
-      code: part === 'envelope' ? 'envelope' : 'page_size',
-      field: null,
-      detail: `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`,
-    }));
+  return (['envelope', 'pageSize'] as const).flatMap((part): Drift[] => {
+    if (before[part] === shape[part]) return [];
+    const detail = `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`;
+    return [{ kind, code: part === 'envelope' ? 'envelope' : 'page_size', field: null, detail }];
+  });
 }
 
 /** The part of a kind's standing that the end of a sweep decides; null = not yet. */
 export type StandingAfter = Pick<KindStanding, 'certifiedAt' | 'baselineAt'>;
 
-interface ListFindings {
-  readonly ending: Ending;
-  readonly concluded: Concluded;
-  readonly standing: StandingAfter;
-  readonly now: Date;
-}
-
 /** Opens the issues of a whole list, and closes those that no longer hold. */
 export async function noteListIssues(
   tx: Transaction,
-  { kind }: Sweep,
-  findings: ListFindings,
+  kind: string,
+  verdict: Certification,
+  findings: { readonly concluded: Concluded; readonly standing: StandingAfter; readonly now: Date },
 ): Promise<void> {
-  for (const [code, detail] of Object.entries(detailsOf(findings)))
-    await saveListIssue(tx, kind.name, { code: code as ListIssue, detail, now: findings.now });
-}
-
-/** The text of each issue; null = no issue. */
-function detailsOf({ ending, concluded, standing }: ListFindings): Record<ListIssue, string | null> {
+  const { concluded, standing, now } = findings;
   const isUncertified = standing.baselineAt !== null && standing.certifiedAt === null;
-  const verdict = ending.state === 'complete' ? ending.verdict.verdict : null;
-  const hasTooMany = verdict?.certified === false && verdict.reason === 'too_many_rows';
-  return {
+  const hasTooMany = !verdict.certified && verdict.reason === 'too_many_rows';
+  const details: Record<ListIssue, string | null> = {
     baseline_uncertified: isUncertified ? 'three complete sweeps could not tell the list exactly' : null,
     too_many_rows: hasTooMany ? verdict.detail : null,
     retrieve_unusable:
@@ -90,4 +69,6 @@ function detailsOf({ ending, concluded, standing }: ListFindings): Record<ListIs
         ? 'a record that the list shows could not be read by its own path in three sweeps'
         : null,
   };
+  for (const [code, detail] of Object.entries(details))
+    await saveListIssue(tx, kind, { code: code as ListIssue, detail, now });
 }

@@ -28,11 +28,13 @@ export interface ListReading {
 }
 
 /** How the reading of a list ended: a stable word why it did not reach its end, and the same for a person. */
-export type Ending = Pick<KindReport, 'reason' | 'detail'> &
+export type Ending = Reason &
   (
     | { readonly state: 'complete'; readonly verdict: ListCertification }
     | { readonly state: 'invalid' | 'aborted' }
   );
+
+type Reason = Pick<KindReport, 'reason' | 'detail'>;
 
 /** Reads the whole list and lands it page by page; reads it again if that may give a pending proof. */
 export async function readList(parts: PullParts, reading: ListReading): Promise<Ending> {
@@ -46,24 +48,21 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
     }
     return { state: 'complete', verdict, ...reasonOf(verdict) };
   } catch (error) {
-    if (error instanceof OtherSourceError) return refused(reading, error);
+    if (error instanceof OtherSourceError) {
+      reading.sweep.claim.refusal ??= error; // Kinds that do not name their company depend on it.
+      return { state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) };
+    }
     if (!(error instanceof SourceError)) throw error;
     parts.logger.debug({ kind: reading.kind.name, reason: error.reason, err: error }, 'sweep ended early');
     return { state: error.state, reason: error.reason, detail: describe(error) };
   }
 }
 
-function reasonOf({
-  verdict,
-  certifiedAt,
-  isOfThisSweep,
-}: ListCertification): Pick<KindReport, 'reason' | 'detail'> {
+function reasonOf({ verdict, certifiedAt, isOfThisSweep }: ListCertification): Reason {
   if (!verdict.certified) return { reason: verdict.reason, detail: verdict.detail };
   if (isOfThisSweep) return { reason: null, detail: null };
-  return {
-    reason: 'certified_earlier',
-    detail: `known exactly as of ${certifiedAt ?? 'an earlier sweep'}, not since`,
-  };
+  const detail = `known exactly as of ${certifiedAt ?? 'an earlier sweep'}, not since`;
+  return { reason: 'certified_earlier', detail };
 }
 
 /**
@@ -85,9 +84,20 @@ type Reopened = ListResponse['plan'] | null;
 /** Lands every page in the order of the plan; returns the final plan, or null without any response. */
 async function landAll(parts: PullParts, reading: ListReading, reopen: Reopened): Promise<Reopened> {
   const { kind, sweep, tally } = reading;
+  const { claim, tenants, knownRows, wholeUpTo, digestScope, pages, ticks, lease, hasHoles } = sweep;
   const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]);
-  const responses = openList(parts, reading, { reopen, signal });
+  const list = parts.source.sweep(kind, {
+    knownRows,
+    wholeUpTo,
+    hasHoles,
+    digestScope,
+    signal: AbortSignal.any([stop.signal, ...(parts.signal ? [parts.signal] : [])]),
+    knownPages: pages,
+    tick: ticks.next,
+    thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
+    ...(reopen && { reopen }),
+  });
+  const responses = requireTenant(list, { parts, kind, claim, tenants });
   const onLanded = ({ plan: { lastPage } }: ListResponse): void => {
     parts.onProgress?.({ kind: kind.name, lastPage, ...tally.counts() });
   };
@@ -97,31 +107,4 @@ async function landAll(parts: PullParts, reading: ListReading, reopen: Reopened)
   } finally {
     stop.abort();
   }
-}
-
-/** The list's responses, of this mirror's own company. */
-function openList(
-  parts: PullParts,
-  { kind, sweep }: ListReading,
-  { reopen, signal }: { readonly reopen: Reopened; readonly signal: AbortSignal },
-): AsyncIterable<ListResponse> {
-  const { claim, tenants, knownRows, wholeUpTo, digestScope, pages, ticks, lease, hasHoles } = sweep;
-  const responses = parts.source.sweep(kind, {
-    knownRows,
-    wholeUpTo,
-    hasHoles,
-    digestScope,
-    signal,
-    knownPages: pages,
-    tick: ticks.next,
-    thorough: lease.completeSweeps === 0 || claim.isNew || hasHoles,
-    ...(reopen && { reopen }),
-  });
-  return requireTenant(responses, { parts, kind, claim, tenants });
-}
-
-/** The ending of a list that must not land; kinds that do not name their company depend on it. */
-function refused({ sweep }: ListReading, error: OtherSourceError): Ending {
-  sweep.claim.refusal ??= error;
-  return { state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) };
 }

@@ -41,28 +41,19 @@ export async function returnRows(
 }
 
 async function readAgain(parts: PullParts, reading: ListReading, wanted: ReadonlySet<string>): Promise<void> {
-  try {
-    for (const range of rangesOf(await pagesWith(parts, reading.sweep, wanted)))
-      await landRange(parts, reading, range);
-  } catch (error) {
-    if (!(error instanceof SourceError)) throw error;
-    parts.logger.warn(
-      { kind: reading.kind.name, err: error },
-      'rows that are missing could not be read again',
-    );
-  }
-}
-
-async function landRange(
-  parts: PullParts,
-  { kind, sweep, tally }: ListReading,
-  range: PageRange,
-): Promise<void> {
+  const { kind, sweep, tally } = reading;
   const { claim, tenants, ticks } = sweep;
   const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Without stored pages all are parsed in full.
-  const pages = parts.source.pages(kind, range, { tick: ticks.next, signal: parts.signal });
-  const responses = requireTenant(pages, { parts, kind, claim, tenants });
-  await landArriving(parts, { sweep: afresh, tally, responses });
+  try {
+    for (const range of rangesOf(await pagesWith(parts, sweep, wanted))) {
+      const pages = parts.source.pages(kind, range, { tick: ticks.next, signal: parts.signal });
+      const responses = requireTenant(pages, { parts, kind, claim, tenants });
+      await landArriving(parts, { sweep: afresh, tally, responses });
+    }
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    parts.logger.warn({ kind: kind.name, err: error }, 'rows that are missing could not be read again');
+  }
 }
 
 /** The pages on which this sweep has seen the records, in their order. */
@@ -71,12 +62,10 @@ async function pagesWith(
   { kind, lease, pages }: Sweep,
   wanted: ReadonlySet<string>,
 ): Promise<number[]> {
-  const shown = (await readSightings(session, kind.name, pages)).filter(
-    ({ answered }) => answered > lease.tick,
-  );
   const numbers = new Set<number>();
-  for (const { page, ids } of shown) {
-    if (!numbers.has(page) && [...idsOf(ids)].some((id) => wanted.has(id))) numbers.add(page);
+  for (const { page, ids, answered } of await readSightings(session, kind.name, pages)) {
+    if (answered <= lease.tick || numbers.has(page)) continue;
+    if ([...idsOf(ids)].some((id) => wanted.has(id))) numbers.add(page);
   }
   return [...numbers].sort((a, b) => a - b);
 }

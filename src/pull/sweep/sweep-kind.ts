@@ -13,20 +13,16 @@ import { returnRows } from './return-rows.ts';
 import type { WithoutRow } from './return-rows.ts';
 import { createTally } from '../land/tally.ts';
 import { compareLive } from '../../diff/plan-repairs.ts';
-import type { Session } from '../../db/session/session.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { liveIds } from '../../mirror/records/record-store.ts';
 import type { ListCertification } from '../run/list-sightings.ts';
 import type { Sweep } from '../run/sweep.ts';
 
 /**
- * Reads the whole list of a kind, lands it page by page, and concludes which records are gone.
+ * Reads the whole list of a kind, lands it page by page, and concludes which records are gone. A fault of the source, or a list
+ * of another company, ends the sweep and is its report; what has landed stays, because it was true.
  *
- * A fault of the source, or a list of another company, ends the sweep and is its report. Records that landed before it
- * stay, because they were true.
- *
- * @throws {LeaseError} If another process sweeps this kind.
- * @throws {MirrorError} If the database fails.
+ * @throws {LeaseError} If another process sweeps this kind. {MirrorError} If the database fails.
  */
 export async function sweepKind(parts: PullParts, request: SweepRequest): Promise<KindReport> {
   const { source, clock } = parts;
@@ -42,7 +38,7 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
     const { mended: returned, ...counts } = reading.tally.counts();
     const report: KindReport = {
       kind: kind.name,
-      ...outcomeOf(ending, { concluded, without, mended: returned + concluded.mended }),
+      ...outcomeOf(ending, concluded.waiting, without, returned + concluded.mended),
       certifiedAt: ending.state === 'complete' ? ending.verdict.certifiedAt : null,
       ...counts,
       unchanged: counts.unchanged + returned, // By the service.
@@ -58,19 +54,14 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
   }
 }
 
-interface Compared {
-  readonly concluded: Concluded;
-  readonly without: WithoutRow;
-}
-
 /** Compares the mirror with a list that was read to its end: restores missing rows, and concludes absences. */
-async function conclude(parts: PullParts, reading: ListReading, ending: Ending): Promise<Compared> {
+async function conclude(parts: PullParts, reading: ListReading, ending: Ending) {
   const { sweep, tally, rules } = reading;
   const { controlFailures } = sweep.lease;
   const nothing: Concluded = { deleted: 0, waiting: 0, mended: 0, controlFailures };
   if (ending.state !== 'complete') return { concluded: nothing, without: { quarantined: 0, missing: 0 } };
   const list = ending.verdict;
-  const { missing, outside } = await compareRows(parts.session, sweep, list);
+  const { missing, outside } = await compareRows(parts, sweep, list);
   if (parts.signal?.aborted) {
     const without = { quarantined: 0, missing: missing.length };
     return { concluded: { ...nothing, waiting: outside.length }, without };
@@ -82,21 +73,16 @@ async function conclude(parts: PullParts, reading: ListReading, ending: Ending):
   return { concluded: { ...concluded, mended: concluded.mended + elements }, without };
 }
 
-interface MirrorBeside {
-  readonly concluded: Pick<Concluded, 'waiting'>;
-  readonly without: WithoutRow;
-  /** Rows that another writer had changed, and that are repaired. */
-  readonly mended: number;
-}
-
-type Outcome = Pick<KindReport, 'state' | 'reason' | 'detail'>;
-
 /** How a sweep ended: certified only where the list is known exactly and the mirror's live rows are exactly that list. */
-function outcomeOf(ending: Ending, beside: MirrorBeside): Outcome {
+function outcomeOf(
+  ending: Ending,
+  waiting: number,
+  without: WithoutRow,
+  mended: number,
+): Pick<KindReport, 'state' | 'reason' | 'detail'> {
   const { state, reason, detail } = ending;
   if (ending.state !== 'complete' || !ending.verdict.isOfThisSweep) return { state, reason, detail };
-  const { concluded, without, mended } = beside;
-  const complete = (why: string, what: string): Outcome => ({ state: 'complete', reason: why, detail: what });
+  const complete = (why: string, what: string) => ({ state: 'complete' as const, reason: why, detail: what });
   if (without.missing > 0)
     return complete(
       'rows_missing',
@@ -104,31 +90,26 @@ function outcomeOf(ending: Ending, beside: MirrorBeside): Outcome {
     );
   if (without.quarantined > 0)
     return complete('quarantined', `no row could be made of ${without.quarantined} records of the list`);
-  if (concluded.waiting > 0)
+  if (waiting > 0)
     return complete(
       'absences_unproven',
-      `${concluded.waiting} rows that the list lacks wait for proof, or for a person`,
+      `${waiting} rows that the list lacks wait for proof, or for a person`,
     );
   const told = mended > 0 ? `${mended} rows that something else had written to were put right` : null;
   return { state: 'certified', reason: null, detail: told };
 }
 
-/** The differences between a mirror's live rows and the ids that a list has shown. */
-interface RowsApart {
-  /** Live rows that a certified list does not have, and that nothing has shown since. */
-  readonly outside: readonly string[];
-  /** Records that the sweep has shown, and that have no live row; not those that are kept out on purpose. */
-  readonly missing: readonly string[];
-}
-
-/** Compares all live rows with the list that was read, in one scan of their ids. */
+/**
+ * Compares all live rows with the list that was read, in one scan of their ids: live rows that a certified list does not have
+ * (`outside`), and records that the sweep has shown without a live row (`missing`), but for those kept out on purpose.
+ */
 async function compareRows(
-  session: Session,
+  { session }: PullParts,
   { kind, began }: Sweep,
   { verdict, spans }: ListCertification,
-): Promise<RowsApart> {
+) {
   const certificate = verdict.certified ? verdict : null;
-  const comparison = compareLive({ spans, certificate, began: began ?? 0 });
+  const comparison = compareLive(spans, certificate, began ?? 0);
   for await (const ids of readAhead(liveIds(session, kind.name))) comparison.take(ids);
   const suppressed = await readSuppressed(session, kind.name);
   const missing = comparison.missing().filter((id) => !suppressed.has(id));

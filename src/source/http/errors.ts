@@ -18,6 +18,8 @@ interface Reason {
 }
 
 const garbled = (hint: string): Reason => ({ state: 'invalid', hint, isGarbled: true });
+const invalid = (hint: string): Reason => ({ state: 'invalid', hint });
+const aborted = (hint: string): Reason => ({ state: 'aborted', hint });
 
 /** Every failure of the service: its effect on a sweep, and advice for the reader. */
 const REASONS = {
@@ -35,34 +37,21 @@ const REASONS = {
   page_repeated: garbled(PAGING),
   page_grew: garbled(PAGING),
   page_resized: garbled(PAGING),
-  endless: { state: 'invalid', hint: PAGING },
-  empty_pages: { state: 'invalid', hint: PAGING },
-  unauthorized: {
-    state: 'aborted',
-    hint: 'Check BMS_TOKEN, and source.authHeaders for the header that carries it.',
-  },
-  forbidden: {
-    state: 'aborted',
-    hint: "The token's user may not read this kind; other kinds are unaffected.",
-  },
-  not_found: { state: 'aborted', hint: 'Is source.baseUrl right? It is the part before /api.' },
-  redirected: {
-    state: 'aborted',
-    hint: 'Redirects are never followed: set source.baseUrl to the final address.',
-  },
-  rejected: { state: 'aborted', hint: 'The service does not accept the request; its log may say why.' },
-  unreachable: {
-    state: 'aborted',
-    hint: 'Check BMS_BASE_URL (source.baseUrl), source.proxyUrl and the network.',
-  },
-  timeout: { state: 'aborted', hint: 'Raise source.timeoutSeconds if the service is only slow.' },
-  too_big: { state: 'aborted', hint: 'Raise source.maxBodyBytes if an answer of this size is right.' },
-  unavailable: { state: 'aborted', hint: LATER },
-  rate_limited: {
-    state: 'aborted',
-    hint: 'The service allows fewer requests: lower source.requestsPerSecond or source.concurrency.',
-  },
-  interrupted: { state: 'aborted', hint: 'Nothing is lost; the next run starts again.' },
+  endless: invalid(PAGING),
+  empty_pages: invalid(PAGING),
+  unauthorized: aborted('Check BMS_TOKEN, and source.authHeaders for the header that carries it.'),
+  forbidden: aborted("The token's user may not read this kind; other kinds are unaffected."),
+  not_found: aborted('Is source.baseUrl right? It is the part before /api.'),
+  redirected: aborted('Redirects are never followed: set source.baseUrl to the final address.'),
+  rejected: aborted('The service does not accept the request; its log may say why.'),
+  unreachable: aborted('Check BMS_BASE_URL (source.baseUrl), source.proxyUrl and the network.'),
+  timeout: aborted('Raise source.timeoutSeconds if the service is only slow.'),
+  too_big: aborted('Raise source.maxBodyBytes if an answer of this size is right.'),
+  unavailable: aborted(LATER),
+  rate_limited: aborted(
+    'The service allows fewer requests: lower source.requestsPerSecond or source.concurrency.',
+  ),
+  interrupted: aborted('Nothing is lost; the next run starts again.'),
 } satisfies Record<string, Reason>;
 
 /** Stable word for a fault; it ends up in reports. */
@@ -131,17 +120,14 @@ export function withoutQuote<T>({ excluded }: Kind, read: () => T): T {
   }
 }
 
-interface AnswerPlace {
-  readonly status: number;
-  readonly where: string;
-}
-
 /**
- * Creates a wrapper for readers of an answer: an error that would quote the token quotes nothing.
- *
- * Only the quoted text and a little around it is searched: a whole body would take seconds.
+ * Creates a wrapper for readers of an answer: an error that would quote the token quotes nothing. Only the quoted text and a
+ * little around it is searched: a whole body would take seconds.
  */
-export function redactErrors({ status, where }: AnswerPlace, token: string): <T>(read: () => T) => T {
+export function redactErrors(
+  { status, where }: { readonly status: number; readonly where: string },
+  token: string,
+): <T>(read: () => T) => T {
   return (read) => {
     try {
       return read();

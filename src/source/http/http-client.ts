@@ -30,7 +30,7 @@ export function createHttpClient(settings: SourceSettings): HttpClient {
     send: (request, signal) => {
       const target = prefix + request.target;
       const headers = { ...OWN_HEADERS, 'content-type': 'application/json', ...request.headers };
-      return sendOnce({ settings, origin }, { ...request, target, headers }, signal);
+      return sendOnce(settings, origin, { ...request, target, headers }, signal);
     },
     destroy: () => dispatcher.destroy(),
   };
@@ -63,14 +63,6 @@ function createDispatcher(settings: SourceSettings, origin: string): Dispatcher 
   });
 }
 
-/** The single connection of a write. */
-interface Connection {
-  readonly settings: SourceSettings;
-  readonly origin: string;
-  readonly gate: ConnectionGate;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Sends a request once, over a connection of its own that is closed afterwards.
  *
@@ -80,43 +72,32 @@ interface Connection {
  * @param request Its target is the whole path, its headers are all of them.
  */
 async function sendOnce(
-  to: Pick<Connection, 'settings' | 'origin'>,
-  { mayGo, ...request }: SendRequest,
+  settings: SourceSettings,
+  origin: string,
+  { mayGo, target, where, ...request }: SendRequest,
   signal: AbortSignal,
 ): Promise<SentAnswer> {
   const gate = createConnectionGate(mayGo);
-  const dispatcher = openDispatcher({ ...to, gate, signal });
+  const dispatcher = openDispatcher(settings, origin, gate, signal);
+  const onBegin = (): void => {
+    if (gate.socket?.writableLength !== 0) throw new AnsweredEarly();
+  };
   try {
-    const answered = exchange(dispatcher, { ...to, gate, signal }, request);
-    return await Promise.race([answered, interruption(signal)]);
+    const options = { ...request, origin, path: target, reset: true }; // The connection is used once.
+    const reception = { maxBytes: settings.maxBodyBytes, where, signal, onBegin };
+    const answer = await Promise.race([receive(dispatcher, options, reception), interruption(signal)]);
+    return { is: 'answered', ...answer };
   } catch (error) {
     gate.shut();
     if (gate.socket) return { is: 'lost', why: signal.aborted ? 'interrupted' : faultWord(error) };
     if (gate.isLate) return { is: 'unsent', why: 'paused' };
     if (signal.aborted) return { is: 'unsent', why: 'interrupted' };
-    if (error instanceof NoConnection) return { is: 'unsent', why: connectWord(error) };
-    throw error;
+    if (!(error instanceof NoConnection)) throw error;
+    const code = codeOf(error) ?? 'not_connected';
+    return { is: 'unsent', why: code === 'UND_ERR_ABORTED' ? 'tunnel_refused' : code }; // Our own aborts were recognised before.
   } finally {
     await dispatcher.destroy();
   }
-}
-
-async function exchange(
-  dispatcher: Dispatcher,
-  { settings, origin, gate, signal }: Connection,
-  { target, where, ...request }: SendRequest,
-): Promise<SentAnswer> {
-  // The connection is used once.
-  const options = { ...request, origin, path: target, reset: true };
-  const answer = await receive(dispatcher, options, {
-    maxBytes: settings.maxBodyBytes,
-    where,
-    signal,
-    onBegin: () => {
-      if (gate.socket?.writableLength !== 0) throw new AnsweredEarly();
-    },
-  });
-  return { is: 'answered', ...answer };
 }
 
 /** An answer began before the whole request had left: it cannot be the answer to this request. */
@@ -124,7 +105,17 @@ class AnsweredEarly extends Error {
   readonly code = 'answered_early';
 }
 
-function openDispatcher({ settings, origin, gate, signal }: Connection): Dispatcher {
+function faultWord(error: unknown): string {
+  if (error instanceof SourceError) return error.reason;
+  return codeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
+}
+
+function openDispatcher(
+  settings: SourceSettings,
+  origin: string,
+  gate: ConnectionGate,
+  signal: AbortSignal,
+): Dispatcher {
   const timeouts = { headersTimeout: 0, bodyTimeout: 0, ...HTTP_1 }; // The deadline covers these.
   const connection = { timeout: settings.timeoutSeconds * 1000, signal, ...HTTP_1 }; // Aborted, it stops connecting at once.
   if (settings.proxyUrl === null) {
@@ -148,16 +139,6 @@ function openDispatcher({ settings, origin, gate, signal }: Connection): Dispatc
 async function interruption(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
   throw new Error('interrupted');
-}
-
-function faultWord(error: unknown): string {
-  if (error instanceof SourceError) return error.reason;
-  return codeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
-}
-
-function connectWord(error: NoConnection): string {
-  const code = codeOf(error) ?? 'not_connected';
-  return code === 'UND_ERR_ABORTED' ? 'tunnel_refused' : code; // Our own aborts are recognised earlier.
 }
 
 /** A gate between a new connection and the request to be written to it. */

@@ -151,7 +151,8 @@ function onInterruption({ signal, timeoutMs, where }: Reception, stop: (why: Err
       ? undefined
       : setTimeout(() => {
           release();
-          stop(timedOut(where, timeoutMs));
+          const message = `${where}: got no whole answer within ${timeoutMs / 1000} s`;
+          stop(new SourceError('timeout', message, { passing: { waitMs: null } }));
         }, timeoutMs);
   const release = (): void => {
     clearTimeout(timer);
@@ -162,16 +163,8 @@ function onInterruption({ signal, timeoutMs, where }: Reception, stop: (why: Err
   return release;
 }
 
-function timedOut(where: string, timeoutMs: number): SourceError {
-  return new SourceError('timeout', `${where}: got no whole answer within ${timeoutMs / 1000} s`, {
-    passing: { waitMs: null },
-  });
-}
-
-type Taking = Required<Pick<Dispatcher.DispatchHandler, 'onResponseStart' | 'onResponseData'>>;
-
 /** Collects an answer, however its body is split. An error thrown here ends the exchange. */
-function gather(reception: Reception): Taking & { readonly answer: () => HttpAnswer } {
+function gather(reception: Reception) {
   let head: Pick<HttpAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
   const body = gatherBytes();
   const countInterim = limitInterimAnswers();
@@ -179,7 +172,7 @@ function gather(reception: Reception): Taking & { readonly answer: () => HttpAns
     if (bytes > reception.maxBytes) throw tooBig(reception, got);
   };
   return {
-    onResponseStart: (_controller, status, headers) => {
+    onResponseStart: (_controller: unknown, status: number, headers: HttpAnswer['headers']): void => {
       if (status < 200) {
         countInterim(); // The answer is still to come.
         return;
@@ -189,11 +182,11 @@ function gather(reception: Reception): Taking & { readonly answer: () => HttpAns
       allow(declared, String(declared));
       head = { status, headers };
     },
-    onResponseData: (_controller, chunk) => {
+    onResponseData: (_controller: unknown, chunk: Buffer): void => {
       allow(body.size + chunk.length, `more than ${reception.maxBytes}`);
       body.add(chunk);
     },
-    answer: () => ({ ...head, bytes: body.bytes() }),
+    answer: (): HttpAnswer => ({ ...head, bytes: body.bytes() }),
   };
 }
 

@@ -87,66 +87,28 @@ export function triedOnce(connect: buildConnector.connector): buildConnector.con
   };
 }
 
-/** Errors of the network in words for a person; the code follows in brackets. */
-
-interface Meaning {
-  /** The beginnings of the codes. */
-  readonly codes: readonly string[];
-  readonly words: (error: Error) => string;
-}
-
-const MEANINGS: readonly Meaning[] = [
-  {
-    codes: ['ENOTFOUND', 'EAI_AGAIN'],
-    words: (error) => `the host name ${partOf(error, 'hostname')} is not known here`,
-  },
-  { codes: ['ECONNREFUSED'], words: (error) => `nothing listens at this port of ${placeOf(error)}` },
-  {
-    codes: ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN'],
-    words: (error) => `there is no way to ${placeOf(error)}`,
-  },
-  {
-    codes: ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'ERR_SSL_HTTP_REQUEST'],
-    words: () => 'https:// speaks TLS to a plain-HTTP port; use http://',
-  },
-  {
-    codes: ['CERT_HAS_EXPIRED'],
-    words: () => 'the certificate has expired; renew it, and check the clock of this machine',
-  },
-  {
-    codes: ['ERR_TLS_CERT_ALTNAME_INVALID'],
-    words: () => 'the certificate is for another host name; use the name that it holds',
-  },
-  {
-    codes: ['DEPTH_ZERO_', 'SELF_SIGNED_', 'UNABLE_TO_', 'CERT_'],
-    words: () =>
-      'the certificate is not trusted: its authority is not known here; name the file of its certificate in NODE_EXTRA_CA_CERTS',
-  },
-  { codes: ['ERR_SSL_', 'ERR_TLS_', 'EPROTO'], words: () => 'no TLS connection could be agreed on' },
-  { codes: ['HPE_'], words: () => 'the answer is not HTTP; if this port wants TLS, use https://' },
-  {
-    codes: ['UND_ERR_ABORTED', 'UND_ERR_PRX', 'ERR_PROXY'],
-    words: () => 'the proxy gives no way to the service',
-  },
-  {
-    codes: ['too_many_interim_answers'],
-    words: () => 'interim answers (1xx) came without end, and no answer',
-  },
-  { codes: ['UND_ERR_HEADERS_OVERFLOW'], words: () => 'the headers of the answer are too long' },
-  {
-    codes: ['UND_ERR_SOCKET', 'ECONNRESET', 'ECONNABORTED', 'EPIPE'],
-    words: (error) =>
-      isSilent(error)
-        ? 'the connection was closed without an answer; if this port wants TLS, use https://'
-        : 'the connection was closed before the answer was whole',
-  },
-  {
-    codes: ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'],
-    words: () => 'no connection was made in time',
-  },
-];
-
-const NO_WORDS = 'there was no usable answer';
+/** Words for a person, by the beginnings of the codes that they are for. */
+const MEANINGS: Readonly<Record<string, string | ((error: Error) => string)>> = {
+  'ENOTFOUND EAI_AGAIN': (error) => `the host name ${partOf(error, 'hostname')} is not known here`,
+  ECONNREFUSED: (error) => `nothing listens at this port of ${placeOf(error)}`,
+  'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN': (error) => `there is no way to ${placeOf(error)}`,
+  'ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_PACKET_LENGTH_TOO_LONG ERR_SSL_HTTP_REQUEST':
+    'https:// speaks TLS to a plain-HTTP port; use http://',
+  CERT_HAS_EXPIRED: 'the certificate has expired; renew it, and check the clock of this machine',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name; use the name that it holds',
+  'DEPTH_ZERO_ SELF_SIGNED_ UNABLE_TO_ CERT_':
+    'the certificate is not trusted: its authority is not known here; name the file of its certificate in NODE_EXTRA_CA_CERTS',
+  'ERR_SSL_ ERR_TLS_ EPROTO': 'no TLS connection could be agreed on',
+  HPE_: 'the answer is not HTTP; if this port wants TLS, use https://',
+  'UND_ERR_ABORTED UND_ERR_PRX ERR_PROXY': 'the proxy gives no way to the service',
+  too_many_interim_answers: 'interim answers (1xx) came without end, and no answer',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too long',
+  'UND_ERR_SOCKET ECONNRESET ECONNABORTED EPIPE': (error) =>
+    isSilent(error)
+      ? 'the connection was closed without an answer; if this port wants TLS, use https://'
+      : 'the connection was closed before the answer was whole',
+  'ETIMEDOUT UND_ERR_CONNECT_TIMEOUT': 'no connection was made in time',
+};
 
 /** An error with a code of Node or undici. */
 interface CodedFault {
@@ -156,8 +118,10 @@ interface CodedFault {
 
 /** Words an error by its code: `nothing listens at this port of 127.0.0.1:4010 (ECONNREFUSED)`. */
 export function networkWords({ error, code }: CodedFault): string {
-  const meaning = MEANINGS.find(({ codes }) => codes.some((beginning) => code.startsWith(beginning)));
-  return `${meaning?.words(error) ?? NO_WORDS} (${code})`;
+  const isFor = (codes: string): boolean => codes.split(' ').some((beginning) => code.startsWith(beginning));
+  const [, words = 'there was no usable answer'] =
+    Object.entries(MEANINGS).find(([codes]) => isFor(codes)) ?? [];
+  return `${typeof words === 'string' ? words : words(error)} (${code})`;
 }
 
 function placeOf(error: Error): string {

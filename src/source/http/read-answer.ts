@@ -91,21 +91,15 @@ function statusFault({ status, headers, bytes, where, receivedAt }: Received): S
     return new SourceError('unavailable', `${got}, ${shown(text)}`, details);
   }
   if (status >= 300 && status < 400) {
-    return new SourceError(
-      'redirected',
-      `${got} to ${hostOf(String(headers['location'] ?? ''))}, expected the answer itself`,
-    );
+    // Only the host: the rest of a redirect's address may hold secrets.
+    const host = URL.parse(String(headers['location'] ?? ''))?.host ?? 'another path';
+    return new SourceError('redirected', `${got} to ${host}, expected the answer itself`);
   }
   return new SourceError(WORDS[status] ?? 'rejected', `${got}, ${shown(text)}`, { quoted: text });
 }
 
 function shown(text: string): string {
   return text.trim() === '' ? 'without a body' : excerpt(text);
-}
-
-/** Only the host: the rest of a redirect's address may hold secrets. */
-function hostOf(location: string): string {
-  return URL.parse(location)?.host ?? 'another path';
 }
 
 /** Headers in which a cache says that it answered in place of the service. */
@@ -150,7 +144,7 @@ export interface ListBody {
  */
 export function openList(body: Json, where: string): ListBody {
   if (isArray(body)) return { records: body, meta: null, envelope: 'array' };
-  refuseFailure(body, where);
+  if (saysFailed(body)) throw failure(body, where);
   const data = isObject(body) ? body['data'] : undefined;
   if (!isArray(data))
     throw fault('data_not_a_list', where, { got: data ?? body, expected: 'an array in "data"' });
@@ -166,7 +160,7 @@ export function openList(body: Json, where: string): ListBody {
  * @throws {SourceError} success_false, wrong_record
  */
 export function openRecord(body: Json, id: string, where: string): JsonObject | null {
-  refuseFailure(body, where);
+  if (saysFailed(body)) throw failure(body, where);
   const data = unwrap(body);
   if (isArray(data) && data.length === 0) return null;
   const record = isArray(data) && data.length === 1 ? (data[0] ?? null) : data;
@@ -188,7 +182,6 @@ function idText(id: Json | undefined): string | null {
 }
 
 const DIGITS = /^\d{1,15}$/;
-const MOST = 10 ** 15 - 1;
 
 /** The values of `success` that mean failure. */
 const FAILURES: readonly Json[] = [false, 'false', 0, '0'];
@@ -198,10 +191,8 @@ export function saysFailed(body: Json): boolean {
   return isObject(body) && FAILURES.some((failure) => failure === body['success']);
 }
 
-function refuseFailure(body: Json, where: string): void {
-  if (saysFailed(body)) {
-    throw fault('success_false', where, { got: body, expected: '"success" not to be false' });
-  }
+function failure(body: Json, where: string): SourceError {
+  return fault('success_false', where, { got: body, expected: '"success" not to be false' });
 }
 
 function readMeta(meta: Json | undefined, where: string): Meta | null {
@@ -218,14 +209,9 @@ function readMeta(meta: Json | undefined, where: string): Meta | null {
 
 /** A whole number from `least` up, sent as a number or as text; null for any other value. */
 function count(value: Json | undefined, least: number): number | null {
-  const number = typeof value === 'number' && Number.isSafeInteger(value) ? value : numberIn(value);
-  return number === null || number < least || number > MOST ? null : number;
-}
-
-/** Reads digits, or a number that came with a fraction or an exponent. */
-function numberIn(value: Json | undefined): number | null {
   const text = isNumber(value) ? shortestNumber(String(value)) : value;
-  return typeof text === 'string' && DIGITS.test(text) ? Number(text) : null;
+  const number = typeof text === 'string' && DIGITS.test(text) ? Number(text) : -1;
+  return number < least ? null : number;
 }
 
 function fault(
@@ -243,31 +229,20 @@ function fault(
  * @throws {SourceError} not_utf8, empty_body, html, not_json, too_deep
  */
 export function parseBody(bytes: Uint8Array, where: string): Json {
-  const text = decodeUtf8(bytes, where);
-  if (text.trim() === '') throw new SourceError('empty_body', `${where}: got an empty body, expected JSON`);
-  return parse(text, where);
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-function decodeUtf8(bytes: Uint8Array, where: string): string {
+  let text = '';
   try {
-    return UTF8.decode(bytes);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new SourceError('not_utf8', `${where}: got bytes that are no UTF-8`, { cause: error });
-  }
-}
-
-function parse(text: string, where: string): Json {
-  try {
+    text = UTF8.decode(bytes);
+    if (text.trim() === '') throw new SourceError('empty_body', `${where}: got an empty body, expected JSON`);
     return parseJson(text);
-  } catch (error) {
-    if (error instanceof RangeError) {
-      throw new SourceError('too_deep', `${where}: got JSON nested too deep to be parsed`, { cause: error });
-    }
-    if (!(error instanceof SyntaxError)) throw error;
+  } catch (cause) {
+    if (cause instanceof TypeError)
+      throw new SourceError('not_utf8', `${where}: got bytes that are no UTF-8`, { cause });
+    if (cause instanceof RangeError)
+      throw new SourceError('too_deep', `${where}: got JSON nested too deep to be parsed`, { cause });
+    if (!(cause instanceof SyntaxError)) throw cause;
     const reason = text.trimStart().startsWith('<') ? 'html' : 'not_json';
     throw new SourceError(reason, `${where}: got ${excerpt(text)}, expected JSON`, { quoted: text });
   }
 }
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });

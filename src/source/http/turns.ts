@@ -2,19 +2,13 @@ import pRetry from 'p-retry';
 import type { Options, RetryContext } from 'p-retry';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { SourceParts, SourceSettings } from './http.ts';
-import type { Logger } from '../../lib/log/logger.ts';
 import { SourceError } from './errors.ts';
 
 /** Runs when its turn has come: paced, a few at a time. Rejects where the signal fires first. */
 export type TakeTurn = <T>(run: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
-interface TurnParts extends Pick<SourceParts, 'clock'> {
-  /** Each request counts as it takes its turn. */
-  readonly counts: { requests: number };
-}
-
-/** Creates the queue that all requests of a source wait in: a semaphore and a rate limit. */
-export function createTurns(settings: SourceSettings, { clock, counts }: TurnParts): TakeTurn {
+/** Creates the queue that all requests of a source wait in: a semaphore and a rate limit. Each counts as it takes its turn. */
+export function createTurns(settings: SourceSettings, clock: Clock, counts: { requests: number }): TakeTurn {
   const semaphore = createSemaphore(settings.concurrency);
   const pace = createPace(settings.requestsPerSecond, clock);
 
@@ -30,19 +24,13 @@ export function createTurns(settings: SourceSettings, { clock, counts }: TurnPar
   };
 }
 
-/** Waiting callers enter in order. */
-interface Semaphore {
-  /** Resolves when there is room; rejects when the signal fires first. Every entry needs a `leave`. */
-  enter(signal: AbortSignal): Promise<void>;
-  leave(): void;
-}
-
-function createSemaphore(size: number): Semaphore {
+/** Waiting callers enter in order; `enter` rejects where the signal fires first. Every entry needs a `leave`. */
+function createSemaphore(size: number) {
   let inside = 0;
   const waiting = new Set<() => void>();
 
   return {
-    enter: (signal) => {
+    enter: (signal: AbortSignal): Promise<void> => {
       signal.throwIfAborted();
       if (inside < size) {
         inside++;
@@ -61,7 +49,7 @@ function createSemaphore(size: number): Semaphore {
         waiting.add(admit);
       });
     },
-    leave: () => {
+    leave: (): void => {
       inside--;
       for (const next of waiting) {
         if (inside >= size) return;
@@ -73,10 +61,8 @@ function createSemaphore(size: number): Semaphore {
   };
 }
 
-type Pace = (signal: AbortSignal) => Promise<void>;
-
 /** Spaces sends evenly: each call resolves when its turn has come. Without a rate, at once. */
-function createPace(requestsPerSecond: number | null, clock: Clock): Pace {
+function createPace(requestsPerSecond: number | null, clock: Clock): (signal: AbortSignal) => Promise<void> {
   if (requestsPerSecond === null) return () => Promise.resolve();
   let next = -Infinity;
   return async (signal) => {
@@ -90,14 +76,7 @@ function createPace(requestsPerSecond: number | null, clock: Clock): Pace {
 const LONG_WAIT_MS = 2_000; // After a longer silence a person would take the program for stuck.
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
-
-interface RetryPolicy {
-  readonly maxAttempts: number;
-  readonly clock: Clock;
-  /** From 0 up to 1; spreads the waits. */
-  readonly random: () => number;
-  readonly logger: Logger;
-}
+const NO_ANSWER: readonly string[] = ['unreachable', 'timeout', 'interrupted'];
 
 export type RetriedWork<T> = (attemptNumber: number) => Promise<T>;
 
@@ -105,13 +84,14 @@ export type RetriedWork<T> = (attemptNumber: number) => Promise<T>;
 type Retry = <T>(attempt: RetriedWork<T>, signal: AbortSignal) => Promise<T>;
 
 /**
- * Creates a `Retry` whose requests share their experience.
- *
- * Once all attempts of one request have found the service unreachable, each request gets a single attempt until any
- * answer arrives, so that ten lists do not wait ten times for a dead host. The same holds while answers stay garbled,
- * until a good one arrives: a web site in place of the service is soon found out.
+ * Creates a `Retry` whose requests share their experience: once all attempts of one have found the service unreachable, each gets
+ * a single attempt until any answer arrives, so that ten lists do not wait ten times for a dead host. The same holds while answers
+ * stay garbled, until a good one arrives.
  */
-export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy): Retry {
+export function createRetry(
+  maxAttempts: number,
+  { clock, logger, random = Math.random }: SourceParts,
+): Retry {
   let isDown = false;
   let isGarbling = false;
   const mayPass = (error: Error): error is SourceError =>
@@ -121,7 +101,7 @@ export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy)
     !(isGarbling && isGarbled(error));
 
   const waitAfter = async ({ error, attemptNumber, retriesLeft }: RetryContext, signal: AbortSignal) => {
-    if (isAnswer(error)) isDown = false;
+    if (error instanceof SourceError && !NO_ANSWER.includes(error.reason)) isDown = false;
     if (retriesLeft === 0 || !mayPass(error)) return;
     const waitMs = error.passing?.waitMs ?? backOffMs(attemptNumber, random);
     if (waitMs >= LONG_WAIT_MS)
@@ -137,7 +117,8 @@ export function createRetry({ maxAttempts, clock, random, logger }: RetryPolicy)
         shouldRetry: ({ error }) => mayPass(error),
         onFailedAttempt: (context) => waitAfter(context, signal),
       });
-      [isDown, isGarbling] = [false, false];
+      isDown = false;
+      isGarbling = false;
       return result;
     } catch (error) {
       isGarbling ||= isGarbled(error);
@@ -169,8 +150,4 @@ function backOffMs(attemptNumber: number, random: () => number): number {
 
 function isGarbled(error: unknown): boolean {
   return error instanceof SourceError && error.state === 'invalid' && error.passing !== undefined;
-}
-
-function isAnswer(error: Error): boolean {
-  return error instanceof SourceError && !['unreachable', 'timeout', 'interrupted'].includes(error.reason);
 }

@@ -27,22 +27,17 @@ export interface AnsweredWrite {
   readonly retryAfterMs: number | null;
 }
 
-interface WriteAbout {
-  readonly kind: Kind;
-  readonly where: string;
-  readonly token: string;
-  readonly receivedAt: Date;
-}
-
 const START_LENGTH = 500;
 const BYTES_A_CHARACTER = 3; // Of UTF-8, at most, for one unit of UTF-16.
 
 /**
- * Reads any answer to a write.
- *
- * Without Content-Length a body may arrive truncated; it then fails to parse, because its closing brace is missing.
+ * Reads any answer to a write. Without Content-Length a body may arrive truncated; it then fails to parse, because its closing
+ * brace is missing.
  */
-export function readWriteAnswer({ status, headers, bytes }: HttpAnswer, about: WriteAbout): AnsweredWrite {
+export function readWriteAnswer(
+  { status, headers, bytes }: HttpAnswer,
+  about: { readonly kind: Kind; readonly where: string; readonly token: string; readonly receivedAt: Date },
+): AnsweredWrite {
   const { kind, token } = about;
   const whole = usableJson(bytes, about.where);
   const body = whole === undefined ? undefined : bodyWithoutExcluded(kind, whole);
@@ -87,9 +82,7 @@ export function writtenRecord(body: Json): JsonObject | null {
   if (saysFailed(body)) return null;
   const data = unwrap(body);
   const record = isArray(data) && data.length === 1 ? data[0] : data;
-  return isObject(record) && isId(record['id']) ? record : null;
-}
-
-function isId(id: Json | undefined): boolean {
-  return isNumber(id) || (typeof id === 'string' && id.trim() !== '');
+  if (!isObject(record)) return null;
+  const id = record['id'];
+  return isNumber(id) || (typeof id === 'string' && id.trim() !== '') ? record : null;
 }

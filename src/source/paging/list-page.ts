@@ -55,16 +55,13 @@ export function readKnown({ digestScope, known }: KnownPageHint): (answer: Recei
   return (answer) => {
     refuseFault(answer);
     if (digestScope === undefined || known === undefined) return null;
-    const list = openKnown(answer, digestScope, known);
-    if (list === null) return null;
     const { keys, digest, bytes } = known;
-    return {
-      ...list,
-      keys,
-      isKnown: true,
-      digest: { digest, bytes },
-      read: parseLater(answer),
-    };
+    // Equal bytes are the same array, complete, and end at the same place: only the text around them is parsed and checked.
+    const start = arrayStart(answer.bytes, DATA);
+    if (start === null || answer.bytes[start + bytes - 1] !== CLOSE_ARRAY) return null; // Nearly every changed page, before it is hashed.
+    if (digestOf(answer.bytes, digestScope, start, start + bytes) !== digest) return null;
+    const list = openAround(answer, start, start + bytes);
+    return list && { ...list, keys, isKnown: true, digest: { digest, bytes }, read: parseLater(answer) };
   };
 }
 
@@ -84,16 +81,6 @@ export function orMissing<T>(read: (answer: Received) => T): (answer: Received) 
   };
 }
 
-const NO_PAGE: ListPage = {
-  keys: [],
-  meta: null,
-  hasNext: null,
-  envelope: '',
-  isKnown: false,
-  digest: null,
-  read: () => [],
-};
-
 function isOwnAnswer({ bytes, where }: Received): boolean {
   try {
     const body = parseBody(bytes, where);
@@ -104,6 +91,16 @@ function isOwnAnswer({ bytes, where }: Received): boolean {
   }
 }
 
+const NO_PAGE: ListPage = {
+  keys: [],
+  meta: null,
+  hasNext: null,
+  envelope: '',
+  isKnown: false,
+  digest: null,
+  read: () => [],
+};
+
 /**
  * Makes the reader for a page of a list.
  *
@@ -111,23 +108,19 @@ function isOwnAnswer({ bytes, where }: Received): boolean {
  */
 export function readPage({ digestScope, known }: KnownPageHint): (answer: Received) => ListPage {
   return (answer) => {
-    const [page, cuts]: [ReturnType<typeof parsed>, number[]] = [parsed(answer), []];
+    refuseFault(answer);
+    const { records, ...list } = openPage(answer.bytes, answer.where);
+    const keys = packed(records.map(recordKey));
+    const cuts: number[] = [];
     const digest = digestScope === undefined ? null : digestPage(answer, digestScope, cuts);
-    const isCut = known !== undefined && digest !== null && cuts.length === page.read().length + 1;
-    return { ...page, digest, texts: isCut ? () => textsBetween(answer.bytes, cuts) : undefined };
+    const isCut = known !== undefined && digest !== null && cuts.length === records.length + 1;
+    const texts = (): readonly string[] => {
+      const { buffer, byteOffset, length } = answer.bytes;
+      const body = Buffer.from(buffer, byteOffset, length);
+      return cuts.slice(1).map((cut, at) => body.toString('utf8', (cuts[at] ?? 0) + 1, cut));
+    };
+    return { ...list, keys, isKnown: false, digest, read: () => records, texts: isCut ? texts : undefined };
   };
-}
-
-function textsBetween({ buffer, byteOffset, length }: Uint8Array, cuts: readonly number[]): string[] {
-  const body = Buffer.from(buffer, byteOffset, length);
-  return cuts.slice(1).map((cut, at) => body.toString('utf8', (cuts[at] ?? 0) + 1, cut));
-}
-
-function parsed(answer: Received): Omit<ListPage, 'digest'> {
-  refuseFault(answer);
-  const { records, ...list } = openPage(answer.bytes, answer.where);
-  const keys = packed(records.map(recordKey));
-  return { ...list, keys, isKnown: false, read: () => records };
 }
 
 interface PageBody extends ListBody {
@@ -186,14 +179,6 @@ export interface KnownPage extends PageDigest {
   readonly keys: TextList;
 }
 
-type ListText = Pick<Received, 'bytes' | 'where'>;
-
-/** The place of the records in a body. */
-interface Part {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** The name of the member that holds the records. */
 const DATA = Buffer.from('"data"');
 const CLOSE_ARRAY = ']'.charCodeAt(0);
@@ -202,46 +187,31 @@ const STAND_IN = randomUUID();
 const STAND_IN_ARRAY = Buffer.from(JSON.stringify([STAND_IN]));
 
 /**
- * Opens a list without parsing its records, if their bytes are those of the known page.
- *
- * Equal bytes are the same array, complete, and end at the same place. The text around them is parsed and checked as
- * usual.
- *
- * @returns Null if they differ, or if anything else is wrong: the body must then be parsed in full.
- */
-function openKnown(
-  answer: ListText,
-  digestScope: string,
-  known: PageDigest,
-): Omit<PageBody, 'records'> | null {
-  const start = arrayStart(answer.bytes, DATA);
-  if (start === null) return null;
-  const part = { start, end: start + known.bytes };
-  if (answer.bytes[part.end - 1] !== CLOSE_ARRAY) return null; // Nearly every changed page, before it is hashed.
-  return digestOf(answer, digestScope, part) === known.digest ? openAround(answer, part) : null;
-}
-
-/**
  * Computes the digest of a list that was parsed in full; null if the bytes of its records cannot be located for
  * certain.
  *
  * @param cuts Gets the positions of the bytes before, between and behind the records.
  */
-function digestPage(answer: ListText, digestScope: string, cuts: number[]): PageDigest | null {
+function digestPage(answer: Received, digestScope: string, cuts: number[]): PageDigest | null {
   const start = arrayStart(answer.bytes, DATA);
-  if (start !== null) cuts.push(start);
-  const end = start === null ? null : valueEnd(answer.bytes, start, cuts);
-  if (start === null || end === null || openAround(answer, { start, end }) === null) return null;
+  if (start === null) return null;
+  cuts.push(start);
+  const end = valueEnd(answer.bytes, start, cuts);
+  if (end === null || openAround(answer, start, end) === null) return null;
   cuts.push(end - 1);
-  return { digest: digestOf(answer, digestScope, { start, end }), bytes: end - start };
+  return { digest: digestOf(answer.bytes, digestScope, start, end), bytes: end - start };
 }
 
-function digestOf({ bytes }: ListText, digestScope: string, { start, end }: Part): string {
+function digestOf(bytes: Uint8Array, digestScope: string, start: number, end: number): string {
   return createHash('sha256').update(digestScope).update(bytes.subarray(start, end)).digest('hex');
 }
 
 /** Opens a list without its records; null if it is no list, or if other bytes than these are its records. */
-function openAround({ bytes, where }: ListText, { start, end }: Part): Omit<PageBody, 'records'> | null {
+function openAround(
+  { bytes, where }: Received,
+  start: number,
+  end: number,
+): Omit<PageBody, 'records'> | null {
   const around = [bytes.subarray(0, start), STAND_IN_ARRAY, bytes.subarray(end)];
   try {
     const { records, ...list } = openPage(Buffer.concat(around), where);

@@ -44,30 +44,25 @@ export async function* sweepList(
 ): AsyncGenerator<ListResponse> {
   const { load, take } = pageLoader(requester, kind, options);
   const window = windowOf(requester, options);
-  let plan = options.reopen ? reopenSweep(options.reopen) : planSweep(kind, options);
+  const { thorough, hasHoles: sizesVary = false, knownRows = 0, wholeUpTo = 0 } = options;
+  const start = { where: `GET ${kind.list.path}`, thorough, knownRows, wholeUpTo, sizesVary };
+  let plan = options.reopen ? reopenSweep(options.reopen) : startSweep(start);
   while (plan.ask !== null) {
     for await (const loaded of inOrder(plan.ask, window, load)) {
       const before: SweepPlan = plan;
-      const [taken, after] = await take(loaded, (page, isLastAttempt) => {
+      const { page, after } = await take(loaded, (page, isLastAttempt) => {
         const known = isLastAttempt ? { ...before, sizesVary: true } : before;
-        return [page, advance(known, pageResponse(page))] as const;
+        return { page, after: advance(known, pageResponse(page)) };
       });
       plan = after;
-      yield listResponse(taken, plan);
+      yield listResponse(page, plan);
     }
   }
 }
 
-function planSweep({ list }: ListedKind, options: SweepOptions): SweepPlan {
-  const { thorough, hasHoles = false, knownRows = 0, wholeUpTo = 0 } = options;
-  return startSweep({ where: `GET ${list.path}`, thorough, knownRows, wholeUpTo, sizesVary: hasHoles });
-}
-
 /**
- * Reads a range of pages, which proves nothing about the end of the list.
- *
- * The first page is read alone: it shows how far pages may be read side by side. Later ones are read one by one, up to
- * an empty page or a repeated one.
+ * Reads a range of pages, which proves nothing about the end of the list. The first is read alone: it shows how far pages may be
+ * read side by side. Later ones are read one by one, up to an empty page or a repeated one.
  *
  * @throws {SourceError} If an answer is no list, or the list has no end.
  */
@@ -78,7 +73,9 @@ export async function* somePages(
 ): AsyncGenerator<ListResponse> {
   const { load, take } = pageLoader(requester, kind, options);
   const window = windowOf(requester, options);
-  let plan = planPages(kind);
+  // No page follows from this plan.
+  const start = startSweep({ where: `GET ${kind.list.path}`, thorough: false, sizesVary: true });
+  let plan: SweepPlan = { ...start, phase: 'done', ask: null };
   for (let next = from; next <= to; next = plan.latest.page + 1) {
     const range = { from: next, to: Math.min(to, Math.max(next, plan.lastPage ?? 0)) };
     for await (const loaded of inOrder(range, window, load)) {
@@ -91,12 +88,6 @@ export async function* somePages(
       if (response.keys.length === 0) return;
     }
   }
-}
-
-/** The state from which pages are read; no page follows from it. */
-function planPages({ list }: ListedKind): SweepPlan {
-  const start = startSweep({ where: `GET ${list.path}`, thorough: false, sizesVary: true });
-  return { ...start, phase: 'done', ask: null };
 }
 
 /** Whether an answer shows another page than the requested one, by its `meta` or by its records. */

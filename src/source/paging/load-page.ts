@@ -34,12 +34,12 @@ export interface LoadedPage extends Answered<ListPage> {
 interface PageLoader {
   /** Loads a page; ends soon after its signal fires. */
   readonly load: (page: number, signal: AbortSignal) => Promise<LoadedPage>;
-  /** Takes a page; loads it again if `take` finds it garbled, up to `maxAttempts`. */
-  readonly take: <T>(loaded: LoadedPage, take: TakePage<T>) => Promise<T>;
+  /** Takes a page among the others; loads it again if `take` finds it garbled, up to `maxAttempts`: the last one is as it is. */
+  readonly take: <T>(
+    loaded: LoadedPage,
+    take: (loaded: LoadedPage, isLastAttempt: boolean) => T,
+  ) => Promise<T>;
 }
-
-/** Interprets a loaded page among the others; after the last attempt, the page as it then is. */
-type TakePage<T> = (loaded: LoadedPage, isLastAttempt: boolean) => T;
 
 /** Pages requested ahead of the landing one, per concurrent request: the network must not be idle while a page lands. */
 const PREFETCH = 1.5;
@@ -62,17 +62,18 @@ export function pageLoader(
     const hint = { digestScope, known };
     const readUnparsed = page === 1 ? readKnown(hint) : orMissing(readKnown(hint));
     const readAll = page === 1 ? readPage(hint) : orMissing(readPage(hint));
-    const readParsed = (answer: Received): ListPage =>
-      withoutExcludedFields(
-        kind,
-        withoutQuote(kind, () => readAll(answer)),
-      );
+    const readParsed = (answer: Received): ListPage => {
+      const page = withoutQuote(kind, () => readAll(answer));
+      return withoutExcludedFields(kind, page);
+    };
     const read = (answer: Received): ListPage | Promise<ListPage> => {
       if (known === undefined) return readParsed(answer);
       const page = withoutQuote(kind, () => readUnparsed(answer));
-      return page === null
-        ? oneByOne(() => inLaterTurn(answer, readParsed))
-        : withoutExcludedFields(kind, page);
+      if (page !== null) return withoutExcludedFields(kind, page);
+      return oneByOne(async () => {
+        await yieldToEventLoop(); // Serve arrived pages first: that frees their slot for the next request.
+        return answer.withRedactedErrors(() => readParsed(answer));
+      });
     };
     return { path, query: pageQuery(kind, page), page, header, read, tick, signal };
   };
@@ -81,38 +82,23 @@ export function pageLoader(
       const question = questionFor(page, signal);
       return { page, ...(await (options.once ? requester.askOnce(question) : requester.ask(question))) };
     },
-    take: options.once
-      ? (loaded, take) => Promise.resolve().then(() => take(loaded, true))
-      : takingBy(requester, questionFor, options.signal),
+    take: async (loaded, take) => {
+      const most = options.once ? 1 : requester.maxAttempts;
+      try {
+        return take(loaded, most === 1); // Mostly the only attempt.
+      } catch (refused) {
+        if (options.once) throw refused;
+        const { page } = loaded;
+        const scope = createDeadline(null, [options.signal, requester.closing]);
+        const question = questionFor(page, scope.signal);
+        const attempt = async (number: number) => {
+          if (number === 1) throw refused;
+          return take({ page, ...(await requester.askOnce(question, number)) }, number >= most);
+        };
+        return await requester.repeat(question, attempt).finally(scope.release);
+      }
+    },
   };
-}
-
-/** The page that was loaded counts as the first attempt: mostly it is the only one. */
-function takingBy(
-  requester: Requester,
-  questionFor: (page: number, signal: AbortSignal) => Question<ListPage>,
-  signal: AbortSignal | undefined,
-): PageLoader['take'] {
-  const { maxAttempts } = requester;
-  return async (loaded, take) => {
-    try {
-      return take(loaded, maxAttempts === 1);
-    } catch (refused) {
-      const { page } = loaded;
-      const scope = createDeadline(null, [signal, requester.closing]);
-      const question = questionFor(page, scope.signal);
-      const attempt = async (number: number) => {
-        if (number === 1) throw refused;
-        return take({ page, ...(await requester.askOnce(question, number)) }, number >= maxAttempts);
-      };
-      return await requester.repeat(question, attempt).finally(scope.release);
-    }
-  };
-}
-
-async function inLaterTurn(answer: Received, read: (answer: Received) => ListPage): Promise<ListPage> {
-  await yieldToEventLoop(); // Serve arrived pages first: that frees their slot for the next request.
-  return answer.withRedactedErrors(() => read(answer));
 }
 
 /** A loaded page as the plans compare it. */

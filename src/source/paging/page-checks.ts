@@ -163,11 +163,8 @@ export function refuseUnlessLast(known: PagesKnown, { page, meta, hasNext }: Pag
 /** @throws {SourceError} page_grew */
 export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): void {
   if (page === 1 || keys.length <= known.stride) return;
-  throw fault(
-    'page_grew',
-    known,
-    `page ${page}: got ${keys.length} records, expected at most ${known.stride}`,
-  );
+  const what = `page ${page}: got ${keys.length} records, expected at most ${known.stride}`;
+  throw fault('page_grew', known, what);
 }
 
 /**
@@ -177,15 +174,13 @@ export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): v
  */
 export function refuseResized(known: PagesKnown, { page, keys, meta }: PageResponse): void {
   if (known.sizesVary) return;
-  const claimsMore = lastPageOf(known, meta) > page;
+  const claimsMore = (meta.lastPage ?? known.lastPage ?? 0) > page;
   const isHole = claimsMore && keys.length < known.stride && page < known.top.page;
-  const isOther = claimsMore || keys.length === 0 ? saysOtherSize(known, meta) : false;
+  const isOther = (claimsMore || keys.length === 0) && saysOtherSize(known, meta);
   if (!isHole && !isOther) return;
   const got = `got ${keys.length} records, ${meta.perPage ?? 'an unknown number'} a page by its "meta"`;
   throw fault('page_resized', known, `page ${page}: ${got}, expected ${known.stride} a page`);
 }
-
-const lastPageOf = (known: PagesKnown, meta: Meta): number => meta.lastPage ?? known.lastPage ?? 0;
 
 function saysOtherSize({ perPage }: PagesKnown, meta: Meta): boolean {
   return Boolean(perPage) && Boolean(meta.perPage) && meta.perPage !== perPage;
@@ -218,25 +213,17 @@ export interface PageShown {
  * @param stride Rows on a full page of this sweep.
  */
 export function provenEnd(shown: PageShown, stride: number): ListEnd | null {
-  const { page, rows, meta, again = null, hasNext } = shown;
+  const { page, rows, meta, again, hasNext } = shown;
   const { lastPage } = meta;
   if (hasNext === true || again?.isSure === false) return null;
   const before = (page - 1) * stride;
   if (rows === 0) return page > 1 && isClaimed(page, lastPage) ? null : { rows: before };
-  return isLast(shown, stride) ? { rows: before + rows } : null;
-}
-
-/** A short page before the last one is a hole. */
-function isLast(shown: PageShown, stride: number): boolean {
-  const { page, rows, meta, again = null } = shown;
-  const isEnd = rows < stride || again !== null || endsByLink(shown);
-  return isEnd && (meta.lastPage === null || meta.lastPage === page);
+  if (lastPage !== null && lastPage !== page) return null; // A short page before the last one is a hole.
+  return rows < stride || again || endsByLink(shown) ? { rows: before + rows } : null;
 }
 
 /** Whether `meta` says that this page has rows. */
-function isClaimed(page: number, lastPage: number | null): boolean {
-  return lastPage !== null && lastPage >= page;
-}
+const isClaimed = (page: number, lastPage: number | null): boolean => (lastPage ?? 0) >= page;
 
 /** A `next` that is null, in a list that tells its end in no other way. */
 function endsByLink({ meta, hasNext }: PageShown): boolean {
@@ -247,14 +234,9 @@ function endsByLink({ meta, hasNext }: PageShown): boolean {
 export function endIsAgreed(shown: PageShown, stride: number): boolean {
   const { page, rows, meta } = shown;
   if (endsByLink(shown)) return true;
-  return (
-    rows > 0 &&
-    rows < stride &&
-    meta.currentPage === page &&
-    meta.lastPage === page &&
-    meta.perPage === stride &&
-    meta.total === provenEnd(shown, stride)?.rows
-  );
+  const { currentPage, lastPage, perPage, total } = meta;
+  if (rows === 0 || rows >= stride || perPage !== stride) return false;
+  return currentPage === page && lastPage === page && total === provenEnd(shown, stride)?.rows;
 }
 
 const PAGES_WHERE_UNKNOWN = 1000;

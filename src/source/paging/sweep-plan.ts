@@ -148,7 +148,7 @@ function remember(plan: SweepPlan, response: PageResponse, view: SweepView): Swe
     shown,
     answers: plan.answers + 1,
     lastPage: meta.lastPage ?? plan.lastPage,
-    emptyFrom: lowestEmpty(plan, view),
+    emptyFrom: view.rows === 0 ? Math.min(plan.emptyFrom, shown) : plan.emptyFrom,
     emptyInARow: view.rows === 0 ? plan.emptyInARow + 1 : 0,
     hasHoles: plan.hasHoles || (plan.isCounted && keys.length < plan.stride && shown < plan.top.page),
     wholeAt: isWholeAgain(plan, view) ? keys.length : plan.wholeAt,
@@ -156,10 +156,6 @@ function remember(plan: SweepPlan, response: PageResponse, view: SweepView): Swe
     top: keys.length > 0 && shown >= plan.top.page ? { ...response, page: shown } : plan.top,
     latest: response,
   };
-}
-
-function lowestEmpty({ emptyFrom }: SweepPlan, { page, rows }: SweepView): number {
-  return rows === 0 ? Math.min(emptyFrom, page) : emptyFrom;
 }
 
 function isWholeAgain({ isCounted }: SweepPlan, { page, again }: SweepView): boolean {
@@ -177,7 +173,7 @@ const MOST_DETOURS = 4;
 const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
   first: afterFirst,
   walk: afterWalk,
-  reread: afterReread,
+  reread: (plan, { rows, asFirst }) => done({ ...plan, end: asFirst ? { rows } : null }),
   open: afterOpen,
   body: afterBody,
   tail: afterTail,
@@ -188,17 +184,16 @@ function afterFirst(plan: SweepPlan, view: SweepView): SweepPlan {
   if (!plan.isCounted) return afterUncounted(plan, view);
   const { rows, meta } = view;
   if (plan.onePage && (rows === 0 || rows < plan.stride)) return onLastPageFound(plan, view);
-  return openAt(plan, meta.lastPage ?? pagesFor(meta.total ?? 0, plan.stride));
+  const last = meta.lastPage ?? pagesFor(meta.total ?? 0, plan.stride);
+  return { ...plan, phase: 'open', ask: only(Math.max(2, last)) };
 }
 
 function afterUncounted(plan: SweepPlan, view: SweepView): SweepPlan {
   if (isWhole(plan, view)) return done({ ...plan, end: { rows: view.rows } });
   if (plan.thorough) return { ...plan, phase: 'walk', ask: only(2) };
-  return view.hasNext === false ? done(plan) : openAt(plan, pagesFor(plan.knownRows ?? 0, plan.stride));
-}
-
-function openAt(plan: SweepPlan, page: number): SweepPlan {
-  return { ...plan, phase: 'open', ask: only(Math.max(2, page)) };
+  if (view.hasNext === false) return done(plan);
+  const last = pagesFor(plan.knownRows ?? 0, plan.stride);
+  return { ...plan, phase: 'open', ask: only(Math.max(2, last)) };
 }
 
 /** More rows than a service puts on a page. */
@@ -232,22 +227,15 @@ function rereadFirst(plan: SweepPlan): SweepPlan {
   return { ...plan, end: null, phase: 'reread', ask: only(1) };
 }
 
-function afterReread(plan: SweepPlan, { rows, asFirst }: SweepView): SweepPlan {
-  return done({ ...plan, end: asFirst ? { rows } : null });
-}
-
 function afterOpen(plan: SweepPlan, view: SweepView): SweepPlan {
   if (isBarePageTwo(view)) return rereadFirst(plan);
-  if (!plan.isCounted && view.rows === 0 && plan.top.page < view.page - 1) return stepBack(plan, view);
-  const detour = plan.detours < MOST_DETOURS ? detourFrom(plan, view) : null;
-  if (detour !== null) return { ...plan, ask: only(detour), detours: plan.detours + 1 };
+  const mayDetour = plan.detours < MOST_DETOURS;
+  // A list that has become shorter: its end is looked for a page back, or else from the beginning.
+  const isShorter = !plan.isCounted && view.rows === 0 && plan.top.page < view.page - 1;
+  if (isShorter && !mayDetour) return walkAnew(plan);
+  const detour = isShorter ? view.page - 1 : detourFrom(plan, view);
+  if (detour !== null && mayDetour) return { ...plan, ask: only(detour), detours: plan.detours + 1 };
   return goesOn(plan, view) ? { ...plan, ask: only(view.page + 1) } : onLastPageFound(plan, view);
-}
-
-/** Looks for the end of a list that has become shorter: a few pages back, or else from the beginning. */
-function stepBack(plan: SweepPlan, { page }: SweepView): SweepPlan {
-  if (plan.detours >= MOST_DETOURS) return walkAnew(plan);
-  return { ...plan, ask: only(page - 1), detours: plan.detours + 1 };
 }
 
 function goesOn({ isCounted, stride }: SweepPlan, { rows, again, hasNext }: SweepView): boolean {
@@ -258,16 +246,21 @@ function goesOn({ isCounted, stride }: SweepPlan, { rows, again, hasNext }: Swee
 /** The page to request instead if `meta` says that the list does not end here. */
 function detourFrom(plan: SweepPlan, view: SweepView): number | null {
   if (!plan.isCounted || view.again !== null || view.rows >= plan.stride) return null;
-  const { lastPage } = view.meta;
+  const { page, rows, meta } = view;
+  const { lastPage } = meta;
   const believed = lastPage !== null && lastPage < plan.emptyFrom ? lastPage : null;
-  if (view.rows === 0) return pageOfTotal(plan, view, believed);
-  return believed !== null && believed > view.page ? believed : null;
+  if (rows === 0) return pageOfTotal(plan, page, meta.total, believed);
+  return believed !== null && believed > page ? believed : null;
 }
 
-function pageOfTotal({ stride }: SweepPlan, view: SweepView, lastPage: number | null): number | null {
-  const { page, meta } = view;
-  if (page === 1 || meta.total === null || meta.total === (page - 1) * stride) return null;
-  const named = lastPage ?? Math.max(1, pagesFor(meta.total, stride));
+function pageOfTotal(
+  { stride }: SweepPlan,
+  page: number,
+  total: number | null,
+  lastPage: number | null,
+): number | null {
+  if (page === 1 || total === null || total === (page - 1) * stride) return null;
+  const named = lastPage ?? Math.max(1, pagesFor(total, stride));
   return named === page ? null : named;
 }
 
@@ -277,16 +270,12 @@ const GROWTH = 10;
 /** The last page is found: continues with the pages before it. */
 function onLastPageFound(plan: SweepPlan, view: SweepView): SweepPlan {
   const expected = pagesFor(Math.max(view.meta.total ?? 0, plan.knownRows ?? 0), plan.stride) + GROWTH;
-  if (plan.isCounted && view.rows === 0 && view.page > expected) return walkOn(plan, expected);
+  if (plan.isCounted && view.rows === 0 && view.page > expected)
+    return { ...plan, ended: false, phase: 'body', ask: { from: 1, to: expected } }; // Far beyond the expected end.
   const isEnd = view.rows === 0 || view.again !== null;
   const ended = isEnd || (endIsAgreed(view, plan.stride) && !plan.thorough);
   const settled = { ...plan, ended, phase: 'body' as const, ask: { from: 1, to: view.page - 1 } };
   return view.page > 1 ? settled : finish(settled);
-}
-
-/** If the page that `meta` calls last is empty and far beyond the expected end, continues from the expected end. */
-function walkOn(plan: SweepPlan, to: number): SweepPlan {
-  return { ...plan, ended: false, phase: 'body', ask: { from: 1, to } };
 }
 
 /** Where a page before the end comes again, the list has ended there, and what was taken for its last page is that one. */

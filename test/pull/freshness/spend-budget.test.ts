@@ -71,7 +71,7 @@ test('a clock that was corrected by hours brings tokens again after a minute', (
 });
 
 test('no token is given for as long as the service has asked to be left alone', () => {
-  const held = holdTokens({ tokens: 1, atMs: 0 }, { perMinute: 60, nowMs: 0, waitMs: 15 * MINUTE_MS });
+  const held = holdTokens({ tokens: 1, atMs: 0 }, 60, 0, 15 * MINUTE_MS);
   expect(takeToken(held, 60, 15 * MINUTE_MS)).toBeNull();
   expect(takeToken(held, 60, 15 * MINUTE_MS + 1001)).not.toBeNull();
 });

@@ -87,7 +87,7 @@ async function landOne(
   sweep: Sweep,
   { response, now }: { response: ListResponse; now: Date },
 ): Promise<Landing> {
-  const [landing] = await landPages(session, sweep, { responses: [response], now });
+  const [landing] = await landPages(session, sweep, [response], now);
   if (landing === undefined) throw new Error('one response, one landing');
   return landing;
 }
@@ -231,7 +231,7 @@ test('A→Z→A within one sweep, read in another order than it happened, is hea
   const second = await sweepOf(session);
   const first = response([5, 9], [a, category(2, 'C')]);
   const late = response([4, 7], [category(1, 'Z')], 2);
-  await landPages(session, second, { responses: [first, late], now: NOW });
+  await landPages(session, second, [first, late], NOW);
 
   const third = await sweepOf(session);
   const known = { ...response([11, 12], [a, category(2, 'C')]), isKnown: true };
@@ -303,7 +303,7 @@ test('what a transaction learned counts only once it has landed', async () => {
         throw new Error('torn');
       }),
   };
-  await expect(landPages(failing, sweep, { responses, now: NOW })).rejects.toThrow('torn');
+  await expect(landPages(failing, sweep, responses, NOW)).rejects.toThrow('torn');
 
   expect(sweep.state.touched.lastWrite('1')).toBe(0);
   const poison = { recordId: null, field: null, code: 'not_a_record', detail: '"poison"' };
@@ -359,9 +359,7 @@ async function leftBy(
   const sweep = await sweepOf(session);
   const landings: Landing[] = [];
   for (let from = 0; from < responses.length; from += size)
-    landings.push(
-      ...(await landPages(session, sweep, { responses: responses.slice(from, from + size), now: NOW })),
-    );
+    landings.push(...(await landPages(session, sweep, responses.slice(from, from + size), NOW)));
   const changes = sql`select record_id, change, before, after, fields from changes order by seq`;
   const issues = sql`select record_id, field, code, detail, closed_at from issues order by record_id, field, code, detail, closed_at`;
   return {
@@ -383,7 +381,7 @@ async function leftBy(
 test('rows whose former text is long are written few at a time, however short the new text is', async () => {
   const session = await mirror();
   const long = [1, 2, 3, 4].map((id) => response([2 * id - 1, 2 * id], [category(id, LONG)], id));
-  await landPages(session, await sweepOf(session), { responses: long, now: NOW });
+  await landPages(session, await sweepOf(session), long, NOW);
   const portions: number[] = [];
   const counting: Session = {
     ...session,
@@ -399,7 +397,7 @@ test('rows whose former text is long are written few at a time, however short th
       ),
   };
   const short = [1, 2, 3, 4].map((id) => response([9 + 2 * id, 10 + 2 * id], [category(id, 'A')], id));
-  await landPages(counting, await sweepOf(session), { responses: short, now: NOW });
+  await landPages(counting, await sweepOf(session), short, NOW);
   expect(portions).toEqual([3, 1]);
 });
 
