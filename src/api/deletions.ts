@@ -12,21 +12,20 @@ const hold = z.object({
   ids: z.array(z.string()).describe('some of the records'),
 });
 
-const suspected = hold.extend({ state: z.literal('suspected') });
-
-const schema = { tags: ['Deletions'] };
+const schema = {
+  summary: 'List mass disappearances and the decisions on them',
+  tags: ['Deletions'],
+  response: {
+    200: z.object({
+      deletions: z.array(hold),
+      suspected: z.array(hold.extend({ state: z.literal('suspected') })),
+    }),
+  },
+};
 
 /** Records that disappeared all at once. */
 export function deletionRoutes(app: Server, { session }: RouteContext): void {
-  app.get(
-    '/v1/deletions',
-    {
-      schema: {
-        ...schema,
-        summary: 'List mass disappearances and the decisions on them',
-        response: { 200: z.object({ deletions: z.array(hold), suspected: z.array(suspected) }) },
-      },
-    },
-    async (_request, reply) => sendJsonText(reply, JSON.stringify(await readDisappearances(session))),
+  app.get('/v1/deletions', { schema }, async (_request, reply) =>
+    sendJsonText(reply, JSON.stringify(await readDisappearances(session))),
   );
 }

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import * as z from 'zod';
 import { LATE, within } from '../lib/time/deadline.ts';
 import { mirrorMetrics } from './mirror-metrics.ts';
-import type { RouteContext, Server, ServerParts } from '../http/server.ts';
+import type { RouteContext, Server } from '../http/server.ts';
 
 const QUEUE_PATIENCE_MS = 2_000;
 
@@ -14,9 +14,7 @@ export function metricsRoute(app: Server, context: RouteContext, registry: Regis
       schema: {
         summary: 'Export metrics for Prometheus',
         tags: ['Health'],
-        response: {
-          200: { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } },
-        },
+        response: { 200: { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } } },
       },
     },
     async (_request, reply) => {
@@ -77,17 +75,20 @@ export function countRequests(app: Server, { streamLimit, version, writes }: Rou
     labelNames: ['route'],
     buckets: SECONDS,
   });
-  const waiting = new Gauge({
-    name: 'bms_sync_http_waiting',
-    help: 'Streams that are open.',
-    registers,
-    collect: () => {
-      waiting.set(streamLimit.taken());
-    },
-  });
+  const addGauge = (name: string, help: string, read: () => number): void => {
+    const gauge: Gauge = new Gauge({ name, help, registers, collect: () => { gauge.set(read()); } }); // prettier-ignore
+  };
+  addGauge('bms_sync_http_waiting', 'Streams that are open.', streamLimit.taken);
   const build = { name: 'bms_sync_build_info', help: 'The release.', labelNames: ['version'], registers };
   new Gauge(build).set({ version }, 1);
-  tellWrites(registry, writes);
+  const age = 'Time since the oldest write to the mirror that has not landed.';
+  addGauge('bms_sync_unlanded_write_age_seconds', age, () => writes().unlandedMs / 1000);
+  const last = 'When this process last wrote to the mirror; 0 before the first time.';
+  addGauge(
+    'bms_sync_last_write_timestamp_seconds',
+    last,
+    () => (writes().lastLandedAt?.getTime() ?? 0) / 1000,
+  );
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request;
     const route = routeOptions.url ?? 'none';
@@ -98,25 +99,4 @@ export function countRequests(app: Server, { streamLimit, version, writes }: Rou
     done();
   });
   return registry;
-}
-
-/** Metrics of whether this process's writes land in the mirror. */
-function tellWrites(registry: Registry, writes: ServerParts['writes']): void {
-  const registers = [registry];
-  const age = new Gauge({
-    name: 'bms_sync_unlanded_write_age_seconds',
-    registers,
-    help: 'Time since the oldest write to the mirror that has not landed.',
-    collect: () => {
-      age.set(writes().unlandedMs / 1000);
-    },
-  });
-  const last = new Gauge({
-    name: 'bms_sync_last_write_timestamp_seconds',
-    registers,
-    help: 'When this process last wrote to the mirror; 0 before the first time.',
-    collect: () => {
-      last.set((writes().lastLandedAt?.getTime() ?? 0) / 1000);
-    },
-  });
 }

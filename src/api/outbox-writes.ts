@@ -6,8 +6,6 @@ import { jsonObject } from './fields.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { operation, state } from './outbox.ts';
 
-const schema = { tags: ['Outbox'] };
-
 const change = z.strictObject({
   operation,
   kind: z.string().max(100),
@@ -36,30 +34,26 @@ const stored = z.object({
   notes: z.array(z.string()),
 });
 
+const schema = {
+  summary: 'Put a create or an update into the outbox',
+  description:
+    'The same key and body again: 200 and the entry as it is by now. Another body: 409. A create whose natural key something has: 422.',
+  tags: ['Outbox'],
+  headers,
+  body: change,
+  response: { 202: stored, 200: stored },
+};
+
 /** Puts entries into the outbox. */
 export function outboxWriteRoutes(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
-  app.post(
-    '/v1/outbox',
-    {
-      schema: {
-        summary: 'Put a create or an update into the outbox',
-        description:
-          'The same key and body again: 200 and the entry as it is by now. Another body: 409. A create whose natural key something has: 422.',
-        ...schema,
-        headers,
-        body: change,
-        response: { 202: stored, 200: stored },
-      },
-    },
-    async (request, reply) => {
-      const asked = { ...request.body, key: request.headers['idempotency-key'] };
-      const [result] = await storeEntries(session, { kinds, requests: [asked], now: clock.now() });
-      if (result === undefined) throw new Error('An entry was neither stored nor refused.');
-      if (result.isNew) wakeEngine();
-      const { id, state, key, kind, operation, recordId, isNew, notes } = result;
-      request.entryId = id;
-      void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
-      return sendJson(reply, { id, state, key, kind, operation, recordId, isNew, notes });
-    },
-  );
+  app.post('/v1/outbox', { schema }, async (request, reply) => {
+    const asked = { ...request.body, key: request.headers['idempotency-key'] };
+    const [result] = await storeEntries(session, { kinds, requests: [asked], now: clock.now() });
+    if (result === undefined) throw new Error('An entry was neither stored nor refused.');
+    if (result.isNew) wakeEngine();
+    const { id, state, key, kind, operation, recordId, isNew, notes } = result;
+    request.entryId = id;
+    void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
+    return sendJson(reply, { id, state, key, kind, operation, recordId, isNew, notes });
+  });
 }

@@ -60,62 +60,47 @@ const history = entry.extend({
   history: z.array(attempt),
 });
 
-const query = z.strictObject({
-  state: z
-    .enum(['all', 'open', ...STATES])
-    .default('all')
-    .describe('open: neither done nor abandoned'),
-  after: afterId,
-  limit: wholeNumber(1, 1000).default(50),
-});
+const listed = {
+  summary: 'List entries: those that need a person first, then the newest; or page by page',
+  tags: ['Outbox'],
+  querystring: z.strictObject({
+    state: z
+      .enum(['all', 'open', ...STATES])
+      .default('all')
+      .describe('open: neither done nor abandoned'),
+    after: afterId,
+    limit: wholeNumber(1, 1000).default(50),
+  }),
+  response: {
+    200: z.object({ entries: z.array(entry), next: nextId, blockedKinds: z.array(writeBlock), frozen }),
+  },
+};
 
-const list = z.object({
-  entries: z.array(entry),
-  next: nextId,
-  blockedKinds: z.array(writeBlock),
-  frozen,
-});
-
-const tags = ['Outbox'];
+const shown = {
+  summary: 'Show one entry with its attempts',
+  tags: ['Outbox'],
+  operationId: 'showEntry',
+  params: rowPath,
+  response: { 200: history },
+};
 
 /** Lists and shows the entries of the outbox. */
 export function outboxRoutes(app: Server, { session }: RouteContext): void {
-  app.get(
-    '/v1/outbox',
-    {
-      schema: {
-        summary: 'List entries: those that need a person first, then the newest; or page by page',
-        tags,
-        querystring: query,
-        response: { 200: list },
-      },
-    },
-    async ({ query: { state, after, limit } }, reply) => {
-      const sets = { all: STATES, open: OPEN_STATES };
-      const states = state === 'all' || state === 'open' ? sets[state] : [state];
-      const found =
-        after === undefined
-          ? await listOutbox(session, { states, limit })
-          : await pageOfOutbox(session, { states, after, limit });
-      return sendJson(reply, {
-        entries: found.entries.map(entryDocument),
-        ...nextAfter(after, found.entries),
-        blockedKinds: found.blockedKinds.map((block) => ({ ...block })),
-        frozen: found.frozen && { ...found.frozen },
-      });
-    },
-  );
-  app.get(
-    '/v1/outbox/:id',
-    {
-      schema: {
-        summary: 'Show one entry with its attempts',
-        tags,
-        operationId: 'showEntry',
-        params: rowPath,
-        response: { 200: history },
-      },
-    },
-    async ({ params }, reply) => sendJson(reply, historyDocument(await readHistory(session, params.id))),
+  app.get('/v1/outbox', { schema: listed }, async ({ query: { state, after, limit } }, reply) => {
+    const sets = { all: STATES, open: OPEN_STATES };
+    const states = state === 'all' || state === 'open' ? sets[state] : [state];
+    const found =
+      after === undefined
+        ? await listOutbox(session, { states, limit })
+        : await pageOfOutbox(session, { states, after, limit });
+    return sendJson(reply, {
+      entries: found.entries.map(entryDocument),
+      ...nextAfter(after, found.entries),
+      blockedKinds: found.blockedKinds.map((block) => ({ ...block })),
+      frozen: found.frozen && { ...found.frozen },
+    });
+  });
+  app.get('/v1/outbox/:id', { schema: shown }, async ({ params }, reply) =>
+    sendJson(reply, historyDocument(await readHistory(session, params.id))),
   );
 }

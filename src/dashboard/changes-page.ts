@@ -7,6 +7,7 @@ import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
+import { listPanel, nothing, pageTitle } from './parts/layout.ts';
 import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -22,7 +23,7 @@ export function addChangesPage(app: Server, { session, kinds, clock }: Dashboard
     const after = await latestSeq(session);
     const read = await latestChanges(session, { ...query, recordId: query.record, limit: PAGE_ROWS + 1 });
     const page = listPage(read, ({ seq }) => seq);
-    const content = changesPage({ kinds: names, query, page, now: clock.now() });
+    const content = changesPage(names, query, page, clock.now());
     return sendPage(reply, { title: 'Changes', part: '/changes', content, after });
   });
 }
@@ -33,34 +34,22 @@ interface ChangesQuery {
   readonly before?: number | undefined;
 }
 
-/** The facts of the page of changes. */
-interface ChangesFacts {
-  readonly kinds: readonly string[];
-  readonly query: ChangesQuery;
-  readonly page: RowsShown<RecordedChange>;
-  readonly now: Date;
-}
-
 /** Change events, newest first, of all records or some. */
-function changesPage({ kinds, query, page, now }: ChangesFacts): Html {
+function changesPage(
+  kinds: readonly string[],
+  query: ChangesQuery,
+  { rows, next }: RowsShown<RecordedChange>,
+  now: Date,
+): Html {
   const { kind, record } = query;
   const about =
     kind === undefined ? 'of all kinds' : record === undefined ? `of ${kind}` : `of ${kind} ${record}`;
-  return html`<div class="title">
-      <h1>Changes</h1>
-      <p>${about}, the newest first</p>
-    </div>
-    ${filterForm('/changes', [
-      { name: 'kind', label: 'kind', value: kind, choices: kinds },
-      { name: 'record', label: 'record (with its kind)', value: record },
-    ])}
-    <section
-      class="panel"
-      aria-label="Change events"
-      id="changes"
-      ${query.before === undefined ? html`data-live` : null}
-    >
-      ${page.rows.length === 0 ? html`<p class="none">None.</p>` : changeList(page.rows, now)}
-      ${pageLinks({ path: '/changes', query: { ...query }, next: page.next })}
-    </section>`;
+  const list = html`${rows.length === 0 ? nothing('None.') : changeList(rows, now)}
+  ${pageLinks('/changes', { ...query }, next)}`;
+  return html`${pageTitle('Changes', `${about}, the newest first`)}
+  ${filterForm('/changes', [
+    { name: 'kind', label: 'kind', value: kind, choices: kinds },
+    { name: 'record', label: 'record (with its kind)', value: record },
+  ])}
+  ${listPanel('changes', 'Change events', query.before === undefined, list)}`;
 }

@@ -9,6 +9,7 @@ import type { Server } from '../http/server.ts';
 import { cut, recordAddress } from './parts/change-list.ts';
 import { count, dataTable, exactly, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
+import { badge, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addressOf, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -51,27 +52,22 @@ interface IssueFacts {
 /** Values and records that no rule fits, and changes in how the service answers. */
 function issuesPage({ kinds, counts, page, query, drift }: IssueFacts): Html {
   const codes = [...new Set(counts.map(({ code }) => code))].sort();
-  return html`<div class="title">
-      <h1>Issues and drift</h1>
-      <p>The service’s text is kept as it came; an issue says what of it fits no rule.</p>
-    </div>
+  const about = 'The service’s text is kept as it came; an issue says what of it fits no rule.';
+  const open = html`${page.rows.length === 0 ? nothing('None.') : issueTable(page.rows)}
+  ${pageLinks(PATH, query, page.next)}`;
+  return html`${pageTitle('Issues and drift', about)}
     ${filterForm(PATH, [
       { name: 'kind', label: 'kind', value: query.kind, choices: kinds },
       { name: 'code', label: 'issue', value: query.code, choices: codes },
     ])}
     <div class="columns">
-      <section class="panel" aria-labelledby="issues-title">
-        <header><h2 id="issues-title">Open issues</h2></header>
-        ${page.rows.length === 0 ? html`<p class="none">None.</p>` : issueTable(page.rows)}
-        ${pageLinks({ path: PATH, query, next: page.next })}
-      </section>
+      ${panel({ id: 'issues', title: 'Open issues' }, open)}
       <div>${countPanel(counts)} ${driftPanel(drift)}</div>
     </div>`;
 }
 
 const LONGEST_DETAIL = 240;
 
-/** Issues as a table. */
 function issueTable(issues: readonly ListedIssue[]): Html {
   const rows = issues.map(
     ({ kind, recordId, field, code, detail, firstSeenAt }) =>
@@ -85,14 +81,8 @@ function issueTable(issues: readonly ListedIssue[]): Html {
         <td data-title="seen (UTC)" class="nowrap small">${exactly(firstSeenAt)}</td>
       </tr>`,
   );
-  return dataTable(
-    {
-      caption: 'Open issues, the newest first',
-      headings: ['record', 'field', 'issue', 'detail', 'seen (UTC)'],
-      rows,
-    },
-    'cards',
-  );
+  const headings = ['record', 'field', 'issue', 'detail', 'seen (UTC)'];
+  return dataTable('Open issues, the newest first', headings, rows, 'cards');
 }
 
 function countPanel(counts: readonly IssueCount[]): Html | null {
@@ -107,10 +97,9 @@ function countPanel(counts: readonly IssueCount[]): Html | null {
         <td class="number">${count(issues)}</td>
       </tr>`,
   );
-  return html`<section class="panel" aria-labelledby="counts-title">
-    <header><h2 id="counts-title">How many</h2></header>
-    ${dataTable({ caption: 'Open issues by kind and field', headings: ['kind and field', 'issue', { number: 'open' }], rows })}
-  </section>`;
+  const headings = ['kind and field', 'issue', { number: 'open' }];
+  const table = dataTable('Open issues by kind and field', headings, rows);
+  return panel({ id: 'counts', title: 'How many' }, table);
 }
 
 /** Changes in how the service answers. */
@@ -119,23 +108,12 @@ function driftPanel(drift: IssueFacts['drift']): Html {
     ({ kind, code, field, detail, seenAt }) =>
       html`<li>
         <div class="head">
-          <span class="state plain">${code}</span> <span>${kind}${field === null ? '' : `.${field}`}</span>
+          ${badge(code)} <span>${kind}${field === null ? '' : `.${field}`}</span>
           <span class="last quiet small">${exactly(seenAt)}</span>
         </div>
         <p class="small quiet">${cut(detail, LONGEST_DETAIL)}</p>
       </li>`,
   );
-  return html`<section class="panel" aria-labelledby="drift-title">
-    <header>
-      <h2 id="drift-title">Drift</h2>
-      <p>how the service answers has changed</p>
-    </header>
-    ${
-      items.length === 0
-        ? html`<p class="none">None seen.</p>`
-        : html`<ol class="feed">
-            ${items}
-          </ol>`
-    }
-  </section>`;
+  const head = { id: 'drift', title: 'Drift', note: 'how the service answers has changed' };
+  return panel(head, items.length === 0 ? nothing('None seen.') : feed(items));
 }

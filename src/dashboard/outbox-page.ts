@@ -8,6 +8,7 @@ import type { Server } from '../http/server.ts';
 import { cut, recordAddress } from './parts/change-list.ts';
 import { count, dataTable, html, when } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
+import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
 import { before, done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -21,31 +22,24 @@ export function addOutboxPage(app: Server, { session, clock }: Dashboard): void 
     const { state: wanted = '', before: last, done: carriedOut } = query;
     const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
     const read = await listEntries(session, { states, before: last, limit: PAGE_ROWS + 1 });
-    const content = outboxPage({
-      counts: await countEntries(session),
-      now: clock.now(),
-      page: listPage(read, ({ id }) => id),
-      query: { state: wanted === '' ? undefined : wanted, before: last },
-    });
+    const shown = listPage(read, ({ id }) => id);
+    const counts = await countEntries(session);
+    const content = outboxPage({ state: wanted || undefined, before: last }, counts, shown, clock.now());
     const after = await latestSeq(session);
     return sendPage(reply, { title: 'Outbox', part: '/outbox', content, after, done: carriedOut });
   });
 }
 
-/** The facts of the page of the outbox. */
-interface OutboxFacts {
-  readonly counts: Partial<Record<EntryState, number>>;
-  readonly query: { readonly state?: string | undefined; readonly before?: number | undefined };
-  readonly page: RowsShown<Entry>;
-  readonly now: Date;
-}
-
 /** Creates and updates on their way to the service, the newest first. */
-function outboxPage({ counts, query, page, now }: OutboxFacts): Html {
-  return html`<div class="title">
-      <h1>Outbox</h1>
-      <p>Creates and updates for the service, the newest first</p>
-    </div>
+function outboxPage(
+  query: { readonly state: string | undefined; readonly before: number | undefined },
+  counts: Partial<Record<EntryState, number>>,
+  { rows, next }: RowsShown<Entry>,
+  now: Date,
+): Html {
+  const list = html`${rows.length === 0 ? nothing('No entry.') : entryTable(rows, now)}
+  ${pageLinks('/outbox', query, next)}`;
+  return html`${pageTitle('Outbox', 'Creates and updates for the service, the newest first')}
     <ul class="tiles" id="counts" data-live>
       ${STATES.map(
         (state) =>
@@ -56,27 +50,13 @@ function outboxPage({ counts, query, page, now }: OutboxFacts): Html {
       )}
     </ul>
     ${filterForm('/outbox', [{ name: 'state', label: 'state', value: query.state, choices: ['open', ...STATES] }])}
-    <section
-      class="panel"
-      aria-label="Entries"
-      id="entries"
-      ${query.before === undefined ? html`data-live` : null}
-    >
-      ${page.rows.length === 0 ? html`<p class="none">No entry.</p>` : entryTable(page.rows, now)}
-      ${pageLinks({ path: '/outbox', query, next: page.next })}
-    </section>`;
+    ${listPanel('entries', 'Entries', query.before === undefined, list)}`;
 }
 
-/** Entries of the outbox as a table, in the given order. */
 function entryTable(entries: readonly Entry[], now: Date): Html {
-  return dataTable(
-    {
-      caption: 'Entries of the outbox',
-      headings: ['entry', 'what', 'state', 'changed', 'next try', { number: 'tries' }],
-      rows: entries.map((entry) => entryRow(entry, now)),
-    },
-    'cards',
-  );
+  const headings = ['entry', 'what', 'state', 'changed', 'next try', { number: 'tries' }];
+  const rows = entries.map((entry) => entryRow(entry, now));
+  return dataTable('Entries of the outbox', headings, rows, 'cards');
 }
 
 const LONGEST_PAYLOAD = 90;
@@ -99,22 +79,19 @@ function entryRow(entry: Entry, now: Date): Html {
   </tr>`;
 }
 
-const TONES: Record<EntryState, string> = {
-  ready: 'plain',
+const TONES = {
   sending: 'info',
   unsettled: 'warn',
   done: 'good',
   parked: 'warn',
   rejected: 'bad',
-  abandoned: 'plain',
 };
 
 /** The state of an entry as a coloured word. */
-export const entryBadge = (state: EntryState): Html =>
-  html`<span class="state ${TONES[state]}">${state}</span>`;
+export const entryBadge = (state: EntryState): Html => badge(state, TONES);
 
 /** The record of an entry, as a link; nothing while it has none. */
-export function entryRecord({ kind, recordId }: Pick<Entry, 'kind' | 'recordId'>): Html {
+export function entryRecord({ kind, recordId }: Entry): Html {
   return recordId === null
     ? html`${kind}`
     : html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>`;

@@ -10,6 +10,7 @@ import { cut, recordAddress } from './parts/change-list.ts';
 import { decisionForms, endpointButtons } from './parts/decisions.ts';
 import { count, dataTable, html, when } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
+import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, chosen, done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -44,38 +45,28 @@ interface WebhookFacts {
   readonly mayDecide: boolean;
 }
 
-const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' } as const;
+const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' };
 
 /** Receivers of events, and their deliveries. */
 function webhooksPage(facts: WebhookFacts): Html {
   const { endpoints, query, page, now } = facts;
   const names = endpoints.map(({ name }) => name);
-  return html`<div class="title">
-      <h1>Webhooks</h1>
-      <p>Events that are sent to other programs</p>
-    </div>
-    <section class="panel" aria-labelledby="endpoints-title" id="endpoints" data-live>
-      <header><h2 id="endpoints-title">Endpoints</h2></header>
-      ${endpoints.length === 0 ? html`<p class="none">None: bms-sync webhooks add URL --name N adds one.</p>` : endpointTable(facts)}
-    </section>
-    ${filterForm(PATH, [{ name: 'endpoint', label: 'endpoint', value: query.endpoint, choices: names }])}
-    <section
-      class="panel"
-      aria-labelledby="deliveries-title"
-      id="deliveries"
-      ${query.before === undefined ? html`data-live` : null}
-    >
-      <header><h2 id="deliveries-title">Deliveries</h2></header>
-      ${page.rows.length === 0 ? html`<p class="none">None.</p>` : deliveryTable(page.rows, now)}
-      ${pageLinks({ path: PATH, query, next: page.next })}
-    </section>`;
+  const none = nothing('None: bms-sync webhooks add URL --name N adds one.');
+  const deliveries = page.rows.length === 0 ? nothing('None.') : deliveryTable(page.rows, now);
+  return html`${pageTitle('Webhooks', 'Events that are sent to other programs')}
+  ${panel({ id: 'endpoints', title: 'Endpoints', isLive: true }, endpoints.length === 0 ? none : endpointTable(facts))}
+  ${filterForm(PATH, [{ name: 'endpoint', label: 'endpoint', value: query.endpoint, choices: names }])}
+  ${panel(
+    { id: 'deliveries', title: 'Deliveries', isLive: query.before === undefined },
+    html`${deliveries} ${pageLinks(PATH, query, page.next)}`,
+  )}`;
 }
 
 function endpointTable({ endpoints, now, mayDecide }: WebhookFacts): Html {
   const rows = endpoints.map((endpoint) => {
     const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
     return html`<tr>
-      <th scope="row">${name} <span class="state ${HEALTH[health]}">${health}</span></th>
+      <th scope="row">${name} ${badge(health, HEALTH)}</th>
       <td data-title="address" class="small">${shownUrl(endpoint)}</td>
       <td data-title="events" class="small">
         ${kinds === null ? 'all kinds' : kinds.join(', ')};
@@ -92,31 +83,19 @@ function endpointTable({ endpoints, now, mayDecide }: WebhookFacts): Html {
       ${mayDecide ? html`<td data-title="decide">${decisionForms(endpointButtons(endpoint), PATH)}</td>` : null}
     </tr>`;
   });
-  return dataTable(
-    {
-      caption: 'Endpoints, by name',
-      headings: [
-        'endpoint',
-        'address',
-        'events',
-        'delivered',
-        { number: 'waiting' },
-        { number: 'failures in a row' },
-        ...(mayDecide ? ['decide'] : []),
-      ],
-      rows,
-    },
-    'cards',
-  );
+  const numbers = [{ number: 'waiting' }, { number: 'failures in a row' }];
+  const headings = [
+    'endpoint',
+    'address',
+    'events',
+    'delivered',
+    ...numbers,
+    ...(mayDecide ? ['decide'] : []),
+  ];
+  return dataTable('Endpoints, by name', headings, rows, 'cards');
 }
 
-const STATES: Record<LoggedDelivery['state'], string> = {
-  ready: 'info',
-  waiting: 'plain',
-  delivered: 'good',
-  failed: 'bad',
-  dropped: 'plain',
-};
+const STATES = { ready: 'info', delivered: 'good', failed: 'bad' };
 
 const LONGEST_ANSWER = 120;
 
@@ -127,7 +106,7 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], now: Date): Html {
         <th scope="row">${delivery.type}</th>
         <td data-title="endpoint">${delivery.endpoint}</td>
         <td data-title="record">${recordOf(delivery)}</td>
-        <td data-title="state"><span class="state ${STATES[delivery.state]}">${delivery.state}</span></td>
+        <td data-title="state">${badge(delivery.state, STATES)}</td>
         <td data-title="answer" class="small">
           ${delivery.status ?? delivery.error ?? '–'}
           <span class="quiet">${cut(delivery.responseStart ?? '', LONGEST_ANSWER)}</span>
@@ -136,14 +115,8 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], now: Date): Html {
         <td data-title="planned" class="nowrap">${when(delivery.createdAt, now)}</td>
       </tr>`,
   );
-  return dataTable(
-    {
-      caption: 'Deliveries, the newest first',
-      headings: ['event', 'endpoint', 'record', 'state', 'answer', { number: 'attempts' }, 'planned'],
-      rows,
-    },
-    'cards',
-  );
+  const headings = ['event', 'endpoint', 'record', 'state', 'answer', { number: 'attempts' }, 'planned'];
+  return dataTable('Deliveries, the newest first', headings, rows, 'cards');
 }
 
 function recordOf({ kind, recordId, seq }: LoggedDelivery): Html {

@@ -5,7 +5,8 @@ export interface Html {
   readonly html: string;
 }
 
-type Part = Html | string | number | null | readonly Html[];
+/** What may stand in a template of HTML. */
+export type Part = Html | string | number | null | readonly Html[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -80,33 +81,28 @@ export function bytesText(bytes: number): string {
 /** A heading: a text, a text over numbers, or HTML. */
 type Heading = string | { readonly number: string } | Html;
 
-interface DataTable {
-  /** The caption, for screen readers. */
-  readonly caption: string;
-  readonly headings: readonly Heading[];
-  /** A `tr` for each row. */
-  readonly rows: readonly Html[];
-}
-
-/** Writes a table whose headings name its columns. `cards`: on a narrow screen each row becomes a card. */
-export function dataTable({ caption, headings, rows }: DataTable, layout: 'cards' | 'grid' = 'grid'): Html {
+/** Writes a table with a caption for screen readers and a `tr` for each row; `cards`: each becomes a card on a narrow screen. */
+export function dataTable(
+  caption: string,
+  headings: readonly Heading[],
+  rows: readonly Html[],
+  layout: 'cards' | 'grid' = 'grid',
+): Html {
   return html`<table ${layout === 'cards' ? html`class="cards"` : null}>
     <caption class="unseen">
       ${caption}
     </caption>
     <thead>
       <tr>
-        ${headings.map(headingCell)}
+        ${headings.map((heading) =>
+          typeof heading === 'object' && 'number' in heading
+            ? html`<th scope="col" class="number">${heading.number}</th>`
+            : html`<th scope="col">${heading}</th>`,
+        )}
       </tr>
     </thead>
     <tbody>
       ${rows}
     </tbody>
   </table>`;
-}
-
-function headingCell(heading: Heading): Html {
-  if (typeof heading === 'object' && 'number' in heading)
-    return html`<th scope="col" class="number">${heading.number}</th>`;
-  return html`<th scope="col">${heading}</th>`;
 }

@@ -4,22 +4,20 @@ import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { shortened } from '../../lib/text/text.ts';
 import { html, when } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
+import { badge, feed } from './layout.ts';
 
 const LONGEST_VALUE = 160;
 const FIELDS_SHOWN = 5;
 
 /** Change events as a list for a person, each with its values before and after. */
-export function changeList(changes: readonly RecordedChange[], now: Date): Html {
-  return html`<ol class="feed">
-    ${changes.map((change) => changeItem(change, now))}
-  </ol>`;
-}
+export const changeList = (changes: readonly RecordedChange[], now: Date): Html =>
+  feed(changes.map((change) => changeItem(change, now)));
 
 function changeItem(change: RecordedChange, now: Date): Html {
   const { seq, kind, recordId, after, before, observedAt, origin } = change;
   return html`<li id="change-${seq}">
     <div class="head">
-      ${changeBadge(change.change)}
+      ${badge(change.change, TONES)}
       <a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>
       <span class="name">${recordName(after ?? before)}</span>
       ${originBadge(origin)}
@@ -31,16 +29,7 @@ function changeItem(change: RecordedChange, now: Date): Html {
   </li>`;
 }
 
-const BADGES: Readonly<Record<string, string>> = {
-  created: 'good',
-  updated: 'info',
-  deleted: 'bad',
-  restored: 'warn',
-};
-
-/** What an event did, as a coloured word. */
-const changeBadge = (change: string): Html =>
-  html`<span class="state ${BADGES[change] ?? 'plain'}">${change}</span>`;
+const TONES = { created: 'good', updated: 'info', deleted: 'bad', restored: 'warn' };
 
 /** The page of a record. */
 export const recordAddress = (kind: string, id: string): string =>
@@ -88,23 +77,32 @@ function fewFields({ seq, fields, kind, recordId }: RecordedChange): Html {
   });
   const more = all.length - rows.length;
   const whole = `/v1/changes?after=${seq - 1}&limit=1`;
-  return html`<table class="diff">
-      <caption class="unseen">
-        Fields of ${kind} ${recordId} that changed
-      </caption>
-      <thead class="unseen">
-        <tr>
-          <th scope="col">field</th>
-          <th scope="col">before</th>
-          <th scope="col">after</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-    ${more > 0 ? html`<p class="quiet small"><a href="${whole}">and ${more} more</a></p>` : null}`;
+  const caption = `Fields of ${kind} ${recordId} that changed`;
+  const table = wordTable('diff', caption, ['field', 'before', 'after'], rows);
+  return html`${table}
+  ${more > 0 ? html`<p class="quiet small"><a href="${whole}">and ${more} more</a></p>` : null}`;
 }
+
+/** A table whose caption and headings only screen readers need. */
+export const wordTable = (
+  style: string,
+  caption: string,
+  headings: readonly string[],
+  rows: readonly Html[],
+): Html =>
+  html`<table class="${style}">
+    <caption class="unseen">
+      ${caption}
+    </caption>
+    <thead class="unseen">
+      <tr>
+        ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
 
 /** A text with its own spaces and line ends; nothing of ours may stand beside it within the element. */
 export const verbatim = (text: string): Html => html`<span class="value">${text}</span>`;

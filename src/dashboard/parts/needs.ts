@@ -37,7 +37,6 @@ export interface Need {
   readonly buttons: readonly DecisionButton[];
 }
 
-/** The facts from which it follows what needs a person. */
 interface NeedFacts {
   readonly damage: Damage | null;
   readonly frozen: Frozen | null;
@@ -52,13 +51,13 @@ interface NeedFacts {
 
 /** Everything that needs a person, the gravest first. */
 export function needsYou(facts: NeedFacts): readonly Need[] {
-  const { damage, frozen, held, parked, blocks, kinds, endpoints } = facts;
+  const { damage, frozen, held, parked, parkedInAll, blocks, kinds, endpoints } = facts;
   return [
     ...(damage === null ? [] : [damageNeed(damage)]),
     ...(frozen === null ? [] : [frozenNeed(frozen)]),
     ...held.map(heldNeed),
     ...parked.map(parkedNeed),
-    ...moreParked(facts),
+    ...moreParked(parkedInAll - parked.length),
     ...blocks.map(blockedNeed),
     ...kinds.flatMap(kindNeed),
     ...endpoints.filter(needsPerson).map(endpointNeed),
@@ -114,18 +113,20 @@ function parkedNeed(entry: Entry): Need {
   };
 }
 
-function moreParked({ parked, parkedInAll }: NeedFacts): readonly Need[] {
-  const more = parkedInAll - parked.length;
+function moreParked(more: number): readonly Need[] {
   if (more <= 0) return [];
-  const title = `${counted(more, 'more entry', 'more entries')} ${more === 1 ? 'is' : 'are'} parked`;
-  const told = {
-    why: 'They wait for a decision each.',
-    effect: '',
-    since: null,
-    isGrave: false,
-    buttons: [],
-  };
-  return [{ id: 'parked', title, address: '/outbox?state=parked', ...told }];
+  return [
+    {
+      id: 'parked',
+      title: `${counted(more, 'more entry', 'more entries')} ${more === 1 ? 'is' : 'are'} parked`,
+      address: '/outbox?state=parked',
+      why: 'They wait for a decision each.',
+      effect: '',
+      since: null,
+      isGrave: false,
+      buttons: [],
+    },
+  ];
 }
 
 const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock): Need => ({
@@ -138,13 +139,8 @@ const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock): Need => ({
   effect: `Give that user the right in the service, or take another token. It is tried again at ${probeAt.slice(0, 16)} UTC.`,
 });
 
-function kindNeed({
-  kind,
-  state,
-  reason,
-  last_sweep_at: since,
-  isStale,
-}: NeedFacts['kinds'][number]): readonly Need[] {
+function kindNeed(line: NeedFacts['kinds'][number]): readonly Need[] {
+  const { kind, state, reason, last_sweep_at: since, isStale } = line;
   const { why } = outcomeWords({ state, reason });
   const isFailed = state === 'invalid' || state === 'aborted';
   if (!isFailed && !isStale) return [];

@@ -29,25 +29,15 @@ export function addressOf(path: string, query: Query): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
 }
 
-interface Ways {
-  readonly path: string;
-  /** The values that the list is filtered by, and the place where the page begins. */
-  readonly query: Query;
-  readonly next: number | null;
-}
-
-/** The ways to the newest and to older rows of a list. */
-export function pageLinks({ path, query, next }: Ways): Html | null {
+/** The ways to the newest and to older rows of a list; `query` is what it is filtered by, and where the page begins. */
+export function pageLinks(path: string, query: Query, next: number | null): Html | null {
   const isFirst = query['before'] === undefined;
   if (isFirst && next === null) return null;
-  const newest = html`<a class="button" href="${addressOf(path, { ...query, before: undefined })}"
-    >Newest</a
-  >`;
-  const older = html`<a class="button" rel="next" href="${addressOf(path, { ...query, before: next ?? 0 })}"
-    >Older</a
-  >`;
+  const way = (words: string, place: number | undefined, rel: Html | null): Html =>
+    html`<a class="button" ${rel} href="${addressOf(path, { ...query, before: place })}">${words}</a>`;
   return html`<nav class="pages" aria-label="Pages of the list">
-    <span>${isFirst ? null : newest}</span><span>${next === null ? null : older}</span>
+    <span>${isFirst ? null : way('Newest', undefined, null)}</span
+    ><span>${next === null ? null : way('Older', next, html`rel="next"`)}</span>
   </nav>`;
 }
 
