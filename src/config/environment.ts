@@ -37,7 +37,7 @@ export function settingsFile(env: Environment, flag: string | undefined): string
 
 /** The files from which settings are read: `.env`, the settings file, and those that variables name for one value. */
 export function filesRead(env: Environment, flag: string | undefined): readonly string[] {
-  const variables = PLACES.flatMap(({ about }) => about.variables ?? []).filter((name) => isFile({ name }));
+  const variables = PLACES.flatMap(({ about }) => about.variables ?? []).filter(isFile);
   const named = [settingsFile(env, flag), ...variables.map((name) => env[name])].flatMap(
     (file) => file || [],
   );
@@ -47,64 +47,50 @@ export function filesRead(env: Environment, flag: string | undefined): readonly 
 /** Reads the settings that environment variables give, one layer for each variable. */
 export function readEnvironment(env: Environment): ReadLayers {
   const own = variablesIn(env).filter(({ name }) => name.startsWith(OWN_PREFIX));
-  return combined([
-    ...own.sort(deepestFirst).map(ownReading),
-    ...PLACES.flatMap((place) => plainReading(place, env)),
-  ]);
+  // A setting's own variable overrides its value in the JSON of its group.
+  own.sort((a, b) => b.name.split('__').length - a.name.split('__').length);
+  return combined([...own.map(ownReading), ...PLACES.flatMap((place) => plainReading(place, env))]);
 }
 
 function variablesIn(env: Environment): Variable[] {
   return Object.entries(env).flatMap(([name, text]) => (text ? [{ name, text }] : []));
 }
 
-/** A setting's own variable overrides its value in the JSON of its group. */
-function deepestFirst(a: Variable, b: Variable): number {
-  return b.name.split('__').length - a.name.split('__').length;
-}
-
 function ownReading(variable: Variable): ReadLayers {
   const place = PLACES.find((known) => known.variable === variable.name);
   if (place) return valueReading(place, variable);
-  return {
-    layers: [],
-    faults: [`${variable.name}: unknown setting${didYouMean(variable.name, OWN_VARIABLES)}`],
-  };
+  return faulty(`${variable.name}: unknown setting${didYouMean(variable.name, OWN_VARIABLES)}`);
 }
+
+const faulty = (fault: string): ReadLayers => ({ layers: [], faults: [fault] });
 
 /** Of several plain variables for one setting, the first that is set counts; a value beside a file is refused. */
 function plainReading(place: SettingPlace, env: Environment): ReadLayers[] {
   const set = (place.about.variables ?? []).flatMap((name) => variablesIn({ [name]: env[name] }));
   const [variable] = set;
   if (!variable) return [];
-  if (set.length > 1 && set.some(isFile)) return [{ layers: [], faults: [severalFault(place, set)] }];
-  return [isFile(variable) ? fileReading(place, variable) : valueReading(place, variable)];
+  if (set.length > 1 && set.some(({ name }) => isFile(name))) {
+    const names = set.map(({ name }) => name).join(' and ');
+    return [faulty(`${place.name}: ${names} are both set; unset one of them`)];
+  }
+  return [isFile(variable.name) ? fileReading(place, variable) : valueReading(place, variable)];
 }
 
-const isFile = ({ name }: Pick<Variable, 'name'>): boolean => name.endsWith('_FILE');
-
-function severalFault(place: SettingPlace, set: readonly Variable[]): string {
-  const names = set.map(({ name }) => name).join(' and ');
-  return `${place.name}: ${names} are both set; unset one of them`;
-}
+const isFile = (variable: string): boolean => variable.endsWith('_FILE');
 
 function fileReading(place: SettingPlace, { name, text: file }: Variable): ReadLayers {
+  const told = (fault: string): ReadLayers =>
+    faulty(`${place.name} (from ${name}): the file ${file} ${fault}`);
   try {
     const text = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
-    return text === '' ? fileFaults(place, name, `${file} is empty`) : valueReading(place, { name, text });
+    return text === '' ? told('is empty') : valueReading(place, { name, text });
   } catch (error) {
-    return fileFaults(place, name, `${file} ${fileFault(error)}`);
+    return told(fileFault(error));
   }
 }
 
-function fileFaults({ name }: SettingPlace, variable: string, fault: string): ReadLayers {
-  return { layers: [], faults: [`${name} (from ${variable}): the file ${fault}`] };
-}
-
-function valueReading(place: SettingPlace, { name, text }: Variable): ReadLayers {
-  return {
-    layers: [{ origin: name, values: treeWith(place.path, fromText(text, place.schema)) }],
-    faults: [],
-  };
+function valueReading({ path, schema }: SettingPlace, { name, text }: Variable): ReadLayers {
+  return { layers: [{ origin: name, values: treeWith(path, fromText(text, schema)) }], faults: [] };
 }
 
 /** A text that the setting accepts as it stands is taken as text; numbers, lists and maps are parsed as JSON. */

@@ -17,10 +17,8 @@ const KIND_NAME = /^[a-z][a-z0-9_]*$/;
 /** Finds names of further kinds and of their fields that are taken or unusable; the schema sees each key by itself. */
 export function furtherKindFaults(values: Tree, layers: readonly Layer[]): string[] {
   const kinds = mapAt(values, ['kinds']);
-  const arrayViews = [
-    ...catalogueArrays(),
-    ...Object.keys(kinds).flatMap((kind) => furtherArrays(kinds, kind)),
-  ];
+  const further = Object.keys(kinds).flatMap((kind) => furtherArrays(kinds, kind));
+  const arrayViews = [...catalogueArrays(), ...further];
   const wrongKey = (path: Path, expected: string): string =>
     `${located(layers, path)}: expected the key to be ${expected}`;
 
@@ -28,19 +26,26 @@ export function furtherKindFaults(values: Tree, layers: readonly Layer[]): strin
     const expected = expectedName(name, arrayViews);
     const path = ['kinds', name];
     const taken = furtherArrays(kinds, name).find(isTakenByView);
+    const fieldPath = (field: string): Path => [...path, 'fields', field];
     return [
       ...(expected === null ? [] : [wrongKey(path, expected)]),
       ...(taken === undefined
         ? []
         : [wrongKey(path, `a name that leaves the view bi_${taken} to its owner`)]),
       ...referenceFaults(kinds, name).map(
-        ({ field, expected: kind }) => `${located(layers, [...path, 'fields', field])}: ${kind}`,
+        (fault) => `${located(layers, fieldPath(fault.name))}: ${fault.expected}`,
       ),
       ...fieldNameFaults(mapAt(kinds, [name, 'fields'])).map((fault) =>
-        wrongKey([...path, 'fields', fault.name], fault.expected),
+        wrongKey(fieldPath(fault.name), fault.expected),
       ),
     ];
   });
+}
+
+/** A field, and a description of what is allowed in its place. */
+interface FieldFault {
+  readonly name: string;
+  readonly expected: string;
 }
 
 /** A description of the names that are allowed for a kind; null if this one can be used. */
@@ -79,30 +84,21 @@ function furtherArrays(kinds: Tree, kind: string): string[] {
 const isTakenByView = (array: string): boolean =>
   kindNamed(array) !== undefined || OTHER_NAMES.includes(array) || array.endsWith('_history');
 
-interface ReferenceFault {
-  readonly field: string;
-  readonly expected: string;
-}
-
 /** Fields that refer to a kind that the mirror does not have and so could not be joined. */
-function referenceFaults(kinds: Tree, name: string): ReferenceFault[] {
-  return Object.entries(mapAt(kinds, [name, 'fields'])).flatMap(([field, type]) => {
+function referenceFaults(kinds: Tree, owner: string): FieldFault[] {
+  return Object.entries(mapAt(kinds, [owner, 'fields'])).flatMap(([name, type]) => {
     const kind = referredKind(type);
     if (kind === null || kindNamed(kind) !== undefined || Object.hasOwn(kinds, kind)) return [];
-    return [{ field, expected: `refers to "${kind}"; expected the name of a record kind` }];
+    return [{ name, expected: `refers to "${kind}"; expected the name of a record kind` }];
   });
 }
 
-interface FieldNameFault {
-  readonly name: string;
-  /** A description of the names that are allowed. */
-  readonly expected: string;
-}
-
 /** Finds the names of a further kind's fields that cannot all be columns of one table. */
-function fieldNameFaults(fields: Readonly<Record<string, unknown>>): readonly FieldNameFault[] {
+function fieldNameFaults(fields: Tree): readonly FieldFault[] {
   const names = Object.keys(fields);
-  const twins = names.filter((name) => String(fields[name]).startsWith('decimal(')).flatMap(twinsOf);
+  const twins = names
+    .filter((name) => String(fields[name]).startsWith('decimal('))
+    .flatMap((decimal) => DECIMAL_TWINS.map((twin) => `${decimal}${twin}`));
   return names.flatMap((name, at) => {
     const expected =
       name.toLowerCase() === 'id'
@@ -111,8 +107,6 @@ function fieldNameFaults(fields: Readonly<Record<string, unknown>>): readonly Fi
     return expected === null ? [] : [{ name, expected }];
   });
 }
-
-const twinsOf = (decimal: string): string[] => DECIMAL_TWINS.map((twin) => `${decimal}${twin}`);
 
 /** Every record has an `id`: declaring it is allowed, but only as an integer. */
 function expectedId(name: string, type: unknown): string | null {

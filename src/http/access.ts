@@ -44,42 +44,47 @@ const NOT_HERE: Problem = {
   detail: 'Without ADMIN_TOKEN, only this machine is answered.',
 };
 
-interface AccessParts {
-  /** Null: reads are free, and only this machine is answered. */
+/**
+ * Authenticates callers by the token, or by the cookie that a browser got for it; without a token, by their address.
+ *
+ * @param parts `token` null: reads are free, and only this machine is answered. `countWrong` counts wrong tokens by address.
+ */
+export function createAccess({
+  token,
+  clock,
+  codes,
+  countWrong,
+}: {
   readonly token: string | null;
   readonly clock: Pick<Clock, 'now'>;
   readonly codes: Pick<SignInCodes, 'redeem'>;
-  /** Counts a wrong token of a caller's address. */
   readonly countWrong: ReturnType<FastifyInstance['createRateLimit']>;
-}
-
-/** Authenticates callers by the token, or by the cookie that a browser got for it; without a token, by their address. */
-export function createAccess({ token, clock, codes, countWrong }: AccessParts): Access {
+}): Access {
   const refuse = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {
     const counted = await countWrong(request);
     return !counted.isAllowed && counted.isExceeded ? tooMany(counted.ttlInSeconds) : refusal;
+  };
+  const giveCookie = async (
+    reply: FastifyReply,
+    wrong: Problem,
+    isRight: (token: string) => boolean,
+  ): Promise<Problem | null> => {
+    if (token === null) return NO_TOKEN;
+    if (!isRight(token)) return await refuse(reply.request, wrong);
+    giveSession(reply, clock.now());
+    return null;
   };
   return {
     hasToken: token !== null,
     judge: async (request) => {
       if (token === null) return isLoopback(request.ip) ? { caller: 'loopback' } : { refusal: NOT_HERE };
-      const bearer = bearerOf(request.headers.authorization);
-      if (bearer === null)
+      const bearer = /^bearer +(.+?) *$/i.exec(request.headers.authorization ?? '')?.[1];
+      if (bearer === undefined)
         return hasSession(request, clock.now()) ? { caller: 'cookie' } : { refusal: UNKNOWN };
       return isSameSecret(bearer, token) ? { caller: 'bearer' } : { refusal: await refuse(request, WRONG) };
     },
-    signIn: async (reply, given) => {
-      if (token === null) return NO_TOKEN;
-      if (!isSameSecret(given, token)) return await refuse(reply.request, WRONG);
-      giveSession(reply, clock.now());
-      return null;
-    },
-    redeem: async (reply, code) => {
-      if (token === null) return NO_TOKEN;
-      if (!codes.redeem(code)) return await refuse(reply.request, USED);
-      giveSession(reply, clock.now());
-      return null;
-    },
+    signIn: (reply, given) => giveCookie(reply, WRONG, (secret) => isSameSecret(given, secret)),
+    redeem: (reply, code) => giveCookie(reply, USED, () => codes.redeem(code)),
   };
 }
 
@@ -91,11 +96,6 @@ function tooMany(seconds: number): Problem {
     hint: `Wait ${seconds} s.`,
     headers: { 'retry-after': String(seconds) },
   };
-}
-
-/** The token of an `Authorization: Bearer …` header; null where there is none. */
-function bearerOf(header: string | undefined): string | null {
-  return /^bearer +(.+?) *$/i.exec(header ?? '')?.[1] ?? null;
 }
 
 /** Whether an address or a host name is a loopback one, which no other machine can reach. */

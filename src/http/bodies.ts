@@ -24,9 +24,7 @@ function readJson(body: Buffer): Json {
     const json = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
     if (!isDeeper(json, DEEPEST_BODY)) return json;
   } catch (error) {
-    const isNotJson =
-      error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError;
-    if (!isNotJson) throw error;
+    if (![SyntaxError, RangeError, TypeError].some((fault) => error instanceof fault)) throw error;
   }
   throw new UsageError('The body is not JSON.', {
     code: 'http.not_json',

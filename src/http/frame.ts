@@ -7,8 +7,10 @@ import type { Server } from './server.ts';
 
 /** Creates the application, with our limits on what a caller may send and how slowly. */
 export function createApp(logger: Logger): Server {
+  // Fastify's own lines say what ours say already.
+  const warnings = logger.isLevelEnabled('warn') ? logger.child({}, { level: 'warn' }) : logger;
   const app = fastify({
-    loggerInstance: warningsOf(logger) satisfies FastifyBaseLogger,
+    loggerInstance: warnings satisfies FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: false,
     routerOptions: { maxParamLength: limits.HEAD_BYTES }, // Longer parameters are refused by their schemas.
@@ -31,10 +33,6 @@ export function createApp(logger: Logger): Server {
   return app;
 }
 
-/** Fastify's own lines say what ours say already. */
-const warningsOf = (logger: Logger): Logger =>
-  logger.isLevelEnabled('warn') ? logger.child({}, { level: 'warn' }) : logger;
-
 /** Has streams end once the server closes, and other requests within a few seconds. */
 export function endStreams(app: Server): AbortSignal {
   const closing = new AbortController();
@@ -56,12 +54,12 @@ export function logRequests(app: Server, logger: Logger): void {
     const { statusCode: status, elapsedTime } = reply;
     const told = { method, route: routeOptions.url ?? null, status, caller, ms: Math.round(elapsedTime) };
     const isChange = !['GET', 'HEAD'].includes(method) && status < 400;
-    const target = { target: request.params, ...(entryId !== null && { entryId }) };
-    if (isChange) logger.info({ ...told, ...target }, changeText(routeOptions.url, entryId));
-    else logger.debug(told, 'answered');
+    if (!isChange) logger.debug(told, 'answered');
+    else {
+      const what = entryId === null ? (routeOptions.url ?? '') : `entry ${entryId} of the outbox`;
+      const target = { target: request.params, ...(entryId !== null && { entryId }) };
+      logger.info({ ...told, ...target }, `changed by HTTP: ${what}`);
+    }
     done();
   });
 }
-
-const changeText = (route: string | undefined, entryId: number | null): string =>
-  entryId === null ? `changed by HTTP: ${route ?? ''}` : `changed by HTTP: entry ${entryId} of the outbox`;

@@ -33,11 +33,9 @@ export function guard(app: Server, context: RouteContext, sendSignIn: SendSignIn
   app.decorateRequest('entryId', null);
   app.addHook('onRequest', async (request, reply) => {
     const refusal = await refusalOf(request, context);
-    if (refusal !== null) return refuse(request, reply, { refusal, sendSignIn });
+    if (refusal !== null) return refuse(request, reply, refusal, sendSignIn);
   });
 }
-
-const changes = ({ method }: FastifyRequest): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 
 async function refusalOf(
   request: FastifyRequest,
@@ -52,10 +50,9 @@ async function refusalOf(
     if ('refusal' in verdict) return verdict.refusal;
     request.caller = verdict.caller;
   }
-  if (!changes(request)) return null;
+  if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return null;
   if (!access.hasToken && !isOpen) return READ_ONLY;
-  const isByCookie = request.caller === 'cookie';
-  return originRefusal({ origin: headers.origin, host: headers.host ?? '', isByCookie });
+  return originRefusal(headers.origin, headers.host ?? '', request.caller === 'cookie');
 }
 
 const READ_ONLY: Problem = {
@@ -65,15 +62,11 @@ const READ_ONLY: Problem = {
   hint: 'Set ADMIN_TOKEN to 32 characters or more, or use the command line.',
 };
 
-interface Refused {
-  readonly refusal: Problem;
-  readonly sendSignIn: SendSignIn;
-}
-
 function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
-  { refusal, sendSignIn }: Refused,
+  refusal: Problem,
+  sendSignIn: SendSignIn,
 ): FastifyReply {
   const { method, url, routeOptions } = request;
   const isAsked = routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
@@ -121,19 +114,14 @@ const FOREIGN: Problem = {
 function isOwn(origin: string, host: string): boolean {
   const url = URL.parse(origin);
   if (url === null || !/^https?:$/.test(url.protocol)) return false;
-  const asked = `${url.protocol}//${host}`;
-  return URL.parse(asked)?.host === url.host;
+  return URL.parse(`${url.protocol}//${host}`)?.host === url.host;
 }
 
-interface Origins {
-  readonly origin: string | undefined;
-  readonly host: string;
-  /** Browsers send cookies by themselves, so a change authenticated by a cookie must name its origin. */
-  readonly isByCookie: boolean;
-}
-
-/** Refuses a change that a foreign page requested. */
-function originRefusal({ origin, host, isByCookie }: Origins): Problem | null {
+/**
+ * Refuses a change that a foreign page requested. Browsers send cookies by themselves, so a change authenticated by a cookie
+ * must name its origin.
+ */
+function originRefusal(origin: string | undefined, host: string, isByCookie: boolean): Problem | null {
   if (origin === undefined)
     return isByCookie
       ? { ...FOREIGN, detail: 'A change by cookie needs the Origin header.', hint: 'Use the bearer token.' }

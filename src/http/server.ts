@@ -12,11 +12,6 @@ import type { Access, Caller } from './access.ts';
 import type { SignInCodes } from './credentials.ts';
 import type { StreamLimit } from './limits.ts';
 
-/** The settings that the routes of webhooks need. */
-interface WebhookRules {
-  readonly allowHosts: readonly string[];
-}
-
 /** The dependencies of the HTTP server. */
 export interface ServerParts {
   readonly session: Session;
@@ -44,7 +39,7 @@ export interface ServerParts {
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;
   /** The settings of webhooks; absent: no host inside is allowed. */
-  readonly webhooks?: WebhookRules;
+  readonly webhooks?: { readonly allowHosts: readonly string[] };
   /** Metrics of the queue as Prometheus reads them. */
   readonly queueMetrics?: () => Promise<string>;
 }
@@ -55,7 +50,6 @@ interface ZodTypes extends FastifyTypeProvider {
   readonly serializer: unknown;
 }
 
-/** The application, whose routes are typed by their zod schemas. */
 export type Server = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -67,7 +61,7 @@ export type Server = FastifyInstance<
 /** The dependencies of the routes. */
 export interface RouteContext extends ServerParts {
   readonly wakeEngine: () => void;
-  readonly webhooks: WebhookRules;
+  readonly webhooks: NonNullable<ServerParts['webhooks']>;
   readonly access: Access;
   /** Fires when the server closes: streams end. */
   readonly closing: AbortSignal;

@@ -11,14 +11,12 @@ export interface Answer {
   readonly arrives: 'whole' | 'not at all' | { readonly bytes: number };
 }
 
-export function jsonAnswer(status: number, value: Json): Answer {
-  return {
-    status,
-    headers: { 'content-type': 'application/json' },
-    body: compactJson(value),
-    arrives: 'whole',
-  };
-}
+export const jsonAnswer = (status: number, value: Json): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: compactJson(value),
+  arrives: 'whole',
+});
 
 /** The body of an error is not documented (§7): this is what the envelopes of §2.1 suggest. */
 export const failure = (status: number, message: string): Answer =>
@@ -26,13 +24,6 @@ export const failure = (status: number, message: string): Answer =>
 
 /** `documented`: as the service's documentation reads. `wild`: as the live service was seen to answer. */
 export type Envelopes = 'documented' | 'wild';
-
-interface Page {
-  readonly records: readonly JsonObject[];
-  readonly number: number;
-  readonly size: number;
-  readonly total: number;
-}
 
 /** Lists without `meta` come whole: §4.7, §4.8, §4.10; in the wild the categories too. */
 const WHOLE: Readonly<Record<Envelopes, ReadonlySet<string>>> = {
@@ -47,6 +38,13 @@ const IN_ARRAY = new Set(['categories', 'departments', 'purchase_products', 'sal
 const SILENT = new Set(['products']);
 
 export const comesWhole = (kind: Kind, envelopes: Envelopes): boolean => WHOLE[envelopes].has(kind.name);
+
+interface Page {
+  readonly records: readonly JsonObject[];
+  readonly number: number;
+  readonly size: number;
+  readonly total: number;
+}
 
 /** Wraps a page of a list (§2.1). */
 export function listEnvelope(kind: Kind, page: Page, envelopes: Envelopes): Json {

@@ -54,14 +54,18 @@ const DEFAULTS = {
 /** Starts the service of docs/service.md as a local server, with a company of records that can be read and changed. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = { ...DEFAULTS, ...options };
-  refuseSize(settings.size);
+  const { size } = settings;
+  if (!Number.isInteger(size) || size < 1 || size > LARGEST_SIZE)
+    throw new UsageError(`The sandbox can have 1 to ${LARGEST_SIZE} clients, not ${size}.`, {
+      code: 'sandbox.size',
+    });
   const world = createWorld(settings);
   const serve = createService(world, settings.envelopes);
   const closing = new AbortController();
-  let faults = armFaults(settings.faults);
+  let strike = armFaults(settings.faults);
 
   const { app, requests } = createServer(settings.token, async (request) => {
-    const { latencyMs, deed } = faults.strike(request);
+    const { latencyMs, deed } = strike(request);
     const { beforeMs, afterMs } = delaysOf(deed);
     await systemClock.sleep(latencyMs + beforeMs, closing.signal); // Whether the client still waits or not.
     const answer = deed ? withDeed(serve, deed)(request) : serve(request);
@@ -83,18 +87,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     world,
     requests,
     setFaults: (next) => {
-      faults = armFaults(next);
+      strike = armFaults(next);
     },
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function refuseSize(size: number): void {
-  if (Number.isInteger(size) && size >= 1 && size <= LARGEST_SIZE) return;
-  throw new UsageError(`The sandbox can have 1 to ${LARGEST_SIZE} clients, not ${size}.`, {
-    code: 'sandbox.size',
-  });
 }
 
 function listenError(error: unknown, port: number): unknown {

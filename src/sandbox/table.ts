@@ -62,19 +62,13 @@ function pristineIds(pristine: Pristine, start: number, end: number): readonly n
   return Array.from({ length }, (_, at) => pristine.idAt(start + at));
 }
 
-/** The ids of one list in its order, once records come, go or move. */
-interface SortedIds {
-  readonly ids: readonly number[];
-  enter(place: ListPlace): void;
-  leave(place: ListPlace): void;
-}
+type SortedIds = ReturnType<typeof sortedIds>;
 
-/** Starts from ids that are sorted already; `placeAt` tells where an id of them stands. */
-function sortedIds(
-  start: readonly number[],
-  ordering: Ordering,
-  placeAt: (id: number) => ListPlace,
-): SortedIds {
+/**
+ * The ids of one list in its order, once records come, go or move. Starts from ids that are sorted already; `placeAt` tells
+ * where an id of them stands.
+ */
+function sortedIds(start: readonly number[], ordering: Ordering, placeAt: (id: number) => ListPlace) {
   const ids = [...start];
 
   /** The position at which this place stands, or would stand. */
@@ -92,10 +86,10 @@ function sortedIds(
 
   return {
     ids,
-    enter: (place) => {
+    enter: (place: ListPlace): void => {
       ids.splice(positionOf(place), 0, place.id);
     },
-    leave: (place) => {
+    leave: (place: ListPlace): void => {
       ids.splice(positionOf(place), 1);
     },
   };

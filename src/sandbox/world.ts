@@ -122,20 +122,17 @@ function pristineRecords(kind: Kind, company: Company, nameCompany: NameCompany)
 const COMPANY_RANGE = 10_000_000;
 const STRIDE = 2;
 
-/** The ids of one kind: rising with creation, with holes where records of the past are gone. */
-interface IdSequence {
-  idOf(index: number): number;
-  /** The index of the record with this id, or -1 where the id is in a hole or below the first. */
-  indexOf(id: number): number;
-}
-
-/** Companies have ranges of their own, so that no id of one is ever an id of another. */
-function idSequence(systemId: number, firstId: number): IdSequence {
+/**
+ * The ids of one kind: rising with creation, with holes where records of the past are gone. Companies have ranges of their own,
+ * so that no id of one is ever an id of another.
+ */
+function idSequence(systemId: number, firstId: number) {
   const start = systemId * COMPANY_RANGE + firstId;
   const idOf = (index: number): number => start + index * STRIDE + (hash(`${firstId}/${index}`) % STRIDE);
   return {
     idOf,
-    indexOf: (id) => {
+    /** The index of the record with this id, or -1 where the id is in a hole or below the first. */
+    indexOf: (id: number): number => {
       const index = Math.floor((id - start) / STRIDE);
       return index >= 0 && idOf(index) === id ? index : -1;
     },
