@@ -12,37 +12,25 @@ import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 
-/** Adds the page of deletions. */
+/** Adds the page of records that their lists no longer show, and that are not proven to be gone. */
 export function addDeletionsPage(app: Server, { session, clock, access }: Dashboard): void {
   const options = pageOptions('Show records that disappeared', { querystring: z.object({ done }) });
   app.get('/deletions', options, async ({ query }, reply) => {
     const groups = await readDisappeared(session);
-    const content = deletionsPage(groups, clock.now(), access.hasToken);
+    const none = 'None. A record is deleted in the mirror once the service has proven that it is gone.';
+    const items = groups.map((group) => groupItem(group, clock.now(), access.hasToken));
+    const list = html`<ul class="needs">
+      ${items}
+    </ul>`;
+    const about = 'Records that their lists no longer show, and that are still in the mirror';
+    const content = html`${pageTitle('Deletions', about)}
+    ${listPanel('deletions', 'Disappeared records', true, items.length === 0 ? nothing(none) : list)}`;
     const after = await latestSeq(session);
     return sendPage(reply, { title: 'Deletions', part: '/deletions', content, after, ...query });
   });
 }
 
-const TONES: Readonly<Record<string, string>> = {
-  suspected: 'info',
-  held: 'warn',
-  approved: 'good',
-  released: 'good',
-  rejected: 'plain',
-};
-
-/** Records that the lists no longer show, and that are not proven to be gone. */
-function deletionsPage(groups: readonly ShownHold[], now: Date, mayDecide: boolean): Html {
-  const list =
-    groups.length === 0
-      ? nothing('None. A record is deleted in the mirror once the service has proven that it is gone.')
-      : html`<ul class="needs">
-          ${groups.map((group) => groupItem(group, now, mayDecide))}
-        </ul>`;
-  return html`${pageTitle('Deletions', 'Records that their lists no longer show, and that are still in the mirror')}
-  ${listPanel('deletions', 'Disappeared records', true, list)}`;
-}
-
+const TONES = { suspected: 'info', held: 'warn', approved: 'good', released: 'good' };
 const LINKS_SHOWN = 10;
 
 function groupItem(group: ShownHold, now: Date, mayDecide: boolean): Html {

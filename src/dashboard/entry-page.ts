@@ -7,8 +7,8 @@ import { candidatesOf, jsonOrText, readHistory } from '../outbound/decisions/ent
 import type { Candidate, History } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
 import type { Server } from '../http/server.ts';
-import { entryBadge, entryRecord } from './outbox-page.ts';
-import { cut, objectIn, recordAddress, valueText, verbatim } from './parts/change-list.ts';
+import { entryBadge } from './outbox-page.ts';
+import { cut, objectIn, recordLink, valueText, verbatim } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
 import { dataTable, exactly, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
@@ -31,34 +31,29 @@ export function addEntryPage(app: Server, { session, access }: Dashboard): void 
 /** One entry of the outbox: its content, its state, what can be decided, and every request that was sent for it. */
 function entryPage(history: History, mayDecide: boolean): Html {
   const { entry, attempts, candidates } = history;
-  const { id, operation, state } = entry;
+  const { id, kind, recordId, operation, state } = entry;
+  const standing = html`<div class="body">
+    <p>${explain(entry).meaning}</p>
+    ${entryDecisions(entry, mayDecide)} ${factsOf(history)}
+  </div>`;
   const beside = candidates.length === 0 ? null : 'beside the records that it may have made';
   const sent = attempts.length === 0 ? nothing('Nothing was sent.') : feed(attempts.map(attemptItem));
-  return html`${pageTitle(`Entry ${id}`, html`${operation} ${entryRecord(entry)} ${entryBadge(state)}`)}
+  return html`${pageTitle(`Entry ${id}`, html`${operation} ${recordLink(kind, recordId)} ${entryBadge(state)}`)}
     <div id="entry" data-live>
-      ${panel(
-        { id: 'state', title: 'State' },
-        html`<div class="body">
-          <p>${explain(entry).meaning}</p>
-          ${entryDecisions(entry, mayDecide)} ${factsOf(history)}
-        </div>`,
-      )}
-      ${conflictPanel(entry)}
+      ${panel({ id: 'state', title: 'State' }, standing)} ${conflictPanel(entry)}
       ${panel({ id: 'payload', title: 'What it writes', note: beside }, valueTable(entry, candidates))}
       ${panel({ id: 'attempts', title: 'Attempts', note: 'journalled before they are sent' }, sent)}
     </div>`;
 }
 
 function factsOf({ entry, isMaker }: History): Html {
-  const { kind, key, verdict, createdAt, updatedAt, nextAttemptAt, naturalKey, result } = entry;
-  const candidates = candidatesOf(entry).map(
-    (id) => html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a> `,
-  );
+  const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt, naturalKey, result } = entry;
+  const candidates = candidatesOf(entry).map((id) => html`${recordLink(kind, id)} `);
   return factList([
     ['Key', key],
     ['Verdict', verdict],
     ['Candidates', candidates.length === 0 ? null : html`${candidates}`],
-    ['Made', isMaker ? entryRecord(entry) : null],
+    ['Made', isMaker ? recordLink(kind, recordId) : null],
     ['Natural key', naturalKey],
     ['Stored (UTC)', exactly(createdAt)],
     ['Changed', exactly(updatedAt)],
@@ -99,7 +94,7 @@ function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[]):
         ${records.map((record) => html`<td>${verbatim(cut(valueText(record[name]), LONGEST))}</td>`)}
       </tr>`,
   );
-  const links = candidates.map(({ id }) => html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`);
+  const links = candidates.map(({ id }) => recordLink(kind, id));
   return dataTable('Fields to write', ['field', 'wanted', ...links], rows);
 }
 

@@ -1,69 +1,46 @@
 import * as z from 'zod';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
-import type { Drift } from '../mirror/kinds/drift-store.ts';
 import { countIssues } from '../mirror/kinds/status-store.ts';
 import type { IssueCount } from '../mirror/kinds/status-store.ts';
 import { listOpenIssues } from '../mirror/records/issue-store.ts';
 import type { ListedIssue } from '../mirror/records/issue-store.ts';
 import type { Server } from '../http/server.ts';
-import { cut, recordAddress } from './parts/change-list.ts';
+import { cut, recordLink } from './parts/change-list.ts';
 import { count, dataTable, exactly, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addressOf, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import type { RowsShown } from './parts/paging.ts';
 
 const PATH = '/issues';
 const DRIFT_SHOWN = 50;
 
-/** Adds the page of issues. */
+/** Adds the page of issues: values and records that no rule fits, and changes in how the service answers. */
 export function addIssuesPage(app: Server, { session, kinds }: Dashboard): void {
   const names = kinds.map(({ name }) => name);
   const summary = 'Show values that fit no rule, and changes in how the service answers';
   const querystring = z.object({ kind: chosen, code: chosen, before });
   app.get(PATH, pageOptions(summary, { querystring }), async ({ query }, reply) => {
     const read = await listOpenIssues(session, { ...query, limit: PAGE_ROWS + 1 });
-    const content = issuesPage({
-      kinds: names,
-      query,
-      page: listPage(read, ({ id }) => id),
-      counts: await countIssues(session),
-      drift: await readDrift(session, DRIFT_SHOWN),
-    });
+    const counts = await countIssues(session);
+    const drift = await readDrift(session, DRIFT_SHOWN);
+    const { rows, next } = listPage(read, ({ id }) => id);
+    const codes = [...new Set(counts.map(({ code }) => code))].sort();
+    const about = 'The service’s text is kept as it came; an issue says what of it fits no rule.';
+    const open = html`${rows.length === 0 ? nothing('None.') : issueTable(rows)}
+    ${pageLinks(PATH, query, next)}`;
+    const content = html`${pageTitle('Issues and drift', about)}
+      ${filterForm(PATH, [
+        { name: 'kind', label: 'kind', value: query.kind, choices: names },
+        { name: 'code', label: 'issue', value: query.code, choices: codes },
+      ])}
+      <div class="columns">
+        ${panel({ id: 'issues', title: 'Open issues' }, open)}
+        <div>${countPanel(counts)} ${driftPanel(drift)}</div>
+      </div>`;
     return sendPage(reply, { title: 'Issues', part: PATH, content });
   });
-}
-
-/** The facts of the page of issues. */
-interface IssueFacts {
-  readonly kinds: readonly string[];
-  readonly counts: readonly IssueCount[];
-  readonly page: RowsShown<ListedIssue>;
-  readonly query: {
-    readonly kind?: string | undefined;
-    readonly code?: string | undefined;
-    readonly before?: number | undefined;
-  };
-  readonly drift: readonly (Drift & { readonly seenAt: string })[];
-}
-
-/** Values and records that no rule fits, and changes in how the service answers. */
-function issuesPage({ kinds, counts, page, query, drift }: IssueFacts): Html {
-  const codes = [...new Set(counts.map(({ code }) => code))].sort();
-  const about = 'The service’s text is kept as it came; an issue says what of it fits no rule.';
-  const open = html`${page.rows.length === 0 ? nothing('None.') : issueTable(page.rows)}
-  ${pageLinks(PATH, query, page.next)}`;
-  return html`${pageTitle('Issues and drift', about)}
-    ${filterForm(PATH, [
-      { name: 'kind', label: 'kind', value: query.kind, choices: kinds },
-      { name: 'code', label: 'issue', value: query.code, choices: codes },
-    ])}
-    <div class="columns">
-      ${panel({ id: 'issues', title: 'Open issues' }, open)}
-      <div>${countPanel(counts)} ${driftPanel(drift)}</div>
-    </div>`;
 }
 
 const LONGEST_DETAIL = 240;
@@ -72,9 +49,7 @@ function issueTable(issues: readonly ListedIssue[]): Html {
   const rows = issues.map(
     ({ kind, recordId, field, code, detail, firstSeenAt }) =>
       html`<tr>
-        <th scope="row">
-          ${recordId === null ? kind : html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>`}
-        </th>
+        <th scope="row">${recordLink(kind, recordId)}</th>
         <td data-title="field">${field ?? '–'}</td>
         <td data-title="issue">${code}</td>
         <td data-title="detail" class="small">${cut(detail ?? '', LONGEST_DETAIL)}</td>
@@ -102,8 +77,7 @@ function countPanel(counts: readonly IssueCount[]): Html | null {
   return panel({ id: 'counts', title: 'How many' }, table);
 }
 
-/** Changes in how the service answers. */
-function driftPanel(drift: IssueFacts['drift']): Html {
+function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>): Html {
   const items = drift.map(
     ({ kind, code, field, detail, seenAt }) =>
       html`<li>

@@ -12,13 +12,13 @@ import type { Session } from '../db/session/session.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
-import { count, counted, html, when } from '../http/html.ts';
+import { counted, html, when } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { kindsPanel, readKindLines } from './parts/kinds.ts';
 import type { KindLine } from './parts/kinds.ts';
 import { needsYou } from './parts/needs.ts';
 import type { Need } from './parts/needs.ts';
-import { nothing, pageTitle, panel } from './parts/layout.ts';
+import { nothing, pageTitle, panel, tile } from './parts/layout.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { readRuns, runTable } from './parts/runs.ts';
@@ -49,17 +49,8 @@ async function readOverview(dashboard: Dashboard) {
     readRuns(dashboard, { limit: RUNS_SHOWN }),
   ]);
   const needs = await readNeeds(session, kinds, outbox.parked ?? 0);
-  return {
-    now,
-    database: session.location,
-    mayDecide: access.hasToken,
-    latest,
-    kinds,
-    outbox,
-    needs,
-    changes,
-    runs,
-  };
+  const { location: database } = session;
+  return { now, database, mayDecide: access.hasToken, latest, kinds, outbox, needs, changes, runs };
 }
 
 type Overview = Awaited<ReturnType<typeof readOverview>>;
@@ -84,19 +75,20 @@ async function readNeeds(
 /** The first page: what needs a person, then how each kind stands, then what happened. */
 function overviewPage(overview: Overview): Html {
   const { now, database, needs, kinds, changes, runs } = overview;
-  const none = nothing('No change yet: the first pull is the baseline.');
-  const runsHead = { title: 'Latest runs', note: html`<a href="/runs">All runs</a>` };
-  const changesHead = { title: 'Latest changes', note: html`<a href="/changes">All changes</a>` };
+  const latest =
+    changes.length === 0
+      ? nothing('No change yet: the first pull is the baseline.')
+      : changeList(changes, now);
+  const allRuns = html`<a href="/runs">All runs</a>`;
+  const allChanges = html`<a href="/changes">All changes</a>`;
   return html`${pageTitle('Overview', `Mirror: ${database}`)}
     ${needs.length === 0 ? calmPanel(kinds, now) : needsPanel(overview)} ${tiles(overview)}
     <div class="columns">
       <div>
-        ${kindsPanel(kinds, now)} ${panel({ id: 'runs', ...runsHead, isLive: true }, runTable(runs, now))}
+        ${kindsPanel(kinds, now)}
+        ${panel({ id: 'runs', title: 'Latest runs', note: allRuns, isLive: true }, runTable(runs, now))}
       </div>
-      ${panel(
-        { id: 'changes', ...changesHead, isLive: true },
-        changes.length === 0 ? none : changeList(changes, now),
-      )}
+      ${panel({ id: 'changes', title: 'Latest changes', note: allChanges, isLive: true }, latest)}
     </div>`;
 }
 
@@ -143,10 +135,6 @@ function tiles({ kinds, outbox }: Overview): Html {
   const rows = sumOf(kinds.map((line) => line.rows));
   const changes = sumOf(kinds.flatMap(({ hours }) => hours?.slice(-24) ?? [null]));
   const open = STATES.slice(0, -2).reduce((all, state) => all + (outbox[state] ?? 0), 0);
-  const tile = (address: string, number: number | null, words: string): Html =>
-    html`<li>
-      <strong>${number === null ? '…' : count(number)}</strong><span><a href="${address}">${words}</a></span>
-    </li>`;
   return html`<ul class="tiles" id="tiles" data-live>
     ${tile('#kinds', rows, 'live rows')} ${tile('/changes', changes, 'changes in 24 hours')}
     ${tile('/outbox?state=open', open, 'open in the outbox')}

@@ -15,7 +15,7 @@ import {
   changeList,
   cut,
   objectIn,
-  recordAddress,
+  recordLink,
   recordName,
   valueText,
   verbatim,
@@ -80,9 +80,7 @@ function stateFacts({ state, row, absence, createdBy, refersTo }: RecordStory): 
       'Created by',
       createdBy === null ? null : html`<a href="/outbox/${createdBy}">entry ${createdBy} of the outbox</a>`,
     ],
-    ...refersTo.map(
-      ({ field, kind, id }) => [field, html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`] as const,
-    ),
+    ...refersTo.map(({ field, kind, id }) => [field, recordLink(kind, id)] as const),
   ]);
 }
 

@@ -6,7 +6,7 @@ import type { LoggedDelivery } from '../mirror/webhooks/delivery-store.ts';
 import { listEndpoints } from '../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../mirror/webhooks/endpoint-store.ts';
 import type { Server } from '../http/server.ts';
-import { cut, recordAddress } from './parts/change-list.ts';
+import { cut, recordLink } from './parts/change-list.ts';
 import { decisionForms, endpointButtons } from './parts/decisions.ts';
 import { count, dataTable, html, when } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
@@ -14,55 +14,37 @@ import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, chosen, done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import type { RowsShown } from './parts/paging.ts';
 
 const PATH = '/webhooks';
 
-/** Adds the page of webhooks. */
+/** Adds the page of webhooks: receivers of events, and their deliveries. */
 export function addWebhooksPage(app: Server, { session, clock, access }: Dashboard): void {
   const querystring = z.object({ endpoint: chosen, before, done });
   const options = pageOptions('Show endpoints and their deliveries', { querystring });
   app.get(PATH, options, async ({ query: { done: carriedOut, ...query } }, reply) => {
     const read = await listDeliveries(session, { ...query, limit: PAGE_ROWS + 1 });
-    const content = webhooksPage({
-      query,
-      now: clock.now(),
-      page: listPage(read, ({ id }) => id),
-      mayDecide: access.hasToken,
-      endpoints: await listEndpoints(session),
-    });
+    const endpoints = await listEndpoints(session);
+    const now = clock.now();
+    const none = nothing('None: bms-sync webhooks add URL --name N adds one.');
+    const { rows, next } = listPage(read, ({ id }) => id);
+    const deliveries = html`${rows.length === 0 ? nothing('None.') : deliveryTable(rows, now)}
+    ${pageLinks(PATH, query, next)}`;
+    const choices = endpoints.map(({ name }) => name);
+    const content = html`${pageTitle('Webhooks', 'Events that are sent to other programs')}
+    ${panel(
+      { id: 'endpoints', title: 'Endpoints', isLive: true },
+      endpoints.length === 0 ? none : endpointTable(endpoints, now, access.hasToken),
+    )}
+    ${filterForm(PATH, [{ name: 'endpoint', label: 'endpoint', value: query.endpoint, choices }])}
+    ${panel({ id: 'deliveries', title: 'Deliveries', isLive: query.before === undefined }, deliveries)}`;
     const after = await latestSeq(session);
     return sendPage(reply, { title: 'Webhooks', part: PATH, content, after, done: carriedOut });
   });
 }
 
-/** The facts of the page of webhooks. */
-interface WebhookFacts {
-  readonly endpoints: readonly EndpointStanding[];
-  readonly query: { readonly endpoint?: string | undefined; readonly before?: number | undefined };
-  readonly page: RowsShown<LoggedDelivery>;
-  readonly now: Date;
-  readonly mayDecide: boolean;
-}
-
 const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' };
 
-/** Receivers of events, and their deliveries. */
-function webhooksPage(facts: WebhookFacts): Html {
-  const { endpoints, query, page, now } = facts;
-  const names = endpoints.map(({ name }) => name);
-  const none = nothing('None: bms-sync webhooks add URL --name N adds one.');
-  const deliveries = page.rows.length === 0 ? nothing('None.') : deliveryTable(page.rows, now);
-  return html`${pageTitle('Webhooks', 'Events that are sent to other programs')}
-  ${panel({ id: 'endpoints', title: 'Endpoints', isLive: true }, endpoints.length === 0 ? none : endpointTable(facts))}
-  ${filterForm(PATH, [{ name: 'endpoint', label: 'endpoint', value: query.endpoint, choices: names }])}
-  ${panel(
-    { id: 'deliveries', title: 'Deliveries', isLive: query.before === undefined },
-    html`${deliveries} ${pageLinks(PATH, query, page.next)}`,
-  )}`;
-}
-
-function endpointTable({ endpoints, now, mayDecide }: WebhookFacts): Html {
+function endpointTable(endpoints: readonly EndpointStanding[], now: Date, mayDecide: boolean): Html {
   const rows = endpoints.map((endpoint) => {
     const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
     return html`<tr>
@@ -84,14 +66,8 @@ function endpointTable({ endpoints, now, mayDecide }: WebhookFacts): Html {
     </tr>`;
   });
   const numbers = [{ number: 'waiting' }, { number: 'failures in a row' }];
-  const headings = [
-    'endpoint',
-    'address',
-    'events',
-    'delivered',
-    ...numbers,
-    ...(mayDecide ? ['decide'] : []),
-  ];
+  const decide = mayDecide ? ['decide'] : [];
+  const headings = ['endpoint', 'address', 'events', 'delivered', ...numbers, ...decide];
   return dataTable('Endpoints, by name', headings, rows, 'cards');
 }
 
@@ -124,5 +100,5 @@ function recordOf({ kind, recordId, seq }: LoggedDelivery): Html {
   if (recordId === null) return html`<a href="/kinds/${kind}">${kind}</a>`;
   const event =
     seq === null ? null : html` <a class="small" href="/changes?before=${seq + 1}">event ${seq}</a>`;
-  return html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>${event}`;
+  return html`${recordLink(kind, recordId)}${event}`;
 }

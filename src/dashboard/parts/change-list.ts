@@ -17,8 +17,7 @@ function changeItem(change: RecordedChange, now: Date): Html {
   const { seq, kind, recordId, after, before, observedAt, origin } = change;
   return html`<li id="change-${seq}">
     <div class="head">
-      ${badge(change.change, TONES)}
-      <a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>
+      ${badge(change.change, TONES)} ${recordLink(kind, recordId)}
       <span class="name">${recordName(after ?? before)}</span>
       ${originBadge(origin)}
       <a class="seq last" href="/changes?before=${seq + 1}"
@@ -34,6 +33,10 @@ const TONES = { created: 'good', updated: 'info', deleted: 'bad', restored: 'war
 /** The page of a record. */
 export const recordAddress = (kind: string, id: string): string =>
   `/records/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
+
+/** A record as a link to its page; a kind alone where there is none. */
+export const recordLink = (kind: string, id: string | null): Html =>
+  id === null ? html`${kind}` : html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`;
 
 /** Says that bms-sync itself wrote the change. */
 function originBadge(origin: string): Html {

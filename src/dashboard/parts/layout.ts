@@ -1,4 +1,4 @@
-import { html } from '../../http/html.ts';
+import { count, html } from '../../http/html.ts';
 import type { Html, Part } from '../../http/html.ts';
 
 /** The heading of a page, with a line about it. */
@@ -58,3 +58,9 @@ export const feed = (items: readonly Html[]): Html =>
 /** A state as a coloured word; one without a tone is plain. */
 export const badge = (state: string, tones: Readonly<Record<string, string>> = {}): Html =>
   html`<span class="state ${tones[state] ?? 'plain'}">${state}</span>`;
+
+/** A number that leads to its page; null = not counted yet. */
+export const tile = (address: string, number: number | null, words: string): Html =>
+  html`<li>
+    <strong>${number === null ? '…' : count(number)}</strong><span><a href="${address}">${words}</a></span>
+  </li>`;

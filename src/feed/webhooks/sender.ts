@@ -42,7 +42,7 @@ interface SenderParts {
 
 export function createSender({ clock, allowHosts, attemptMs = ATTEMPT_MS }: SenderParts): Sender {
   const agents = new Map<number, Agent>();
-  const connect = createGuardedConnector({ allowHosts, timeoutMs: CONNECT_MS });
+  const connect = createGuardedConnector(allowHosts, CONNECT_MS);
   const agentOf = (endpointId: number): Agent => {
     const agent = agents.get(endpointId) ?? new Agent({ connect, allowH2: false, pipelining: 1 });
     agents.set(endpointId, agent);

@@ -15,11 +15,7 @@ export interface LoggerOptions {
 
 const HEADERS = ['Authentication', 'Authorization', 'Authentification'];
 
-/**
- * Creates the JSON logger; secrets are masked by their path and, for what a path misses, by their value.
- *
- * Control characters are escaped in its lines.
- */
+/** Creates the JSON logger: control characters are escaped, secrets masked by their path and, for what that misses, by value. */
 export function createLogger({ level, secrets, destination }: LoggerOptions): Logger {
   const mask = maskSecrets(secrets);
   return pino(
@@ -70,8 +66,7 @@ export function logText(line: string): string {
   return [text.join(' '), ...errorLines(err)].map((each) => `${plainLine(each)}\n`).join('');
 }
 
-function textOf(value: unknown): string {
-  if (value === undefined) return '';
+function textOf(value: unknown = ''): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

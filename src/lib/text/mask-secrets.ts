@@ -92,12 +92,7 @@ function isCredentialPlace(text: string, start: number, end: number): boolean {
   return !GOES_ON.test(after) && others.some((pattern) => pattern.test(before));
 }
 
-/**
- * Makes the pattern of a secret, however a program may spell it when it repeats it: plain, escaped in JSON once or more
- * often, in a URL, or in HTML.
- *
- * @param secret Not empty.
- */
+/** The pattern of a secret, not empty, however a program may spell it: plain, escaped in JSON once or more often, in a URL, in HTML. */
 export function secretPattern(secret: string): RegExp {
   return new RegExp(spelled(secret), 'g');
 }
@@ -105,11 +100,7 @@ export function secretPattern(secret: string): RegExp {
 /** The length of the longest spelling of one UTF-16 unit: its number in HTML. */
 export const LONGEST_SPELLING = 16;
 
-/**
- * The source of a pattern that finds a text in every spelling.
- *
- * Each character may be spelled in its own way: some encoders escape `+` and `/` only, some everything.
- */
+/** A pattern that finds a text in every spelling: some encoders escape `+` and `/` only, some everything. */
 function spelled(text: string): string {
   return Array.from(text, (character) => `(?:${spellings(character).join('|')})`).join('');
 }
@@ -118,7 +109,10 @@ function spelled(text: string): string {
 function spellings(character: string): string[] {
   const code = character.codePointAt(0) ?? 0;
   return [
-    character.split('').map(escaped).join(''),
+    character
+      .split('')
+      .map((unit) => `\\\\{1,8}u${hex(unit.charCodeAt(0), 4)}`)
+      .join(''),
     Array.from(Buffer.from(character), (byte) => `%${hex(byte, 2)}`).join(''),
     `&#0{0,8}${code};`,
     `&#[xX]0{0,8}${hex(code, 1)};`,
@@ -137,10 +131,6 @@ function shortEscapes(character: string): string[] {
 
 function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-}
-
-function escaped(unit: string): string {
-  return `\\\\{1,8}u${hex(unit.charCodeAt(0), 4)}`;
 }
 
 function hex(value: number, digits: number): string {
