@@ -8,21 +8,13 @@ const QUEUE_PATIENCE_MS = 2_000;
 
 /** Serves the metrics for Prometheus: of this process, of the mirror as it is now, and of the queue. */
 export function metricsRoute(app: Server, context: RouteContext, registry: Registry): void {
-  app.get(
-    '/metrics',
-    {
-      schema: {
-        summary: 'Export metrics for Prometheus',
-        tags: ['Health'],
-        response: { 200: { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } } },
-      },
-    },
-    async (_request, reply) => {
-      const own = await registry.metrics();
-      const texts = [own, await mirrorMetrics(context), await queueMetrics(context)];
-      return reply.type(registry.contentType).send(texts.map((text) => `${text.trimEnd()}\n`).join(''));
-    },
-  );
+  const answer = { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } };
+  const schema = { summary: 'Export metrics for Prometheus', tags: ['Health'], response: { 200: answer } };
+  app.get('/metrics', { schema }, async (_request, reply) => {
+    const own = await registry.metrics();
+    const texts = [own, await mirrorMetrics(context), await queueMetrics(context)];
+    return reply.type(registry.contentType).send(texts.map((text) => `${text.trimEnd()}\n`).join(''));
+  });
 }
 
 /** BullMQ's gauge of jobs, whose name ends like a part of a histogram. */

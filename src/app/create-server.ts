@@ -67,7 +67,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   const context: RouteContext = {
     ...ABSENT,
     ...parts,
-    access: createAccess({ token, clock, codes, countWrong: app.createRateLimit() }),
+    access: createAccess(token, clock, codes, app.createRateLimit()),
     closing: endStreams(app),
     streamLimit: limits.createStreamLimit(limits.STREAMS),
   };

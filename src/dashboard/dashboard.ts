@@ -12,8 +12,8 @@ import { addKindPage } from './kind-page.ts';
 import { addOutboxPage } from './outbox-page.ts';
 import { addOverviewPage } from './overview-page.ts';
 import { operationForms } from './operation-forms.ts';
+import { createCounts } from './parts/counts.ts';
 import { readKindLines } from './parts/kinds.ts';
-import { createDashboard } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
@@ -36,7 +36,7 @@ const PAGES = [
 
 /** The dashboard: the mirror as pages for people, with the forms of their decisions. */
 export function dashboardRoutes(app: Server, context: RouteContext): void {
-  const dashboard = createDashboard(context);
+  const dashboard = { ...context, counts: createCounts(context), startedAt: context.clock.now() };
   app.addHook('onListen', () => void prepare(dashboard));
   addAssets(app);
   for (const addPages of PAGES) addPages(app, dashboard);

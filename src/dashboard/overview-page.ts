@@ -1,22 +1,15 @@
 import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
-import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
-import { countEntries, listEntries } from '../mirror/outbox/outbox-store.ts';
-import { readDisappeared } from '../mirror/records/deletion-store.ts';
-import { readDamage } from '../mirror/integrity-check.ts';
-import { listEndpoints } from '../mirror/webhooks/endpoint-store.ts';
+import { countEntries } from '../mirror/outbox/outbox-store.ts';
 import { STATES } from '../outbound/decisions/entry-list.ts';
-import { readFrozen } from '../mirror/outbox/freeze-store.ts';
-import type { Session } from '../db/session/session.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
 import { counted, html, when } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { kindsPanel, readKindLines } from './parts/kinds.ts';
-import type { KindLine } from './parts/kinds.ts';
-import { needsYou } from './parts/needs.ts';
+import { readNeeds } from './parts/needs.ts';
 import type { Need } from './parts/needs.ts';
 import { nothing, pageTitle, panel, tile } from './parts/layout.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
@@ -36,7 +29,6 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
 
 const CHANGES_SHOWN = 14;
 const RUNS_SHOWN = 6;
-const PARKED_SHOWN = 5;
 
 async function readOverview(dashboard: Dashboard) {
   const { session, clock, access } = dashboard;
@@ -54,23 +46,6 @@ async function readOverview(dashboard: Dashboard) {
 }
 
 type Overview = Awaited<ReturnType<typeof readOverview>>;
-
-async function readNeeds(
-  session: Session,
-  kinds: readonly KindLine[],
-  parkedInAll: number,
-): Promise<readonly Need[]> {
-  const [disappeared, damage, frozen, parked, blocks, endpoints] = await Promise.all([
-    readDisappeared(session),
-    readDamage(session),
-    readFrozen(session),
-    parkedInAll === 0 ? [] : listEntries(session, { states: ['parked'], limit: PARKED_SHOWN }),
-    readBlocks(session),
-    listEndpoints(session),
-  ]);
-  const held = disappeared.filter(({ state }) => state === 'held');
-  return needsYou({ kinds, held, parked, parkedInAll, damage, frozen, blocks, endpoints });
-}
 
 /** The first page: what needs a person, then how each kind stands, then what happened. */
 function overviewPage(overview: Overview): Html {
@@ -103,7 +78,7 @@ function needsPanel({ needs, mayDecide, now }: Overview): Html {
 }
 
 function needItem(need: Need, now: Date, mayDecide: boolean): Html {
-  const { id, title, address, why, effect, since, isGrave, buttons } = need;
+  const { id, title, address, why, effect, since = null, isGrave = false, buttons = [] } = need;
   return html`<li id="need-${id}" ${isGrave ? html`class="grave"` : null}>
     <div>
       <h3>${address === undefined ? title : html`<a href="${address}">${title}</a>`}</h3>

@@ -45,21 +45,15 @@ const NOT_HERE: Problem = {
 };
 
 /**
- * Authenticates callers by the token, or by the cookie that a browser got for it; without a token, by their address.
- *
- * @param parts `token` null: reads are free, and only this machine is answered. `countWrong` counts wrong tokens by address.
+ * Authenticates callers by the token, or by the cookie that a browser got for it; without a token, reads are free, and only this
+ * machine is answered. `countWrong` counts wrong tokens of a caller's address.
  */
-export function createAccess({
-  token,
-  clock,
-  codes,
-  countWrong,
-}: {
-  readonly token: string | null;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly codes: Pick<SignInCodes, 'redeem'>;
-  readonly countWrong: ReturnType<FastifyInstance['createRateLimit']>;
-}): Access {
+export function createAccess(
+  token: string | null,
+  clock: Pick<Clock, 'now'>,
+  codes: Pick<SignInCodes, 'redeem'>,
+  countWrong: ReturnType<FastifyInstance['createRateLimit']>,
+): Access {
   const refuse = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {
     const counted = await countWrong(request);
     return !counted.isAllowed && counted.isExceeded ? tooMany(counted.ttlInSeconds) : refusal;

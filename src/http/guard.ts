@@ -25,15 +25,23 @@ export interface SignIn {
   readonly asksAgain?: boolean;
 }
 
-type SendSignIn = (reply: FastifyReply, signIn: SignIn) => FastifyReply;
-
 /** Refuses requests without authentication: only routes marked as open need none. People get the form of `sendSignIn`. */
-export function guard(app: Server, context: RouteContext, sendSignIn: SendSignIn): void {
+export function guard(
+  app: Server,
+  context: RouteContext,
+  sendSignIn: (reply: FastifyReply, signIn: SignIn) => FastifyReply,
+): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('entryId', null);
   app.addHook('onRequest', async (request, reply) => {
     const refusal = await refusalOf(request, context);
-    if (refusal !== null) return refuse(request, reply, refusal, sendSignIn);
+    if (refusal === null) return;
+    const { method, url, routeOptions } = request;
+    const isAsked = routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
+    if (!isAsked) return sendProblem(reply, refusal);
+    const { 'sec-fetch-site': from, cookie } = request.headers;
+    const asksAgain = method === 'GET' && from === 'cross-site' && cookie === undefined;
+    return sendSignIn(reply, { refusal, asksAgain, ...(method === 'GET' && url !== '/' && { next: url }) });
   });
 }
 
@@ -62,29 +70,13 @@ const READ_ONLY: Problem = {
   hint: 'Set ADMIN_TOKEN to 32 characters or more, or use the command line.',
 };
 
-function refuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  refusal: Problem,
-  sendSignIn: SendSignIn,
-): FastifyReply {
-  const { method, url, routeOptions } = request;
-  const isAsked = routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
-  if (!isAsked) return sendProblem(reply, refusal);
-  const { 'sec-fetch-site': from, cookie } = request.headers;
-  const asksAgain = method === 'GET' && from === 'cross-site' && cookie === undefined;
-  return sendSignIn(reply, { refusal, asksAgain, ...(method === 'GET' && url !== '/' && { next: url }) });
-}
-
 const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]\s@/\\]+)(?::\d{1,5})?$/i;
 
 /**
  * Refuses a request that names another host: a web page whose name was made to resolve to this machine (DNS rebinding) sends
- * its own name.
- *
- * Ports are not compared, since tunnels and containers change them. A server that listens on every address accepts any IP
- * address, because it does not know all of its own, and an address cannot be rebound like a name.
+ * its own name. Ports are not compared, since tunnels and containers change them. A server that listens on every address accepts
+ * any IP address, because it does not know all of its own, and an address cannot be rebound like a name.
  */
 export function hostRefusal(
   header: string | undefined,
@@ -110,21 +102,19 @@ const FOREIGN: Problem = {
   detail: 'A page of another origin asked for a change.',
 };
 
-/** Whether an `Origin` is that of the page that this host serves. */
-function isOwn(origin: string, host: string): boolean {
-  const url = URL.parse(origin);
-  if (url === null || !/^https?:$/.test(url.protocol)) return false;
-  return URL.parse(`${url.protocol}//${host}`)?.host === url.host;
-}
+const NO_ORIGIN: Problem = {
+  ...FOREIGN,
+  detail: 'A change by cookie needs the Origin header.',
+  hint: 'Use the bearer token.',
+};
 
 /**
  * Refuses a change that a foreign page requested. Browsers send cookies by themselves, so a change authenticated by a cookie
  * must name its origin.
  */
 function originRefusal(origin: string | undefined, host: string, isByCookie: boolean): Problem | null {
-  if (origin === undefined)
-    return isByCookie
-      ? { ...FOREIGN, detail: 'A change by cookie needs the Origin header.', hint: 'Use the bearer token.' }
-      : null;
-  return isOwn(origin, host) ? null : FOREIGN;
+  if (origin === undefined) return isByCookie ? NO_ORIGIN : null;
+  const url = URL.parse(origin);
+  if (url === null || !/^https?:$/.test(url.protocol)) return FOREIGN;
+  return URL.parse(`${url.protocol}//${host}`)?.host === url.host ? null : FOREIGN;
 }

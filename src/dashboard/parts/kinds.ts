@@ -68,25 +68,15 @@ export function kindsPanel(kinds: readonly KindLine[], now: Date): Html {
   return panel({ id: 'kinds', title: 'Record kinds', note, isLive: true }, table);
 }
 
-/** Since when a list is proven, or why it is not. */
-function certificate(line: KindLine, now: Date): Html | null {
-  const { state, certified_at: at } = line;
-  const { why } = outcomeWords(line);
-  const since = at === null ? null : html`<span class="quiet small nowrap">proven ${when(at, now)}</span>`;
-  return state === 'certified' || why === null
-    ? since
-    : html`${since}
-        <p class="quiet small">${why}</p>`;
-}
-
 function kindRow(line: KindLine, now: Date): Html {
-  const { kind, rows, hours, open_issues: issues } = line;
+  const { kind, certified_at: at, rows, hours, open_issues: issues } = line;
   const changes = hours?.reduce((all, some) => all + some, 0) ?? null;
+  const { why } = outcomeWords(line);
+  const proven = at === null ? null : html`<span class="quiet small nowrap">proven ${when(at, now)}</span>`;
+  const doubt = why === null ? null : html`<p class="quiet small">${why}</p>`;
   return html`<tr>
-    <th scope="row">
-      <a href="/kinds/${kind}">${kind}</a>
-    </th>
-    <td data-title="certificate">${stateBadge(line)} ${certificate(line, now)}</td>
+    <th scope="row"><a href="/kinds/${kind}">${kind}</a></th>
+    <td data-title="certificate">${stateBadge(line)} ${proven} ${doubt}</td>
     <td data-title="read to its end">${freshness(line, now)}</td>
     <td class="number" data-title="rows">${rows === null ? '…' : count(rows)}</td>
     <td class="${changes === 0 ? 'blank' : ''}" data-title="changes, last 48 h">

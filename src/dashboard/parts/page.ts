@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifySchema } from 'fastify';
 import * as z from 'zod';
-import { createCounts } from './counts.ts';
 import type { Counts } from './counts.ts';
 import { wholeNumber } from '../../operations/inputs.ts';
 import { pageAnswer } from '../../http/openapi.ts';
@@ -10,15 +9,10 @@ import { noticeOf } from './decisions.ts';
 import { html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 
-/** The dependencies of the dashboard's pages. */
+/** What the pages share, for as long as the server runs. */
 export interface Dashboard extends RouteContext {
   readonly counts: Counts;
   readonly startedAt: Date;
-}
-
-/** Creates what the pages share, for as long as the server runs. */
-export function createDashboard(context: RouteContext): Dashboard {
-  return { ...context, counts: createCounts(context), startedAt: context.clock.now() };
 }
 
 /** The options of a page's route: without authentication it shows the sign-in form, and its errors are pages. */

@@ -8,10 +8,8 @@ export type FaultLog = (work: string, error: unknown) => void;
 const EVERY_MS = 60_000;
 
 /**
- * Creates a log for faults that come by the thousand while a server is away: it logs each kind of fault once a minute, with a
- * count. Only a bug is logged with its stack.
- *
- * @param isTold Whether another line of the log tells of a fault already: an outage of the database is told once.
+ * Creates a log for faults that come by the thousand while a server is away: each kind of fault once a minute, with a count, and
+ * only a bug with its stack. A fault that `isTold` is left to another line: an outage of the database is told once.
  */
 export function createFaultLog({
   logger,

@@ -1,8 +1,6 @@
 /**
- * Gathers chunks in one buffer, which takes twice their size at most.
- *
- * Kept as they are, chunks would take many times their size: one of a single byte is an object of a hundred, and holds
- * everything that came off the socket with it. Only the first one is kept: most answers are one chunk.
+ * Gathers chunks in one buffer, which takes twice their size at most; most answers are one chunk, which is kept as it is. Kept
+ * like that, many would take many times their size: each holds everything that came off the socket with it.
  */
 export function gatherBytes() {
   let held: Buffer = Buffer.alloc(0);

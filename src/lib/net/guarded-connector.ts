@@ -63,11 +63,7 @@ function lookupBy(resolve: Resolve, isAcceptable: (address: string) => boolean):
   };
 }
 
-/**
- * Whether a name leads to public addresses only, as far as the resolver knows now; null if it does not know the name.
- *
- * @param hostname As a URL has it.
- */
+/** Whether a URL's host name leads to public addresses only, as far as the resolver knows now; null if it does not know it. */
 export async function leadsToPublic(
   hostname: string,
   resolve: Resolve = systemResolve,

@@ -1,4 +1,3 @@
-/** How much a batch takes, and how long it waits for more. */
 interface BatchLimits<T> {
   /** The sum of weights up to which a batch waits for others. */
   readonly enough: number;
@@ -12,9 +11,8 @@ interface BatchLimits<T> {
 }
 
 /**
- * Batches responses that arrive close together, so that one transaction lands them: each commit waits for the disk.
- *
- * An error ends the batch before it: earlier responses are handed out first.
+ * Batches responses that arrive close together, so that one transaction lands them: each commit waits for the disk. An error
+ * ends the batch before it.
  */
 export async function* arrivedTogether<T>(
   items: AsyncIterable<T>,
