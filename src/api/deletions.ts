@@ -1,24 +1,18 @@
 import * as z from 'zod';
 import { readDisappearances } from '../mirror/records/deletion-store.ts';
 import { sendJsonText } from '../http/send.ts';
-import { instant } from './fields.ts';
+import { hold } from './status.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
-const hold = z.object({
-  kind: z.string(),
-  state: z.enum(['held', 'approved', 'released', 'rejected']),
-  records: z.int(),
-  since: instant,
-  ids: z.array(z.string()).describe('some of the records'),
-});
+const group = hold.extend({ ids: z.array(z.string()).describe('some of the records') });
 
 const schema = {
   summary: 'List mass disappearances and the decisions on them',
   tags: ['Deletions'],
   response: {
     200: z.object({
-      deletions: z.array(hold),
-      suspected: z.array(hold.extend({ state: z.literal('suspected') })),
+      deletions: z.array(group),
+      suspected: z.array(group.extend({ state: z.literal('suspected') })),
     }),
   },
 };

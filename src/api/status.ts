@@ -29,7 +29,7 @@ const uncertifiedKind = z.object({
   waiting: z.object({ suspectedDeletions: z.int(), heldDeletions: z.int(), unsettledCreates: z.int() }),
 });
 
-const hold = z.object({
+export const hold = z.object({
   kind: z.string(),
   state: z.enum(['held', 'approved', 'released', 'rejected']),
   records: z.int(),

@@ -19,33 +19,26 @@ export function furtherKindFaults(values: Tree, layers: readonly Layer[]): strin
   const kinds = mapAt(values, ['kinds']);
   const further = Object.keys(kinds).flatMap((kind) => furtherArrays(kinds, kind));
   const arrayViews = [...catalogueArrays(), ...further];
-  const wrongKey = (path: Path, expected: string): string =>
-    `${located(layers, path)}: expected the key to be ${expected}`;
-
-  return Object.keys(kinds).flatMap((name) => {
-    const expected = expectedName(name, arrayViews);
+  const faults: string[] = [];
+  const checkKey = (path: Path, expected: string | null): void => {
+    if (expected !== null) faults.push(`${located(layers, path)}: expected the key to be ${expected}`);
+  };
+  for (const name of Object.keys(kinds)) {
     const path = ['kinds', name];
     const taken = furtherArrays(kinds, name).find(isTakenByView);
-    const fieldPath = (field: string): Path => [...path, 'fields', field];
-    return [
-      ...(expected === null ? [] : [wrongKey(path, expected)]),
-      ...(taken === undefined
-        ? []
-        : [wrongKey(path, `a name that leaves the view bi_${taken} to its owner`)]),
-      ...referenceFaults(kinds, name).map(
-        (fault) => `${located(layers, fieldPath(fault.name))}: ${fault.expected}`,
-      ),
-      ...fieldNameFaults(mapAt(kinds, [name, 'fields'])).map((fault) =>
-        wrongKey(fieldPath(fault.name), fault.expected),
-      ),
-    ];
-  });
-}
-
-/** A field, and a description of what is allowed in its place. */
-interface FieldFault {
-  readonly name: string;
-  readonly expected: string;
+    checkKey(path, expectedName(name, arrayViews));
+    checkKey(path, taken === undefined ? null : `a name that leaves the view bi_${taken} to its owner`);
+    const fields = mapAt(kinds, [name, 'fields']);
+    for (const [field, type] of Object.entries(fields)) {
+      const kind = referredKind(type);
+      if (kind === null || kindNamed(kind) !== undefined || Object.hasOwn(kinds, kind)) continue;
+      const place = located(layers, [...path, 'fields', field]);
+      faults.push(`${place}: refers to "${kind}"; expected the name of a record kind`); // It could not be joined.
+    }
+    for (const field of Object.keys(fields))
+      checkKey([...path, 'fields', field], expectedField(fields, field));
+  }
+  return faults;
 }
 
 /** A description of the names that are allowed for a kind; null if this one can be used. */
@@ -84,33 +77,16 @@ function furtherArrays(kinds: Tree, kind: string): string[] {
 const isTakenByView = (array: string): boolean =>
   kindNamed(array) !== undefined || OTHER_NAMES.includes(array) || array.endsWith('_history');
 
-/** Fields that refer to a kind that the mirror does not have and so could not be joined. */
-function referenceFaults(kinds: Tree, owner: string): FieldFault[] {
-  return Object.entries(mapAt(kinds, [owner, 'fields'])).flatMap(([name, type]) => {
-    const kind = referredKind(type);
-    if (kind === null || kindNamed(kind) !== undefined || Object.hasOwn(kinds, kind)) return [];
-    return [{ name, expected: `refers to "${kind}"; expected the name of a record kind` }];
-  });
-}
-
-/** Finds the names of a further kind's fields that cannot all be columns of one table. */
-function fieldNameFaults(fields: Tree): readonly FieldFault[] {
+/** A description of the names that are allowed for a further kind's field, so that all can be columns of one table. */
+function expectedField(fields: Tree, name: string): string | null {
+  // Every record has an `id`: declaring it is allowed, but only as an integer.
+  const isId = name === 'id' && fields[name] === 'integer';
+  if (name.toLowerCase() === 'id') return isId ? null : 'no id: every record has one by itself, an integer';
   const names = Object.keys(fields);
   const twins = names
-    .filter((name) => String(fields[name]).startsWith('decimal('))
+    .filter((each) => String(fields[each]).startsWith('decimal('))
     .flatMap((decimal) => DECIMAL_TWINS.map((twin) => `${decimal}${twin}`));
-  return names.flatMap((name, at) => {
-    const expected =
-      name.toLowerCase() === 'id'
-        ? expectedId(name, fields[name])
-        : (expectedAlone(name) ?? expectedBeside(name, [...names.slice(0, at), ...twins]));
-    return expected === null ? [] : [{ name, expected }];
-  });
-}
-
-/** Every record has an `id`: declaring it is allowed, but only as an integer. */
-function expectedId(name: string, type: unknown): string | null {
-  return name === 'id' && type === 'integer' ? null : 'no id: every record has one by itself, an integer';
+  return expectedAlone(name) ?? expectedBeside(name, [...names.slice(0, names.indexOf(name)), ...twins]);
 }
 
 function expectedAlone(name: string): string | null {

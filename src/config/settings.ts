@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { kinds } from './groups/kinds.ts';
-import { bi, database, queue, retention, log, server, shutdown } from './groups/process.ts';
+import { bi, database, queue, retention, log, server, shutdown, webhooks } from './groups/process.ts';
 import { freshness, schedules } from './groups/schedules.ts';
 import { source, sweep, deletions, diff, outbound, privacy } from './groups/source.ts';
-import { webhooks } from './groups/webhooks.ts';
 import type { Path } from './layer.ts';
 import { aboutOf, group } from './groups/setting.ts';
 import type { About } from './groups/setting.ts';

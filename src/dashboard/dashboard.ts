@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
 import type { RouteContext, Server } from '../http/server.ts';
+import { OPERATIONS } from '../operations/all.ts';
+import { carryOut, inputOf } from '../operations/carry-out.ts';
 import { addChangesPage } from './changes-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
 import { addEntryPage } from './entry-page.ts';
@@ -11,7 +13,6 @@ import { addIssuesPage } from './issues-page.ts';
 import { addKindPage } from './kind-page.ts';
 import { addOutboxPage } from './outbox-page.ts';
 import { addOverviewPage } from './overview-page.ts';
-import { operationForms } from './operation-forms.ts';
 import { createCounts } from './parts/counts.ts';
 import { readKindLines } from './parts/kinds.ts';
 import type { Dashboard } from './parts/page.ts';
@@ -40,7 +41,7 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
   app.addHook('onListen', () => void prepare(dashboard));
   addAssets(app);
   for (const addPages of PAGES) addPages(app, dashboard);
-  operationForms(app, context);
+  addForms(app, context);
 }
 
 /** Counts what the first page would have to wait for. */
@@ -74,5 +75,32 @@ function addAssets(app: Server): void {
       { schema: { summary: `Give the pages their ${name}`, tags: ['Pages'], response: { 200: described } } },
       (_request, reply) => reply.type(type).send((content ??= readFileSync(path))),
     );
+  }
+}
+
+const back = z
+  .string()
+  .max(200)
+  .regex(/^\/(?:[\w-]+(?:\/[\w-]+)*)?$/, 'expected the path of a page')
+  .default('/')
+  .describe('the page to return to');
+
+/** The forms of the dashboard: the operations of the API, for a browser without a script. */
+function addForms(app: Server, context: RouteContext): void {
+  for (const operation of OPERATIONS.filter(({ words }) => words.notice !== undefined)) {
+    const schema = {
+      summary: `${operation.name} by a form`,
+      tags: ['Pages'],
+      ...inputOf(operation, { back }),
+      consumes: ['application/json', 'application/x-www-form-urlencoded'],
+      response: { 303: z.null().describe('The way back to the page') },
+    };
+    app.post(operation.path, { config: { signsIn: true }, schema }, async (request, reply) => {
+      const body = (request.body ?? {}) as { readonly back?: string };
+      const given = { ...(request.params as object), ...body };
+      await carryOut(operation, { ...context, via: 'the dashboard' }, given);
+      const { back: page = '/' } = body;
+      return reply.redirect(`${page}?done=${operation.name}`, 303);
+    });
   }
 }

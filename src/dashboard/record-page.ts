@@ -19,9 +19,8 @@ import {
   recordName,
   valueText,
   verbatim,
-  wordTable,
 } from './parts/change-list.ts';
-import { counted, exactly, html, when } from '../http/html.ts';
+import { counted, dataTable, exactly, html, when } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { pageOptions, sendPage } from './parts/page.ts';
@@ -97,7 +96,7 @@ function fieldPanel({ row }: RecordStory): Html {
   );
   const isGone = (row?.deletedAt ?? null) !== null;
   const note = isGone ? 'as the service sent them last' : 'as the service sent them';
-  const table = wordTable('', 'Fields of the record', ['field', 'value'], rows);
+  const table = dataTable('Fields of the record', ['field', 'value'], rows, 'words');
   return panel(
     { id: 'fields', title: 'Fields', note },
     rows.length === 0 ? nothing('There is no row.') : table,

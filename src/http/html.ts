@@ -81,18 +81,19 @@ export function bytesText(bytes: number): string {
 /** A heading: a text, a text over numbers, or HTML. */
 type Heading = string | { readonly number: string } | Html;
 
-/** Writes a table with a caption for screen readers and a `tr` for each row; `cards`: each becomes a card on a narrow screen. */
+/** Writes a table, a `tr` for each row. `cards`: each is a card on a narrow screen; `words`, `diff`: its headings are not seen. */
 export function dataTable(
   caption: string,
   headings: readonly Heading[],
   rows: readonly Html[],
-  layout: 'cards' | 'grid' = 'grid',
+  layout: 'cards' | 'grid' | 'words' | 'diff' = 'grid',
 ): Html {
-  return html`<table ${layout === 'cards' ? html`class="cards"` : null}>
+  const areSpoken = layout === 'words' || layout === 'diff';
+  return html`<table class="${layout}">
     <caption class="unseen">
       ${caption}
     </caption>
-    <thead>
+    <thead ${areSpoken ? html`class="unseen"` : null}>
       <tr>
         ${headings.map((heading) =>
           typeof heading === 'object' && 'number' in heading

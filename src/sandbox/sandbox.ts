@@ -8,22 +8,13 @@ import type { LoggedRequest } from './server.ts';
 import { createServer } from './server.ts';
 import { createService } from './service.ts';
 import { LARGEST_SIZE, createWorld } from './world.ts';
-import type { World } from './world.ts';
+import type { World, WorldOptions } from './world.ts';
 
-export interface SandboxOptions {
+export interface SandboxOptions extends Partial<WorldOptions> {
   /** Any free one, by default. */
   readonly port?: number;
   readonly host?: string;
-  /** Number of clients; the other kinds scale from it. */
-  readonly size?: number;
-  readonly seed?: number;
-  /** The day on which the company lives: its records end then. By default a fixed one, so that a test sees the same data always. */
-  readonly today?: Date;
   readonly token?: string;
-  /** The company; another one has wholly different ids. */
-  readonly systemId?: number;
-  /** Record kind to the company that its records name, where that is another one. */
-  readonly companies?: Readonly<Record<string, number>>;
   readonly envelopes?: Envelopes;
   readonly faults?: readonly Fault[];
 }
@@ -46,7 +37,6 @@ const DEFAULTS = {
   seed: 1,
   token: 'sandbox-token',
   systemId: 7,
-  companies: {},
   envelopes: 'documented',
   faults: [],
 } as const;

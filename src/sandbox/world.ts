@@ -27,12 +27,13 @@ export interface World {
   remove(kind: string, id: number): void;
 }
 
-interface WorldOptions {
+export interface WorldOptions {
   /** Number of clients; the other kinds scale from it. */
   readonly size: number;
   readonly seed: number;
+  /** The company; another one has wholly different ids. */
   readonly systemId: number;
-  /** The day on which the company lives: its records end then. */
+  /** The day on which the company lives: its records end then. By default a fixed one, so that a test sees the same data always. */
   readonly today?: Date;
   /** Record kind to the company that its records name, where that is another one; their ids stay. */
   readonly companies?: Readonly<Record<string, number>>;
@@ -41,7 +42,10 @@ interface WorldOptions {
 /** Creates a company whose every record follows from the seed, the day, the record's kind and its index. */
 export function createWorld(options: WorldOptions): World {
   const company = companyOf(options);
-  const nameCompany = namingOf(options);
+  const nameCompany = (kind: string, record: JsonObject): JsonObject => {
+    const other = options.companies?.[kind];
+    return other === undefined || !('system_id' in record) ? record : { ...record, system_id: other };
+  };
   const tables = new Map<string, Table>();
   const tableOf = (name: string): Table => {
     const table = tables.get(name) ?? createTable(pristineRecords(servedKind(name), company, nameCompany));
@@ -80,15 +84,6 @@ export function createWorld(options: WorldOptions): World {
   };
 }
 
-type NameCompany = (kind: string, record: JsonObject) => JsonObject;
-
-function namingOf({ companies = {} }: WorldOptions): NameCompany {
-  return (kind, record) => {
-    const other = companies[kind];
-    return other === undefined || !('system_id' in record) ? record : { ...record, system_id: other };
-  };
-}
-
 function companyOf({ size, seed, systemId, today = LAST_DAY }: WorldOptions): Company {
   return {
     systemId,
@@ -99,7 +94,11 @@ function companyOf({ size, seed, systemId, today = LAST_DAY }: WorldOptions): Co
   };
 }
 
-function pristineRecords(kind: Kind, company: Company, nameCompany: NameCompany): Pristine {
+function pristineRecords(
+  kind: Kind,
+  company: Company,
+  nameCompany: (kind: string, record: JsonObject) => JsonObject,
+): Pristine {
   const { firstId, generate } = planOf(kind.name);
   const count = company.count(kind.name);
   const sequence = idSequence(company.systemId, firstId);

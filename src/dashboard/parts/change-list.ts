@@ -2,7 +2,7 @@ import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson, isArray, isObject, tryParse } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { shortened } from '../../lib/text/text.ts';
-import { html, when } from '../../http/html.ts';
+import { dataTable, html, when } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 import { badge, feed } from './layout.ts';
 
@@ -81,31 +81,10 @@ function fewFields({ seq, fields, kind, recordId }: RecordedChange): Html {
   const more = all.length - rows.length;
   const whole = `/v1/changes?after=${seq - 1}&limit=1`;
   const caption = `Fields of ${kind} ${recordId} that changed`;
-  const table = wordTable('diff', caption, ['field', 'before', 'after'], rows);
+  const table = dataTable(caption, ['field', 'before', 'after'], rows, 'diff');
   return html`${table}
   ${more > 0 ? html`<p class="quiet small"><a href="${whole}">and ${more} more</a></p>` : null}`;
 }
-
-/** A table whose caption and headings only screen readers need. */
-export const wordTable = (
-  style: string,
-  caption: string,
-  headings: readonly string[],
-  rows: readonly Html[],
-): Html =>
-  html`<table class="${style}">
-    <caption class="unseen">
-      ${caption}
-    </caption>
-    <thead class="unseen">
-      <tr>
-        ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
 
 /** A text with its own spaces and line ends; nothing of ours may stand beside it within the element. */
 export const verbatim = (text: string): Html => html`<span class="value">${text}</span>`;
