@@ -31,7 +31,6 @@ export function healthRoutes(app: Server, context: RouteContext): void {
   });
 }
 
-/** The reasons why the server is not ready. */
 async function faults(context: RouteContext): Promise<readonly string[]> {
   if (context.closing.aborted) return ['it is stopping'];
   return [...(await readFaults(context)), ...writeFaults(context)];

@@ -18,7 +18,6 @@ export const state = z.enum(STATES);
 export const operation = z.enum(['create', 'update']);
 const json = z.any().describe('JSON');
 
-/** An entry in a list. */
 const entry = z.object({
   id: z.int(),
   key: z.string(),
@@ -46,7 +45,6 @@ const attempt = z.object({
   responseStart: z.string().nullable(),
 });
 
-/** An entry with all its attempts. */
 const history = entry.extend({
   next: z.array(z.string()).describe('what a person can do'),
   owner: z.string().nullable(),

@@ -22,7 +22,6 @@ export function allKinds(config: Config): readonly Kind[] {
 interface DoubtfulField {
   readonly kind: string;
   readonly name: string;
-  /** The names that are known of the kind. */
   readonly known: readonly string[];
 }
 

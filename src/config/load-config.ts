@@ -15,12 +15,10 @@ import type { Config } from './settings.ts';
 
 type DeepPartial<T> = T extends object ? { readonly [K in keyof T]?: DeepPartial<T[K]> | undefined } : T;
 
-/** Where settings come from. */
 export interface ConfigInputs {
   readonly env: Environment;
   /** A YAML file; where none is given, `BMS_CONFIG` may name one. */
   readonly file?: string | undefined;
-  /** Settings of the command line; undefined is not set. */
   readonly flags?: DeepPartial<Config> | undefined;
 }
 
@@ -54,7 +52,6 @@ export function loadConfig({ env, file: given, flags = {} }: ConfigInputs): Conf
   });
 }
 
-/** Reads the settings of a YAML file. */
 function readConfigFile(file: string): ReadLayers {
   try {
     return reading(file, readFileSync(file, 'utf8'));

@@ -3,7 +3,6 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { isTree, located, mapAt } from './layer.ts';
 import type { Layer, Path, Tree } from './layer.ts';
 
-/** The settings whose keys are record kinds. */
 const KEYED_BY_KIND = [
   ['diff', 'ignoreFields'],
   ['privacy', 'exclude'],

@@ -65,7 +65,6 @@ const ASSETS = [
   { name: 'uplot.js', path: join(UPLOT, 'uPlot.iife.min.js'), type: 'text/javascript; charset=utf-8' },
 ];
 
-/** Serves the style sheet, the script and the picture of the pages, read from their files once. */
 function addAssets(app: Server): void {
   for (const { name, path, type } of ASSETS) {
     let content: Buffer | null = null;

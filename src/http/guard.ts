@@ -17,9 +17,7 @@ export function requireToken({ token, host }: Pick<ServerParts, 'token' | 'host'
 
 /** What a person is shown who must sign in. */
 export interface SignIn {
-  /** Why the caller was refused. */
   readonly refusal?: Problem;
-  /** The address to go to afterwards. */
   readonly next?: string;
   /** Asks for the page once more: the browser keeps a strict cookie back where a link of another site was followed. */
   readonly asksAgain?: boolean;

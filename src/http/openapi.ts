@@ -47,7 +47,6 @@ export function openapiRoute(app: Server): void {
   );
 }
 
-/** Why a request was refused, as `send.ts` writes it. */
 const problem = z.object({
   type: z.string().describe('urn:bms-sync:problem: and the code'),
   title: z.string(),

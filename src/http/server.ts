@@ -27,9 +27,7 @@ export interface ServerParts {
   /** The setting `server.names`: further host names of the server. */
   readonly names: readonly string[];
   readonly port: number;
-  /** The schedules of this process's settings. */
   readonly schedules: readonly Schedule[];
-  /** Whether the process of an owner has certainly ended. */
   readonly isDead: (owner: string) => boolean;
   readonly version: string;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
@@ -40,7 +38,6 @@ export interface ServerParts {
   readonly wakeEngine?: () => void;
   /** The settings of webhooks; absent: no host inside is allowed. */
   readonly webhooks?: { readonly allowHosts: readonly string[] };
-  /** Metrics of the queue as Prometheus reads them. */
   readonly queueMetrics?: () => Promise<string>;
 }
 
@@ -65,7 +62,6 @@ export interface RouteContext extends ServerParts {
   readonly access: Access;
   /** Fires when the server closes: streams end. */
   readonly closing: AbortSignal;
-  /** Limits the streams that are open. */
   readonly streamLimit: StreamLimit;
 }
 

@@ -59,7 +59,6 @@ const faultSchema = z.strictObject({
   do: deed,
 });
 
-/** A deliberate fault. */
 export type Fault = z.infer<typeof faultSchema>;
 export type Deed = Fault['do'];
 

@@ -24,7 +24,6 @@ export interface Sandbox extends AsyncDisposable {
   readonly token: string;
   /** The truth, to read and to change between requests. */
   readonly world: World;
-  /** The last 10,000 requests that came in. */
   readonly requests: readonly LoggedRequest[];
   setFaults(faults: readonly Fault[]): void;
   close(): Promise<void>;

@@ -41,7 +41,6 @@ const purchases: Kind = {
   hints: [],
 };
 
-/** Every kind that the sandbox answers for. */
 export const SERVED_KINDS: readonly Kind[] = [...KINDS, purchases];
 
 /** The kind of this name; a name that the sandbox does not know is a bug. */

@@ -13,17 +13,9 @@ export interface Pristine {
 }
 
 /** The records of one kind. Until the first change it holds nothing, however many records there are. */
-export interface Table {
-  count(): number;
-  /** Ids of the list from position `start` up to, but without, `end`. */
-  slice(start: number, end: number): readonly number[];
-  get(id: number): JsonObject | undefined;
-  nextId(): number;
-  put(id: number, record: JsonObject): void;
-  remove(id: number): void;
-}
+export type Table = ReturnType<typeof createTable>;
 
-export function createTable(pristine: Pristine): Table {
+export function createTable(pristine: Pristine) {
   const { ordering } = pristine;
   const changed = new Map<number, JsonObject | 'gone'>();
   let order: SortedIds | null = null; // Only once records came, went or moved.
@@ -38,11 +30,13 @@ export function createTable(pristine: Pristine): Table {
     (order ??= sortedIds(pristineIds(pristine, 0, pristine.count), ordering, place));
 
   return {
-    count: () => order?.ids.length ?? pristine.count,
-    slice: (start, end) => order?.ids.slice(start, end) ?? pristineIds(pristine, start, end),
+    count: (): number => order?.ids.length ?? pristine.count,
+    /** Ids of the list from position `start` up to, but without, `end`. */
+    slice: (start: number, end: number): readonly number[] =>
+      order?.ids.slice(start, end) ?? pristineIds(pristine, start, end),
     get,
-    nextId: () => lastId + 1,
-    put: (id, record) => {
+    nextId: (): number => lastId + 1,
+    put: (id: number, record: JsonObject): void => {
       const old = get(id);
       const stays = old && place(id, old).key === place(id, record).key;
       if (old && !stays) ownOrder().leave(place(id, old));
@@ -50,7 +44,7 @@ export function createTable(pristine: Pristine): Table {
       changed.set(id, record);
       lastId = Math.max(lastId, id);
     },
-    remove: (id) => {
+    remove: (id: number): void => {
       ownOrder().leave(place(id));
       changed.set(id, 'gone');
     },

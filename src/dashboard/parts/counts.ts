@@ -13,27 +13,24 @@ import { readRows } from '../../db/rows/rows.ts';
 /** The hours that are counted, the present one included. */
 const HOURS = 48;
 
-/** What the pages count; null where it takes longer than a page may, and was not counted before. */
-export interface Counts {
-  /** Live rows of these kinds. */
-  readonly rows: (kinds: readonly string[]) => Promise<ReadonlyMap<string, number> | null>;
-  /** Change events an hour by kind, the oldest first; a kind without events is absent. */
-  readonly hours: (now: Date) => Promise<ReadonlyMap<string, readonly number[]> | null>;
-}
-
 interface CountParts {
   readonly session: Session;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-export function createCounts(parts: CountParts): Counts {
+/** What the pages count; null where it takes longer than a page may, and was not counted before. */
+export function createCounts(parts: CountParts) {
   const { session } = parts;
   return {
-    rows: remembered(parts, (kinds) => readRowCounts(session, kinds)),
-    hours: remembered(parts, (now) => readHours(session, now)),
+    /** Live rows of these kinds. */
+    rows: remembered(parts, (kinds: readonly string[]) => readRowCounts(session, kinds)),
+    /** Change events an hour by kind, the oldest first; a kind without events is absent. */
+    hours: remembered(parts, (now: Date) => readHours(session, now)),
   };
 }
+
+export type Counts = ReturnType<typeof createCounts>;
 
 /** A count that took longer is shown as it was; the next one is made beside the answers. */
 const SHORT_MS = 100;

@@ -13,9 +13,7 @@ import type { Html } from '../../http/html.ts';
 /** A button that carries out a person's decision. */
 export interface DecisionButton {
   readonly label: string;
-  /** The route that carries it out. */
   readonly address: string;
-  /** Further values of the form. */
   readonly values?: Readonly<Record<string, string>>;
   /** The decision that most people make. */
   readonly isMain?: boolean;

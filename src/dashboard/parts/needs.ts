@@ -30,9 +30,7 @@ export interface Need {
   /** Unique on the page. */
   readonly id: string;
   readonly title: string;
-  /** The address of the page that shows it whole. */
   readonly address?: string;
-  /** Why it waits. */
   readonly why: string;
   /** The effect of each decision, or the step to take elsewhere. */
   readonly effect: string;

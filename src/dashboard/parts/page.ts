@@ -43,7 +43,6 @@ interface Page {
   /** The latest event that the page shows: the page is updated when a later one comes. Without it, the page stands still. */
   readonly after?: number;
   readonly hasPlots?: boolean;
-  /** The decision that was just carried out. */
   readonly done?: string | undefined;
 }
 

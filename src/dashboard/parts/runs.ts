@@ -6,7 +6,6 @@ import type { Html } from '../../http/html.ts';
 import { badge, nothing } from './layout.ts';
 import type { Dashboard } from './page.ts';
 
-/** A run with what it changed. */
 type SummedRun = Run & { readonly sums: RunSums };
 
 /** The latest runs before an id, newest first. */
@@ -41,7 +40,6 @@ function runRow({ id, command, kinds, state, startedAt, finishedAt, sums }: Summ
 
 const KINDS_SHOWN = 3;
 
-/** The first kinds, and how many more there are. */
 function kindsText(kinds: readonly string[]): string {
   const more = kinds.length - KINDS_SHOWN;
   return more > 0 ? `${kinds.slice(0, KINDS_SHOWN).join(', ')} and ${more} more` : kinds.join(', ');

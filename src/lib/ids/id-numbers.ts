@@ -4,9 +4,7 @@ export interface IdNumbers {
   number(ids: string, take: (index: number) => void): void;
   /** The number of one id; −1 if it has none. */
   find(id: string): number;
-  /** The id that has a number. */
   idOf(index: number): string;
-  /** How many ids have a number. */
   size(): number;
   /** The ids whose numbers are wanted, in the order of their numbers. */
   idsWhere(isWanted: (index: number) => boolean): string[];

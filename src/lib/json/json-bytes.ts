@@ -70,7 +70,6 @@ function stringEnd(body: Uint8Array, quote: number): number | null {
   }
 }
 
-/** The end of a number, true, false or null. */
 function wordEnd(body: Uint8Array, start: number): number {
   let at = start;
   while (at < body.length && body[at] !== COMMA && body[at] !== CLOSE_OBJECT && body[at] !== CLOSE_ARRAY)

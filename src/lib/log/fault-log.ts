@@ -2,7 +2,6 @@ import { SyncError, errorCode } from '../sync-error.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Logger } from './logger.ts';
 
-/** Logs an error together with the name of the work. */
 export type FaultLog = (work: string, error: unknown) => void;
 
 const EVERY_MS = 60_000;

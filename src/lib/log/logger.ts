@@ -70,7 +70,6 @@ function textOf(value: unknown = ''): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The stack of a bug, or the message of a fault. */
 function errorLines(error: unknown): string[] {
   if (typeof error !== 'object' || error === null) return [];
   const { stack, message } = error as { readonly stack?: unknown; readonly message?: unknown };

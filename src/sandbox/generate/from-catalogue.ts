@@ -59,7 +59,6 @@ function itemsOf(draw: Draw, fields: readonly Field[]): readonly JsonObject[] {
   );
 }
 
-/** Draws the fields of one object, as their catalogue entry describes them. */
 function objectOf(draw: Draw, fields: readonly Field[]): JsonObject {
   return Object.fromEntries(fields.map((field) => [field.name, valueOf(draw, field)]));
 }
