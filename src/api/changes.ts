@@ -44,7 +44,7 @@ const schema = {
   },
 };
 
-/** Change events: a page, or a stream. */
+/** Change events: a page, or a stream until the caller goes or the server closes. */
 export function changeRoutes(app: Server, context: RouteContext): void {
   const { session, kinds } = context;
   const querystring = z.strictObject({
@@ -56,8 +56,18 @@ export function changeRoutes(app: Server, context: RouteContext): void {
   app.get('/v1/changes', options, async (request, reply) => {
     const { after, kind, limit } = request.query;
     checkKind(kinds, kind);
-    if (/\btext\/event-stream\b/i.test(request.headers.accept ?? ''))
-      return sendStream(reply, context, request.headers['last-event-id'] ?? after, kind);
+    if (/\btext\/event-stream\b/i.test(request.headers.accept ?? '')) {
+      const leave = context.streamLimit.take();
+      const signal = untilGone(reply, context.closing);
+      if (signal.aborted) leave();
+      signal.addEventListener('abort', leave, { once: true });
+      const stream = events(context, request.headers['last-event-id'] ?? after, kind, signal);
+      return reply
+        .type('text/event-stream; charset=utf-8')
+        .header('connection', 'close') // It ends with the stream: idle, it would keep the server from closing.
+        .header('x-accel-buffering', 'no') // nginx would collect them.
+        .send(Readable.from(stream));
+    }
     const { changes, next } = await readPage(session, { after, kind, limit });
     return sendJsonText(reply, `{"changes":[${changes.map(changeLine).join(',')}],"next":${next}}`);
   });
@@ -66,24 +76,6 @@ export function changeRoutes(app: Server, context: RouteContext): void {
 const PAGE = 500;
 const RETRY_MS = 2_000;
 const QUIET_MS = 15_000; // Proxies end connections that are silent for longer.
-
-/** Sends change events as they come, until the caller goes or the server closes. */
-function sendStream(
-  reply: FastifyReply,
-  context: RouteContext,
-  after: number,
-  kind: string | undefined,
-): FastifyReply {
-  const leave = context.streamLimit.take();
-  const signal = untilGone(reply, context.closing);
-  if (signal.aborted) leave();
-  signal.addEventListener('abort', leave, { once: true });
-  return reply
-    .type('text/event-stream; charset=utf-8')
-    .header('connection', 'close') // It ends with the stream: idle, it would keep the server from closing.
-    .header('x-accel-buffering', 'no') // nginx would collect them.
-    .send(Readable.from(events(context, after, kind, signal)));
-}
 
 /** Server-sent events, each with its `seq` as its id: a caller that reconnects continues after the last one. */
 async function* events(

@@ -20,7 +20,7 @@ export function healthRoutes(app: Server, context: RouteContext): void {
     const reasons = await faults(context);
     if (reasons.length === 0) return sendJson(reply, { status: 'ready' });
     const isKnown = request.headers.authorization !== undefined || request.headers.cookie !== undefined;
-    const mayKnow = isKnown && 'caller' in (await context.access.judge(request));
+    const mayKnow = isKnown && typeof (await context.access.judge(request)) === 'string';
     return sendProblem(reply, {
       status: 503,
       code: 'server.not_ready',
@@ -33,14 +33,12 @@ export function healthRoutes(app: Server, context: RouteContext): void {
 
 async function faults(context: RouteContext): Promise<readonly string[]> {
   if (context.closing.aborted) return ['it is stopping'];
-  return [...(await readFaults(context)), ...writeFaults(context)];
-}
-
-function writeFaults({ writes }: RouteContext): string[] {
-  const { unlandedMs, fault } = writes();
-  if (unlandedMs < UNLANDED_MS) return [];
+  const reasons = await readFaults(context);
+  const { unlandedMs, fault } = context.writes();
+  if (unlandedMs < UNLANDED_MS) return reasons;
   const why = fault ?? 'another transaction has not ended';
-  return [`writes to the mirror have not landed for ${Math.round(unlandedMs / 1000)} s: ${why}`];
+  const seconds = Math.round(unlandedMs / 1000);
+  return [...reasons, `writes to the mirror have not landed for ${seconds} s: ${why}`];
 }
 
 async function readFaults({ session, clock, logger }: RouteContext): Promise<readonly string[]> {

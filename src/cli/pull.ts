@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { pull } from '../app/pull.ts';
 import type { PullSummary } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
-import { groupBy } from '../lib/group-by.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { isLeftToPerson } from '../mirror/records/deletion-store.ts';
 import { printDisappeared } from './deletions.ts';
@@ -93,7 +92,7 @@ function printPull(stdout: Output, report: PullSummary): void {
 
 /** One line for all kinds that ended alike: what the mirror holds now, and what the next pull adds or repeats. */
 function outcomeLines(kinds: readonly PulledKind[]): string[] {
-  const alike = groupBy(kinds, (kind) => JSON.stringify(outcomeWords({ ...kind, rows: null })));
+  const alike = Map.groupBy(kinds, (kind) => JSON.stringify(outcomeWords({ ...kind, rows: null })));
   return [...alike.values()].map((group) => {
     const [first] = group;
     if (first === undefined) return '';
@@ -107,7 +106,7 @@ function outcomeLines(kinds: readonly PulledKind[]): string[] {
 /** Faults and their places, with advice; one line for all kinds that say the same. */
 function detailLines(kinds: readonly PulledKind[]): string[] {
   const told = kinds.filter(({ state, detail }) => detail !== null && state !== 'complete');
-  return [...groupBy(told, ({ detail }) => detail)].map(
+  return [...Map.groupBy(told, ({ detail }) => detail)].map(
     ([detail, group]) => `${namesOf(group)}: ${detail ?? ''}`,
   );
 }

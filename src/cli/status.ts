@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
-import { groupBy } from '../lib/group-by.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { createOwner } from '../pull/run/parts.ts';
@@ -118,7 +117,7 @@ function printUncertified(stdout: Output, { uncertified, holds }: Status): void 
 
 /** The next pull's part in it: one line for all kinds that share it. */
 function nextLines(uncertified: Status['uncertified']): string[] {
-  const alike = groupBy(uncertified, ({ next }) => next);
+  const alike = Map.groupBy(uncertified, ({ next }) => next);
   return [...alike].flatMap(([next, kinds]) =>
     next === null ? [] : [`${kinds.map(({ kind }) => kind).join(', ')}: ${next}`],
   );

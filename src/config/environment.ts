@@ -12,12 +12,6 @@ import type { SettingPlace } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-interface Variable {
-  readonly name: string;
-  /** Not empty: an empty variable is unset. */
-  readonly text: string;
-}
-
 const OWN_PREFIX = 'BMS__';
 const OWN_VARIABLES = PLACES.map(({ variable }) => variable);
 
@@ -44,53 +38,51 @@ export function filesRead(env: Environment, flag: string | undefined): readonly 
   return [ENV_FILE, ...named].filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 }
 
-/** Reads the settings that environment variables give, one layer for each variable. */
+/** Reads the settings that environment variables give, one layer for each variable; an empty one is unset. */
 export function readEnvironment(env: Environment): ReadLayers {
-  const own = variablesIn(env).filter(({ name }) => name.startsWith(OWN_PREFIX));
+  const own = Object.keys(env).filter((name) => name.startsWith(OWN_PREFIX) && env[name]);
   // A setting's own variable overrides its value in the JSON of its group.
-  own.sort((a, b) => b.name.split('__').length - a.name.split('__').length);
-  return combined([...own.map(ownReading), ...PLACES.flatMap((place) => plainReading(place, env))]);
+  own.sort((a, b) => b.split('__').length - a.split('__').length);
+  return combined([
+    ...own.map((name) => ownReading(name, env[name] ?? '')),
+    ...PLACES.flatMap((place) => plainReading(place, env)),
+  ]);
 }
 
-function variablesIn(env: Environment): Variable[] {
-  return Object.entries(env).flatMap(([name, text]) => (text ? [{ name, text }] : []));
-}
-
-function ownReading(variable: Variable): ReadLayers {
-  const place = PLACES.find((known) => known.variable === variable.name);
-  if (place) return valueReading(place, variable);
-  return faulty(`${variable.name}: unknown setting${didYouMean(variable.name, OWN_VARIABLES)}`);
+function ownReading(name: string, text: string): ReadLayers {
+  const place = PLACES.find((known) => known.variable === name);
+  if (place) return valueReading(place, name, text);
+  return faulty(`${name}: unknown setting${didYouMean(name, OWN_VARIABLES)}`);
 }
 
 const faulty = (fault: string): ReadLayers => ({ layers: [], faults: [fault] });
 
 /** Of several plain variables for one setting, the first that is set counts; a value beside a file is refused. */
 function plainReading(place: SettingPlace, env: Environment): ReadLayers[] {
-  const set = (place.about.variables ?? []).flatMap((name) => variablesIn({ [name]: env[name] }));
-  const [variable] = set;
-  if (!variable) return [];
-  if (set.length > 1 && set.some(({ name }) => isFile(name))) {
-    const names = set.map(({ name }) => name).join(' and ');
-    return [faulty(`${place.name}: ${names} are both set; unset one of them`)];
-  }
-  return [isFile(variable.name) ? fileReading(place, variable) : valueReading(place, variable)];
+  const set = (place.about.variables ?? []).filter((name) => env[name]);
+  const [name] = set;
+  if (name === undefined) return [];
+  if (set.length > 1 && set.some(isFile))
+    return [faulty(`${place.name}: ${set.join(' and ')} are both set; unset one of them`)];
+  const text = env[name] ?? '';
+  return [isFile(name) ? fileReading(place, name, text) : valueReading(place, name, text)];
 }
 
 const isFile = (variable: string): boolean => variable.endsWith('_FILE');
 
-function fileReading(place: SettingPlace, { name, text: file }: Variable): ReadLayers {
+function fileReading(place: SettingPlace, name: string, file: string): ReadLayers {
   const told = (fault: string): ReadLayers =>
     faulty(`${place.name} (from ${name}): the file ${file} ${fault}`);
   try {
     const text = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
-    return text === '' ? told('is empty') : valueReading(place, { name, text });
+    return text === '' ? told('is empty') : valueReading(place, name, text);
   } catch (error) {
     return told(fileFault(error));
   }
 }
 
-function valueReading({ path, schema }: SettingPlace, { name, text }: Variable): ReadLayers {
-  return { layers: [{ origin: name, values: treeWith(path, fromText(text, schema)) }], faults: [] };
+function valueReading({ path, schema }: SettingPlace, origin: string, text: string): ReadLayers {
+  return { layers: [{ origin, values: treeWith(path, fromText(text, schema)) }], faults: [] };
 }
 
 /** A text that the setting accepts as it stands is taken as text; numbers, lists and maps are parsed as JSON. */

@@ -53,14 +53,12 @@ export function loadConfig({ env, file: given, flags = {} }: ConfigInputs): Conf
 }
 
 function readConfigFile(file: string): ReadLayers {
+  let text: string;
   try {
-    return reading(file, readFileSync(file, 'utf8'));
+    text = readFileSync(file, 'utf8');
   } catch (error) {
     return { layers: [], faults: [`the settings file ${file} ${fileFault(error)}`] };
   }
-}
-
-function reading(file: string, text: string): ReadLayers {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   // The parser's own messages quote the file, secrets included: only its codes are repeated.

@@ -15,7 +15,6 @@ import { addOutboxPage } from './outbox-page.ts';
 import { addOverviewPage } from './overview-page.ts';
 import { createCounts } from './parts/counts.ts';
 import { readKindLines } from './parts/kinds.ts';
-import type { Dashboard } from './parts/page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
 import { addRunPages } from './runs-page.ts';
@@ -38,19 +37,15 @@ const PAGES = [
 /** The dashboard: the mirror as pages for people, with the forms of their decisions. */
 export function dashboardRoutes(app: Server, context: RouteContext): void {
   const dashboard = { ...context, counts: createCounts(context), startedAt: context.clock.now() };
-  app.addHook('onListen', () => void prepare(dashboard));
+  app.addHook('onListen', () => {
+    // The first page would have to wait for these counts.
+    void readKindLines(dashboard, dashboard.clock.now()).catch((error: unknown) => {
+      context.logger.debug({ err: error }, 'the pages are not prepared; the first one tells why');
+    });
+  });
   addAssets(app);
   for (const addPages of PAGES) addPages(app, dashboard);
   addForms(app, context);
-}
-
-/** Counts what the first page would have to wait for. */
-async function prepare(dashboard: Dashboard): Promise<void> {
-  try {
-    await readKindLines(dashboard, dashboard.clock.now());
-  } catch (error) {
-    dashboard.logger.debug({ err: error }, 'the pages are not prepared; the first one tells why');
-  }
 }
 
 const OWN = join(PACKAGE_FOLDER, 'assets');

@@ -17,33 +17,29 @@ import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { rowPath } from '../operations/inputs.ts';
 
-/** Adds the page of an entry of the outbox. */
+/** Adds the page of an entry: its state, what can be decided, its content, and every request that was sent for it. */
 export function addEntryPage(app: Server, { session, access }: Dashboard): void {
   const parts = { params: rowPath, querystring: z.object({ done }) };
   app.get('/outbox/:id', pageOptions('Show one entry of the outbox', parts), async (request, reply) => {
-    const { id } = request.params;
-    const content = entryPage(await readHistory(session, id), access.hasToken);
-    const after = await latestSeq(session);
-    return sendPage(reply, { title: `Entry ${id}`, part: '/outbox', content, after, ...request.query });
-  });
-}
-
-/** One entry of the outbox: its content, its state, what can be decided, and every request that was sent for it. */
-function entryPage(history: History, mayDecide: boolean): Html {
-  const { entry, attempts, candidates } = history;
-  const { id, kind, recordId, operation, state } = entry;
-  const standing = html`<div class="body">
-    <p>${explain(entry).meaning}</p>
-    ${entryDecisions(entry, mayDecide)} ${factsOf(history)}
-  </div>`;
-  const beside = candidates.length === 0 ? null : 'beside the records that it may have made';
-  const sent = attempts.length === 0 ? nothing('Nothing was sent.') : feed(attempts.map(attemptItem));
-  return html`${pageTitle(`Entry ${id}`, html`${operation} ${recordLink(kind, recordId)} ${entryBadge(state)}`)}
-    <div id="entry" data-live>
-      ${panel({ id: 'state', title: 'State' }, standing)} ${conflictPanel(entry)}
-      ${panel({ id: 'payload', title: 'What it writes', note: beside }, valueTable(entry, candidates))}
-      ${panel({ id: 'attempts', title: 'Attempts', note: 'journalled before they are sent' }, sent)}
+    const history = await readHistory(session, request.params.id);
+    const { entry, attempts, candidates } = history;
+    const { id, kind, recordId, operation, state } = entry;
+    const standing = html`<div class="body">
+      <p>${explain(entry).meaning}</p>
+      ${entryDecisions(entry, access.hasToken)} ${factsOf(history)}
     </div>`;
+    const beside = candidates.length === 0 ? null : 'beside the records that it may have made';
+    const sent = attempts.length === 0 ? nothing('Nothing was sent.') : feed(attempts.map(attemptItem));
+    const title = `Entry ${id}`;
+    const content = html`${pageTitle(title, html`${operation} ${recordLink(kind, recordId)} ${entryBadge(state)}`)}
+      <div id="entry" data-live>
+        ${panel({ id: 'state', title: 'State' }, standing)} ${conflictPanel(entry)}
+        ${panel({ id: 'payload', title: 'What it writes', note: beside }, valueTable(entry, candidates))}
+        ${panel({ id: 'attempts', title: 'Attempts', note: 'journalled before they are sent' }, sent)}
+      </div>`;
+    const after = await latestSeq(session);
+    return sendPage(reply, { title, part: '/outbox', content, after, ...request.query });
+  });
 }
 
 function factsOf({ entry, isMaker }: History): Html {

@@ -29,7 +29,7 @@ import { addressOf } from './parts/paging.ts';
 
 const CHANGES_SHOWN = 20;
 
-/** Adds the page of a record. */
+/** Adds the page of a record: everything that the mirror knows of it. */
 export function addRecordPage(app: Server, { session, kinds, clock }: Dashboard): void {
   const params = z.strictObject({ kind: kindName(kinds), id: recordId });
   const options = pageOptions('Show everything that is known of one record', { params });
@@ -37,31 +37,29 @@ export function addRecordPage(app: Server, { session, kinds, clock }: Dashboard)
     const kind = requireKind(kinds, name);
     const after = await latestSeq(session);
     const story = await readRecordStory(session, kind, id);
-    const title = `${kind.name} ${id}`;
     if (story === null)
       throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
         code: 'record.absent',
       });
     const changes = await latestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
-    return sendPage(reply, { title, part: '/', content: recordPage(story, changes, clock.now()), after });
-  });
-}
-
-/** Everything that the mirror knows of one record; `changes` are its latest events. */
-function recordPage(story: RecordStory, changes: readonly RecordedChange[], now: Date): Html {
-  const { kind, id, row } = story;
-  const body = html`<div class="body">
-    <p>The record is ${STORY_STATES[story.state]}.</p>
-    ${stateFacts(story)}
-  </div>`;
-  return html`${pageTitle(`${kind} ${id}`, recordName(row?.raw ?? changes[0]?.before ?? null))}
-    <div id="record" data-live>
-      ${panel({ id: 'state', title: 'State' }, body)}
-      <div class="columns">
-        <div>${fieldPanel(story)}</div>
-        <div>${versionPanel(story, changes, now)} ${issuePanel(story)} ${entryPanel(story.entries, now)}</div>
-      </div>
+    const now = clock.now();
+    const title = `${kind.name} ${id}`;
+    const body = html`<div class="body">
+      <p>The record is ${STORY_STATES[story.state]}.</p>
+      ${stateFacts(story)}
     </div>`;
+    const content = html`${pageTitle(title, recordName(story.row?.raw ?? changes[0]?.before ?? null))}
+      <div id="record" data-live>
+        ${panel({ id: 'state', title: 'State' }, body)}
+        <div class="columns">
+          <div>${fieldPanel(story)}</div>
+          <div>
+            ${versionPanel(story, changes, now)} ${issuePanel(story)} ${entryPanel(story.entries, now)}
+          </div>
+        </div>
+      </div>`;
+    return sendPage(reply, { title, part: '/', content, after });
+  });
 }
 
 function stateFacts({ state, row, absence, createdBy, refersTo }: RecordStory): Html {

@@ -3,7 +3,7 @@ import { latestSeq } from '../mirror/records/change-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { findRun } from '../mirror/runs/run-store.ts';
-import type { KindReport, Run } from '../mirror/runs/run-store.ts';
+import type { KindReport } from '../mirror/runs/run-store.ts';
 import type { Server } from '../http/server.ts';
 import { count, dataTable, exactly, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
@@ -31,28 +31,23 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
     const run = await findRun(session, id, clock.now());
     if (run === null)
       throw new SyncError(`There is no run ${id}, or it was removed.`, { code: 'run.absent' });
-    const page = { title: `Run ${id}`, part: '/runs', content: runPage(run) };
-    const isLive = run.finishedAt === null;
-    return sendPage(reply, { ...page, ...(isLive && { after: await latestSeq(session) }) });
+    const { command, state, reason, kinds, startedAt, finishedAt, reports } = run;
+    const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));
+    const facts = factList([
+      ['Began (UTC)', startedAt === null ? 'waits for a background service' : exactly(startedAt)],
+      ['Ended', finishedAt === null ? null : exactly(finishedAt)],
+      ['Took', finishedAt === null ? null : duration(startedAt, finishedAt)],
+      ['Reason', reason],
+      ['Without a report', waiting.length === 0 ? null : waiting.join(', ')],
+    ]);
+    const content = html`${pageTitle(`${command} ${id}`, runBadge(state))}
+      <div id="run" data-live>
+        ${panel({ id: 'run', title: 'Run' }, html`<div class="body">${facts}</div>`)}
+        <section class="panel" aria-label="Kinds of the run">${reportTable(reports)}</section>
+      </div>`;
+    const after = finishedAt === null ? { after: await latestSeq(session) } : {};
+    return sendPage(reply, { title: `Run ${id}`, part: '/runs', content, ...after });
   });
-}
-
-/** One run, kind by kind. */
-function runPage(run: Run & { readonly reports: readonly KindReport[] }): Html {
-  const { id, command, state, reason, kinds, startedAt, finishedAt, reports } = run;
-  const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));
-  const facts = factList([
-    ['Began (UTC)', startedAt === null ? 'waits for a background service' : exactly(startedAt)],
-    ['Ended', finishedAt === null ? null : exactly(finishedAt)],
-    ['Took', finishedAt === null ? null : duration(startedAt, finishedAt)],
-    ['Reason', reason],
-    ['Without a report', waiting.length === 0 ? null : waiting.join(', ')],
-  ]);
-  return html`${pageTitle(`${command} ${id}`, runBadge(state))}
-    <div id="run" data-live>
-      ${panel({ id: 'run', title: 'Run' }, html`<div class="body">${facts}</div>`)}
-      <section class="panel" aria-label="Kinds of the run">${reportTable(reports)}</section>
-    </div>`;
 }
 
 const COUNTS = ['rows', 'created', 'updated', 'deleted', 'restored', 'quarantined', 'requests'] as const;

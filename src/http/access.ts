@@ -8,11 +8,10 @@ import type { SignInCodes } from './credentials.ts';
 /** How a caller was authenticated; `loopback` if no token is set and reads are free. */
 export type Caller = 'bearer' | 'cookie' | 'loopback';
 
-type AccessDecision = { readonly caller: Caller } | { readonly refusal: Problem };
-
 export interface Access {
   readonly hasToken: boolean;
-  readonly judge: (request: FastifyRequest) => Promise<AccessDecision>;
+  /** The caller's authentication, or why there is none. */
+  readonly judge: (request: FastifyRequest) => Promise<Caller | Problem>;
   /** Exchanges the token for a cookie; returns the refusal of a wrong one. */
   readonly signIn: (reply: FastifyReply, given: string) => Promise<Problem | null>;
   /** Exchanges a code that signs in once for a cookie. */
@@ -38,6 +37,12 @@ const USED: Problem = {
 
 const NO_TOKEN: Problem = { ...UNKNOWN, detail: 'There is no ADMIN_TOKEN to sign in with.' };
 
+const TOO_MANY: Problem = {
+  status: 429,
+  code: 'http.too_many_attempts',
+  detail: 'Too many wrong tokens came from this address.',
+};
+
 const NOT_HERE: Problem = {
   status: 403,
   code: 'server.loopback_only',
@@ -56,7 +61,9 @@ export function createAccess(
 ): Access {
   const refuse = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {
     const counted = await countWrong(request);
-    return !counted.isAllowed && counted.isExceeded ? tooMany(counted.ttlInSeconds) : refusal;
+    if (counted.isAllowed || !counted.isExceeded) return refusal;
+    const seconds = counted.ttlInSeconds;
+    return { ...TOO_MANY, hint: `Wait ${seconds} s.`, headers: { 'retry-after': String(seconds) } };
   };
   const giveCookie = async (
     reply: FastifyReply,
@@ -71,24 +78,13 @@ export function createAccess(
   return {
     hasToken: token !== null,
     judge: async (request) => {
-      if (token === null) return isLoopback(request.ip) ? { caller: 'loopback' } : { refusal: NOT_HERE };
+      if (token === null) return isLoopback(request.ip) ? 'loopback' : NOT_HERE;
       const bearer = /^bearer +(.+?) *$/i.exec(request.headers.authorization ?? '')?.[1];
-      if (bearer === undefined)
-        return hasSession(request, clock.now()) ? { caller: 'cookie' } : { refusal: UNKNOWN };
-      return isSameSecret(bearer, token) ? { caller: 'bearer' } : { refusal: await refuse(request, WRONG) };
+      if (bearer === undefined) return hasSession(request, clock.now()) ? 'cookie' : UNKNOWN;
+      return isSameSecret(bearer, token) ? 'bearer' : await refuse(request, WRONG);
     },
     signIn: (reply, given) => giveCookie(reply, WRONG, (secret) => isSameSecret(given, secret)),
     redeem: (reply, code) => giveCookie(reply, USED, () => codes.redeem(code)),
-  };
-}
-
-function tooMany(seconds: number): Problem {
-  return {
-    status: 429,
-    code: 'http.too_many_attempts',
-    detail: 'Too many wrong tokens came from this address.',
-    hint: `Wait ${seconds} s.`,
-    headers: { 'retry-after': String(seconds) },
   };
 }
 

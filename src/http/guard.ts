@@ -53,8 +53,8 @@ async function refusalOf(
   const isOpen = request.routeOptions.config.open === true;
   if (!isOpen) {
     const verdict = await access.judge(request);
-    if ('refusal' in verdict) return verdict.refusal;
-    request.caller = verdict.caller;
+    if (typeof verdict !== 'string') return verdict;
+    request.caller = verdict;
   }
   if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return null;
   if (!access.hasToken && !isOpen) return READ_ONLY;

@@ -46,13 +46,15 @@ interface Page {
   readonly total: number;
 }
 
-/** Wraps a page of a list (§2.1). */
+/** Wraps a page of a list (§2.1); in the wild the numbers of `meta` are texts. */
 export function listEnvelope(kind: Kind, page: Page, envelopes: Envelopes): Json {
-  return {
-    data: page.records,
-    ...(comesWhole(kind, envelopes) ? {} : { meta: metaOf(page, envelopes) }),
-    ...successOf(kind),
-  };
+  const { records: data, number, size, total } = page;
+  if (comesWhole(kind, envelopes)) return { data, ...successOf(kind) };
+  const pages = Math.max(1, Math.ceil(total / size));
+  const numbers = { current_page: number, last_page: pages, per_page: size, total };
+  const texts = Object.entries(numbers).map(([name, value]) => [name, String(value)]);
+  const meta = envelopes === 'documented' ? numbers : (Object.fromEntries(texts) as JsonObject);
+  return { data, meta, ...successOf(kind) };
 }
 
 /** Wraps one record: bare as §4 reads, in `data` or in an array of one in the wild. */
@@ -62,14 +64,3 @@ export function recordEnvelope(kind: Kind, record: JsonObject, envelopes: Envelo
 }
 
 const successOf = (kind: Kind): JsonObject => (SILENT.has(kind.name) ? {} : { success: true });
-
-function metaOf({ number, size, total }: Page, envelopes: Envelopes): JsonObject {
-  const meta = {
-    current_page: number,
-    last_page: Math.max(1, Math.ceil(total / size)),
-    per_page: size,
-    total,
-  };
-  if (envelopes === 'documented') return meta;
-  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, String(value)]));
-}

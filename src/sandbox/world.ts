@@ -41,7 +41,14 @@ export interface WorldOptions {
 
 /** Creates a company whose every record follows from the seed, the day, the record's kind and its index. */
 export function createWorld(options: WorldOptions): World {
-  const company = companyOf(options);
+  const { size, seed, systemId, today = LAST_DAY } = options;
+  const company: Company = {
+    systemId,
+    dateOf: datesUntil(today),
+    count: (kind) => planOf(kind).count(size),
+    idOf: (kind, index) => idSequence(systemId, planOf(kind).firstId).idOf(index),
+    randomOf: (kind, index) => randomFrom(seed, systemId, kind, index),
+  };
   const nameCompany = (kind: string, record: JsonObject): JsonObject => {
     const other = options.companies?.[kind];
     return other === undefined || !('system_id' in record) ? record : { ...record, system_id: other };
@@ -67,7 +74,7 @@ export function createWorld(options: WorldOptions): World {
       const table = tableOf(name);
       const id = typeof fields['id'] === 'number' ? fields['id'] : table.nextId();
       if (table.get(id)) throw new RangeError(`The sandbox already has ${name} with id ${id}.`);
-      const blank = nameCompany(name, blankRecord(servedKind(name), options.systemId, options.today));
+      const blank = nameCompany(name, blankRecord(servedKind(name), systemId, today));
       const record = { ...blank, ...fields, id };
       table.put(id, record);
       return record;
@@ -81,16 +88,6 @@ export function createWorld(options: WorldOptions): World {
       existing(name, id);
       tableOf(name).remove(id);
     },
-  };
-}
-
-function companyOf({ size, seed, systemId, today = LAST_DAY }: WorldOptions): Company {
-  return {
-    systemId,
-    dateOf: datesUntil(today),
-    count: (kind) => planOf(kind).count(size),
-    idOf: (kind, index) => idSequence(systemId, planOf(kind).firstId).idOf(index),
-    randomOf: (kind, index) => randomFrom(seed, systemId, kind, index),
   };
 }
 

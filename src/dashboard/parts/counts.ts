@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import { groupBy } from '../../lib/group-by.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { instantText, systemClock } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
@@ -95,7 +94,7 @@ async function readHours(session: Session, now: Date): Promise<ReadonlyMap<strin
   const byHour = sql`
     select kind, ${HOUR[session.dialect]} as hour, count(*) as events from changes
     where seq >= ${from} group by 1, 2`;
-  const rows = groupBy(await readRows(session, HOUR_COLUMNS, byHour), ({ kind }) => kind);
+  const rows = Map.groupBy(await readRows(session, HOUR_COLUMNS, byHour), ({ kind }) => kind);
   return new Map(
     [...rows].map(([kind, found]) => {
       const events = new Map(found.map((row) => [row.hour, row.events]));

@@ -1,21 +1,15 @@
 import { html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 
-/** Rows of a list, newest first, a page at a time. */
-export interface RowsShown<Row> {
-  readonly rows: readonly Row[];
-  /** The value of `before` for the next page; null at the end of the list. */
-  readonly next: number | null;
-}
-
 /** Rows that a page of a list shows. */
 export const PAGE_ROWS = 50;
 
-/** A page of rows that were read with a limit of one more than it shows. */
-export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => number): RowsShown<Row> {
+/** A page of rows that were read with a limit of one more than it shows; `next` is the value of `before` for the next page. */
+export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => number) {
   const rows = read.slice(0, PAGE_ROWS);
   const last = rows.at(-1);
-  return { rows, next: read.length > PAGE_ROWS && last !== undefined ? placeOf(last) : null };
+  const next = read.length > PAGE_ROWS && last !== undefined ? placeOf(last) : null;
+  return { rows, next };
 }
 
 /** Values of an address by their names; those that are absent are left out. */
