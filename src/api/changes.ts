@@ -1,19 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import * as z from 'zod';
-import type { Kind } from '../catalog/kind.ts';
 import { awaitChanges, changeLine, readPage } from '../feed/follow-changes.ts';
 import { sendJsonText } from '../http/send.ts';
 import { checkKind, kindName, wholeNumber } from '../operations/inputs.ts';
 import { instant, jsonObject } from './fields.ts';
 import type { RouteContext, Server } from '../http/server.ts';
-
-const queryOf = (kinds: readonly Kind[]) =>
-  z.strictObject({
-    after: wholeNumber(0).default(0).describe('only events after this seq'),
-    limit: wholeNumber(1, 1000).default(100).describe('at most so many events; a stream has no end'),
-    kind: kindName(kinds).optional(),
-  });
 
 const headers = z.looseObject({
   'last-event-id': wholeNumber(0).optional().describe('of a stream: goes on after this seq'),
@@ -38,69 +30,58 @@ const page = z.object({
   next: z.int().describe('what to give as `after` the next time'),
 });
 
-/** Answers of the route: a page, or a stream of events. */
-const pageOrStream = {
-  description: 'Done',
-  content: {
-    'application/json': { schema: page },
-    'text/event-stream': { schema: z.string() },
-  },
-};
-
 const schema = {
   summary: 'Read change events in order',
   description:
     'With `Accept: text/event-stream` it is a stream of server-sent events: `id` is the seq, `data` one event.',
   tags: ['Mirror'],
   headers,
-  response: { 200: pageOrStream },
+  response: {
+    200: {
+      description: 'Done',
+      content: { 'application/json': { schema: page }, 'text/event-stream': { schema: z.string() } },
+    },
+  },
 };
 
-/** Change events: a page, or a stream. */
+/** Change events: a page, or a stream until the caller goes or the server closes. */
 export function changeRoutes(app: Server, context: RouteContext): void {
   const { session, kinds } = context;
-  app.get(
-    '/v1/changes',
-    { exposeHeadRoute: false, schema: { ...schema, querystring: queryOf(kinds) } },
-    async (request, reply) => {
-      const { after, kind, limit } = request.query;
-      checkKind(kinds, kind);
-      if (/\btext\/event-stream\b/i.test(request.headers.accept ?? '')) {
-        const resumed = request.headers['last-event-id'] ?? after;
-        return sendStream(reply, context, { after: resumed, kind });
-      }
-      const { changes, next } = await readPage(session, { after, kind, limit });
-      return sendJsonText(reply, `{"changes":[${changes.map(changeLine).join(',')}],"next":${next}}`);
-    },
-  );
-}
-
-interface Stream {
-  readonly after: number;
-  readonly kind: string | undefined;
+  const querystring = z.strictObject({
+    after: wholeNumber(0).default(0).describe('only events after this seq'),
+    limit: wholeNumber(1, 1000).default(100).describe('at most so many events; a stream has no end'),
+    kind: kindName(kinds).optional(),
+  });
+  const options = { exposeHeadRoute: false, schema: { ...schema, querystring } };
+  app.get('/v1/changes', options, async (request, reply) => {
+    const { after, kind, limit } = request.query;
+    checkKind(kinds, kind);
+    if (/\btext\/event-stream\b/i.test(request.headers.accept ?? '')) {
+      const leave = context.streamLimit.take();
+      const signal = untilGone(reply, context.closing);
+      if (signal.aborted) leave();
+      signal.addEventListener('abort', leave, { once: true });
+      const stream = events(context, request.headers['last-event-id'] ?? after, kind, signal);
+      return reply
+        .type('text/event-stream; charset=utf-8')
+        .header('connection', 'close') // It ends with the stream: idle, it would keep the server from closing.
+        .header('x-accel-buffering', 'no') // nginx would collect them.
+        .send(Readable.from(stream));
+    }
+    const { changes, next } = await readPage(session, { after, kind, limit });
+    return sendJsonText(reply, `{"changes":[${changes.map(changeLine).join(',')}],"next":${next}}`);
+  });
 }
 
 const PAGE = 500;
 const RETRY_MS = 2_000;
 const QUIET_MS = 15_000; // Proxies end connections that are silent for longer.
 
-/** Sends change events as they come, until the caller goes or the server closes. */
-function sendStream(reply: FastifyReply, context: RouteContext, stream: Stream): FastifyReply {
-  const leave = context.streamLimit.take();
-  const signal = untilGone(reply, context.closing);
-  if (signal.aborted) leave();
-  signal.addEventListener('abort', leave, { once: true });
-  return reply
-    .type('text/event-stream; charset=utf-8')
-    .header('connection', 'close') // It ends with the stream: idle, it would keep the server from closing.
-    .header('x-accel-buffering', 'no') // nginx would collect them.
-    .send(Readable.from(events(context, stream, signal)));
-}
-
 /** Server-sent events, each with its `seq` as its id: a caller that reconnects continues after the last one. */
 async function* events(
   { session, clock }: RouteContext,
-  { after, kind }: Stream,
+  after: number,
+  kind: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;

@@ -1,32 +1,25 @@
 import * as z from 'zod';
 import { readDisappearances } from '../mirror/records/deletion-store.ts';
 import { sendJsonText } from '../http/send.ts';
-import { instant } from './fields.ts';
+import { hold } from './status.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
-const hold = z.object({
-  kind: z.string(),
-  state: z.enum(['held', 'approved', 'released', 'rejected']),
-  records: z.int(),
-  since: instant,
-  ids: z.array(z.string()).describe('some of the records'),
-});
+const group = hold.extend({ ids: z.array(z.string()).describe('some of the records') });
 
-const suspected = hold.extend({ state: z.literal('suspected') });
-
-const schema = { tags: ['Deletions'] };
+const schema = {
+  summary: 'List mass disappearances and the decisions on them',
+  tags: ['Deletions'],
+  response: {
+    200: z.object({
+      deletions: z.array(group),
+      suspected: z.array(group.extend({ state: z.literal('suspected') })),
+    }),
+  },
+};
 
 /** Records that disappeared all at once. */
 export function deletionRoutes(app: Server, { session }: RouteContext): void {
-  app.get(
-    '/v1/deletions',
-    {
-      schema: {
-        ...schema,
-        summary: 'List mass disappearances and the decisions on them',
-        response: { 200: z.object({ deletions: z.array(hold), suspected: z.array(suspected) }) },
-      },
-    },
-    async (_request, reply) => sendJsonText(reply, JSON.stringify(await readDisappearances(session))),
+  app.get('/v1/deletions', { schema }, async (_request, reply) =>
+    sendJsonText(reply, JSON.stringify(await readDisappearances(session))),
   );
 }

@@ -12,41 +12,33 @@ const schema = { tags: ['Health'], security: [], response: { 200: state } };
 
 /** Liveness (the process runs) and readiness (it can do its work). */
 export function healthRoutes(app: Server, context: RouteContext): void {
-  app.get(
-    '/health',
-    { config: { open: true }, schema: { ...schema, summary: 'Tell that the process lives' } },
-    (_request, reply) => sendJson(reply, { status: 'ok' }),
-  );
-  app.get(
-    '/ready',
-    { config: { open: true }, schema: { ...schema, summary: 'Tell whether it can do its work' } },
-    async (request, reply) => {
-      const reasons = await faults(context);
-      if (reasons.length === 0) return sendJson(reply, { status: 'ready' });
-      const isKnown = request.headers.authorization !== undefined || request.headers.cookie !== undefined;
-      const mayKnow = isKnown && 'caller' in (await context.access.judge(request));
-      return sendProblem(reply, {
-        status: 503,
-        code: 'server.not_ready',
-        detail: 'It cannot do its work now.',
-        hint: mayKnow ? undefined : 'With the admin token, this tells why.',
-        ...(mayKnow && { more: { reasons } }),
-      });
-    },
-  );
+  const config = { open: true } as const;
+  const lives = { ...schema, summary: 'Tell that the process lives' };
+  app.get('/health', { config, schema: lives }, (_request, reply) => sendJson(reply, { status: 'ok' }));
+  const works = { ...schema, summary: 'Tell whether it can do its work' };
+  app.get('/ready', { config, schema: works }, async (request, reply) => {
+    const reasons = await faults(context);
+    if (reasons.length === 0) return sendJson(reply, { status: 'ready' });
+    const isKnown = request.headers.authorization !== undefined || request.headers.cookie !== undefined;
+    const mayKnow = isKnown && typeof (await context.access.judge(request)) === 'string';
+    return sendProblem(reply, {
+      status: 503,
+      code: 'server.not_ready',
+      detail: 'It cannot do its work now.',
+      hint: mayKnow ? undefined : 'With the admin token, this tells why.',
+      ...(mayKnow && { more: { reasons } }),
+    });
+  });
 }
 
-/** The reasons why the server is not ready. */
 async function faults(context: RouteContext): Promise<readonly string[]> {
   if (context.closing.aborted) return ['it is stopping'];
-  return [...(await readFaults(context)), ...writeFaults(context)];
-}
-
-function writeFaults({ writes }: RouteContext): string[] {
-  const { unlandedMs, fault } = writes();
-  if (unlandedMs < UNLANDED_MS) return [];
+  const reasons = await readFaults(context);
+  const { unlandedMs, fault } = context.writes();
+  if (unlandedMs < UNLANDED_MS) return reasons;
   const why = fault ?? 'another transaction has not ended';
-  return [`writes to the mirror have not landed for ${Math.round(unlandedMs / 1000)} s: ${why}`];
+  const seconds = Math.round(unlandedMs / 1000);
+  return [...reasons, `writes to the mirror have not landed for ${seconds} s: ${why}`];
 }
 
 async function readFaults({ session, clock, logger }: RouteContext): Promise<readonly string[]> {

@@ -2,29 +2,19 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import * as z from 'zod';
 import { LATE, within } from '../lib/time/deadline.ts';
 import { mirrorMetrics } from './mirror-metrics.ts';
-import type { RouteContext, Server, ServerParts } from '../http/server.ts';
+import type { RouteContext, Server } from '../http/server.ts';
 
 const QUEUE_PATIENCE_MS = 2_000;
 
 /** Serves the metrics for Prometheus: of this process, of the mirror as it is now, and of the queue. */
 export function metricsRoute(app: Server, context: RouteContext, registry: Registry): void {
-  app.get(
-    '/metrics',
-    {
-      schema: {
-        summary: 'Export metrics for Prometheus',
-        tags: ['Health'],
-        response: {
-          200: { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } },
-        },
-      },
-    },
-    async (_request, reply) => {
-      const own = await registry.metrics();
-      const texts = [own, await mirrorMetrics(context), await queueMetrics(context)];
-      return reply.type(registry.contentType).send(texts.map((text) => `${text.trimEnd()}\n`).join(''));
-    },
-  );
+  const answer = { description: 'The metrics', content: { 'text/plain': { schema: z.string() } } };
+  const schema = { summary: 'Export metrics for Prometheus', tags: ['Health'], response: { 200: answer } };
+  app.get('/metrics', { schema }, async (_request, reply) => {
+    const own = await registry.metrics();
+    const texts = [own, await mirrorMetrics(context), await queueMetrics(context)];
+    return reply.type(registry.contentType).send(texts.map((text) => `${text.trimEnd()}\n`).join(''));
+  });
 }
 
 /** BullMQ's gauge of jobs, whose name ends like a part of a histogram. */
@@ -77,17 +67,20 @@ export function countRequests(app: Server, { streamLimit, version, writes }: Rou
     labelNames: ['route'],
     buckets: SECONDS,
   });
-  const waiting = new Gauge({
-    name: 'bms_sync_http_waiting',
-    help: 'Streams that are open.',
-    registers,
-    collect: () => {
-      waiting.set(streamLimit.taken());
-    },
-  });
+  const addGauge = (name: string, help: string, read: () => number): void => {
+    const gauge: Gauge = new Gauge({ name, help, registers, collect: () => { gauge.set(read()); } }); // prettier-ignore
+  };
+  addGauge('bms_sync_http_waiting', 'Streams that are open.', streamLimit.taken);
   const build = { name: 'bms_sync_build_info', help: 'The release.', labelNames: ['version'], registers };
   new Gauge(build).set({ version }, 1);
-  tellWrites(registry, writes);
+  const age = 'Time since the oldest write to the mirror that has not landed.';
+  addGauge('bms_sync_unlanded_write_age_seconds', age, () => writes().unlandedMs / 1000);
+  const last = 'When this process last wrote to the mirror; 0 before the first time.';
+  addGauge(
+    'bms_sync_last_write_timestamp_seconds',
+    last,
+    () => (writes().lastLandedAt?.getTime() ?? 0) / 1000,
+  );
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request;
     const route = routeOptions.url ?? 'none';
@@ -98,25 +91,4 @@ export function countRequests(app: Server, { streamLimit, version, writes }: Rou
     done();
   });
   return registry;
-}
-
-/** Metrics of whether this process's writes land in the mirror. */
-function tellWrites(registry: Registry, writes: ServerParts['writes']): void {
-  const registers = [registry];
-  const age = new Gauge({
-    name: 'bms_sync_unlanded_write_age_seconds',
-    registers,
-    help: 'Time since the oldest write to the mirror that has not landed.',
-    collect: () => {
-      age.set(writes().unlandedMs / 1000);
-    },
-  });
-  const last = new Gauge({
-    name: 'bms_sync_last_write_timestamp_seconds',
-    registers,
-    help: 'When this process last wrote to the mirror; 0 before the first time.',
-    collect: () => {
-      last.set((writes().lastLandedAt?.getTime() ?? 0) / 1000);
-    },
-  });
 }

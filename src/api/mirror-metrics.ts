@@ -7,7 +7,6 @@ import type { Queryable } from '../db/session/session.ts';
 import { countDeliveries } from '../mirror/webhooks/delivery-store.ts';
 import type { DeliveryState } from '../mirror/webhooks/delivery-store.ts';
 import { listEndpoints, needsPerson } from '../mirror/webhooks/endpoint-store.ts';
-import type { EndpointStanding } from '../mirror/webhooks/endpoint-store.ts';
 import type { RouteContext } from '../http/server.ts';
 import { readMirrorStatus } from '../checks/status.ts';
 
@@ -43,88 +42,57 @@ const OLDEST_UNSETTLED = 'bms_sync_outbox_oldest_unsettled_age_seconds';
 const secondsSince = (instant: string | null, now: Date): number =>
   instant === null ? 0 : Math.max(0, (now.getTime() - instantOf(instant).getTime()) / 1000);
 
-interface KindGauge {
-  readonly name: string;
-  readonly help: string;
-  /** Null = no value yet. */
-  readonly value: (status: KindStatus) => number | null;
-}
-
 const secondsOf = (instant: string | null): number | null =>
   instant === null ? null : instantOf(instant).getTime() / 1000;
 
-const KIND_GAUGES: readonly KindGauge[] = [
-  { name: 'bms_sync_rows', help: 'Live rows.', value: ({ rows }) => rows },
-  {
-    name: 'bms_sync_last_sweep_timestamp_seconds',
-    help: 'When the list was last read to its end.',
-    value: (status) => secondsOf(status.last_sweep_at),
-  },
-  {
-    name: 'bms_sync_certified_timestamp_seconds',
-    help: 'As of when the list was last known exactly.',
-    value: (status) => secondsOf(status.certified_at),
-  },
-  {
-    name: 'bms_sync_last_change_timestamp_seconds',
-    help: 'When a record was last seen to change.',
-    value: (status) => secondsOf(status.last_change_at),
-  },
-  { name: 'bms_sync_open_issues', help: 'Open issues.', value: (status) => status.open_issues },
-  {
-    name: 'bms_sync_held_deletions',
-    help: 'Disappearances that wait for a person.',
-    value: (status) => status.held_deletions,
-  },
-];
-
 function addKinds(add: AddGauge, statuses: readonly KindStatus[]): void {
-  for (const { name, help, value } of KIND_GAUGES) {
+  /** Null = no value yet. */
+  const addKind = (name: string, help: string, value: (status: KindStatus) => number | null): void => {
     const gauge = add(name, help, ['kind']);
     for (const status of statuses) {
       const number = value(status);
       if (number !== null) gauge.set({ kind: status.kind }, number);
     }
-  }
+  };
+  addKind('bms_sync_rows', 'Live rows.', ({ rows }) => rows);
+  addKind('bms_sync_last_sweep_timestamp_seconds', 'When the list was last read to its end.', (status) =>
+    secondsOf(status.last_sweep_at),
+  );
+  addKind('bms_sync_certified_timestamp_seconds', 'As of when the list was last known exactly.', (status) =>
+    secondsOf(status.certified_at),
+  );
+  addKind('bms_sync_last_change_timestamp_seconds', 'When a record was last seen to change.', (status) =>
+    secondsOf(status.last_change_at),
+  );
+  addKind('bms_sync_open_issues', 'Open issues.', (status) => status.open_issues);
+  addKind(
+    'bms_sync_held_deletions',
+    'Disappearances that wait for a person.',
+    (status) => status.held_deletions,
+  );
 }
 
-interface EndpointGauge {
-  readonly name: string;
-  readonly help: string;
-  readonly value: (endpoint: EndpointStanding, now: Date) => number;
-}
-
-const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
-  {
-    name: 'bms_sync_webhook_oldest_waiting_age_seconds',
-    help: 'Age of the oldest delivery that is neither taken nor given up; 0 if there is none.',
-    value: ({ pendingSince }, now) => secondsSince(pendingSince, now),
-  },
-  {
-    name: 'bms_sync_webhook_failing',
-    help: 'Whether the endpoint takes no deliveries, or was disabled because it took none.',
-    value: (endpoint) => Number(needsPerson(endpoint)),
-  },
-  {
-    name: 'bms_sync_webhook_disabled',
-    help: 'Whether nothing is sent to the endpoint.',
-    value: ({ state }) => Number(state === 'disabled'),
-  },
-];
-
+const OLDEST_WAITING = 'bms_sync_webhook_oldest_waiting_age_seconds';
+const OLDEST_WAITING_HELP =
+  'Age of the oldest delivery that is neither taken nor given up; 0 if there is none.';
+const FAILING_HELP = 'Whether the endpoint takes no deliveries, or was disabled because it took none.';
 const DELIVERY_STATES: readonly DeliveryState[] = ['ready', 'waiting', 'delivered', 'failed', 'dropped'];
 
 async function addEndpoints(add: AddGauge, db: Queryable, now: Date): Promise<void> {
   const endpoints = await listEndpoints(db);
-  for (const { name, help, value } of ENDPOINT_GAUGES) {
-    const gauge = add(name, help, ['endpoint']);
-    for (const endpoint of endpoints) gauge.set({ endpoint: endpoint.name }, value(endpoint, now));
-  }
+  const waiting = add(OLDEST_WAITING, OLDEST_WAITING_HELP, ['endpoint']);
+  const failing = add('bms_sync_webhook_failing', FAILING_HELP, ['endpoint']);
+  const disabled = add('bms_sync_webhook_disabled', 'Whether nothing is sent to the endpoint.', ['endpoint']);
   const deliveries = add('bms_sync_webhook_deliveries', 'Deliveries that are kept.', ['endpoint', 'state']);
   const counts = await countDeliveries(db);
-  for (const { id, name: endpoint } of endpoints)
+  for (const standing of endpoints) {
+    const { id, name: endpoint, state: standingState, pendingSince } = standing;
+    waiting.set({ endpoint }, secondsSince(pendingSince, now));
+    failing.set({ endpoint }, Number(needsPerson(standing)));
+    disabled.set({ endpoint }, Number(standingState === 'disabled'));
     for (const state of DELIVERY_STATES) {
       const found = counts.find((one) => one.endpointId === id && one.state === state);
       deliveries.set({ endpoint, state }, found?.n ?? 0);
     }
+  }
 }

@@ -8,17 +8,17 @@ import {
   readHistory,
   STATES,
 } from '../outbound/decisions/entry-list.ts';
+import { storeEntries } from '../outbound/intake/intake.ts';
 import { sendJson } from '../http/send.ts';
-import { rowPath, wholeNumber } from '../operations/inputs.ts';
-import { afterId, instant, nextAfter, nextId } from './fields.ts';
+import { recordIdOrNumber, rowPath, wholeNumber } from '../operations/inputs.ts';
+import { afterId, instant, jsonObject, nextAfter, nextId } from './fields.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { frozen, writeBlock } from './status.ts';
 
-export const state = z.enum(STATES);
-export const operation = z.enum(['create', 'update']);
+const state = z.enum(STATES);
+const operation = z.enum(['create', 'update']);
 const json = z.any().describe('JSON');
 
-/** An entry in a list. */
 const entry = z.object({
   id: z.int(),
   key: z.string(),
@@ -46,7 +46,6 @@ const attempt = z.object({
   responseStart: z.string().nullable(),
 });
 
-/** An entry with all its attempts. */
 const history = entry.extend({
   next: z.array(z.string()).describe('what a person can do'),
   owner: z.string().nullable(),
@@ -60,62 +59,95 @@ const history = entry.extend({
   history: z.array(attempt),
 });
 
-const query = z.strictObject({
-  state: z
-    .enum(['all', 'open', ...STATES])
-    .default('all')
-    .describe('open: neither done nor abandoned'),
-  after: afterId,
-  limit: wholeNumber(1, 1000).default(50),
+const listed = {
+  summary: 'List entries: those that need a person first, then the newest; or page by page',
+  tags: ['Outbox'],
+  querystring: z.strictObject({
+    state: z
+      .enum(['all', 'open', ...STATES])
+      .default('all')
+      .describe('open: neither done nor abandoned'),
+    after: afterId,
+    limit: wholeNumber(1, 1000).default(50),
+  }),
+  response: {
+    200: z.object({ entries: z.array(entry), next: nextId, blockedKinds: z.array(writeBlock), frozen }),
+  },
+};
+
+const shown = {
+  summary: 'Show one entry with its attempts',
+  tags: ['Outbox'],
+  operationId: 'showEntry',
+  params: rowPath,
+  response: { 200: history },
+};
+
+const change = z.strictObject({
+  operation,
+  kind: z.string().max(100),
+  id: recordIdOrNumber.nullish().describe('of the record to update'),
+  data: jsonObject.describe('the fields to write'),
+  base: jsonObject.nullish().describe('the record as seen before the update'),
+  allowUnknown: z.boolean().optional().describe('true: fields that nobody knows are sent, too'),
+  allowDouble: z.boolean().optional().describe('true: made although a record has its natural key'),
 });
 
-const list = z.object({
-  entries: z.array(entry),
-  next: nextId,
-  blockedKinds: z.array(writeBlock),
-  frozen,
+const headers = z.looseObject({
+  'idempotency-key': z
+    .string('expected the caller’s own name for this change: the same key is stored once')
+    .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/, 'expected 1 to 200 characters of ASCII'),
 });
 
-const tags = ['Outbox'];
+/** An entry just stored, or stored before under the same key. */
+const stored = z.object({
+  id: z.int(),
+  state,
+  key: z.string(),
+  kind: z.string(),
+  operation,
+  recordId: z.string().nullable(),
+  isNew: z.boolean(),
+  notes: z.array(z.string()),
+});
 
-/** Lists and shows the entries of the outbox. */
-export function outboxRoutes(app: Server, { session }: RouteContext): void {
-  app.get(
-    '/v1/outbox',
-    {
-      schema: {
-        summary: 'List entries: those that need a person first, then the newest; or page by page',
-        tags,
-        querystring: query,
-        response: { 200: list },
-      },
-    },
-    async ({ query: { state, after, limit } }, reply) => {
-      const sets = { all: STATES, open: OPEN_STATES };
-      const states = state === 'all' || state === 'open' ? sets[state] : [state];
-      const found =
-        after === undefined
-          ? await listOutbox(session, { states, limit })
-          : await pageOfOutbox(session, { states, after, limit });
-      return sendJson(reply, {
-        entries: found.entries.map(entryDocument),
-        ...nextAfter(after, found.entries),
-        blockedKinds: found.blockedKinds.map((block) => ({ ...block })),
-        frozen: found.frozen && { ...found.frozen },
-      });
-    },
+const put = {
+  summary: 'Put a create or an update into the outbox',
+  description:
+    'The same key and body again: 200 and the entry as it is by now. Another body: 409. A create whose natural key something has: 422.',
+  tags: ['Outbox'],
+  headers,
+  body: change,
+  response: { 202: stored, 200: stored },
+};
+
+/** Lists and shows the entries of the outbox, and puts new ones into it. */
+export function outboxRoutes(app: Server, { session, kinds, clock, wakeEngine }: RouteContext): void {
+  app.get('/v1/outbox', { schema: listed }, async ({ query: { state, after, limit } }, reply) => {
+    const sets = { all: STATES, open: OPEN_STATES };
+    const states = state === 'all' || state === 'open' ? sets[state] : [state];
+    const found =
+      after === undefined
+        ? await listOutbox(session, { states, limit })
+        : await pageOfOutbox(session, { states, after, limit });
+    return sendJson(reply, {
+      entries: found.entries.map(entryDocument),
+      ...nextAfter(after, found.entries),
+      blockedKinds: found.blockedKinds.map((block) => ({ ...block })),
+      frozen: found.frozen && { ...found.frozen },
+    });
+  });
+  app.get('/v1/outbox/:id', { schema: shown }, async ({ params }, reply) =>
+    sendJson(reply, historyDocument(await readHistory(session, params.id))),
   );
-  app.get(
-    '/v1/outbox/:id',
-    {
-      schema: {
-        summary: 'Show one entry with its attempts',
-        tags,
-        operationId: 'showEntry',
-        params: rowPath,
-        response: { 200: history },
-      },
-    },
-    async ({ params }, reply) => sendJson(reply, historyDocument(await readHistory(session, params.id))),
-  );
+  app.post('/v1/outbox', { schema: put }, async (request, reply) => {
+    const asked = { ...request.body, key: request.headers['idempotency-key'] };
+    const [result] = await storeEntries(session, { kinds, requests: [asked], now: clock.now() });
+    if (result === undefined) throw new Error('An entry was neither stored nor refused.');
+    if (result.isNew) wakeEngine();
+    const { id, state, key, kind, operation, recordId, isNew, notes } = result;
+    request.entryId = id;
+    void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
+    return sendJson(reply, { id, state, key, kind, operation, recordId, isNew, notes });
+  });
 }

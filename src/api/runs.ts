@@ -28,50 +28,38 @@ const report = z.object({
   ...Object.fromEntries([...COUNTS, ...MORE_COUNTS].map((name) => [name, z.int()])),
 });
 
-const tags = ['Runs'];
+const listed = {
+  summary: 'List the latest runs, newest first; or page by page',
+  tags: ['Runs'],
+  querystring: z.strictObject({ after: afterId, limit: wholeNumber(1, 1000).default(20) }),
+  response: { 200: z.object({ runs: z.array(run), next: nextId }) },
+};
+
+const shown = {
+  summary: 'Show one run, kind by kind',
+  tags: ['Runs'],
+  operationId: 'showRun',
+  params: rowPath,
+  response: { 200: run.extend({ reports: z.array(report) }) },
+};
 
 /** Routes of runs and of requested pulls. */
-export function runRoutes(app: Server, context: RouteContext): void {
-  const { session, clock } = context;
-  const query = z.strictObject({ after: afterId, limit: wholeNumber(1, 1000).default(20) });
-  app.get(
-    '/v1/runs',
-    {
-      schema: {
-        summary: 'List the latest runs, newest first; or page by page',
-        tags,
-        querystring: query,
-        response: { 200: z.object({ runs: z.array(run), next: nextId }) },
-      },
-    },
-    async ({ query: { after, limit } }, reply) => {
-      const now = clock.now();
-      const found =
-        after === undefined
-          ? await listRuns(session, { limit, now })
-          : await runsAfter(session, after, limit, now);
-      return sendJsonText(reply, JSON.stringify({ runs: found, ...nextAfter(after, found) }));
-    },
-  );
-  app.get(
-    '/v1/runs/:id',
-    {
-      schema: {
-        summary: 'Show one run, kind by kind',
-        tags,
-        operationId: 'showRun',
-        params: rowPath,
-        response: { 200: run.extend({ reports: z.array(report) }) },
-      },
-    },
-    async ({ params }, reply) => {
-      const found = await findRun(session, params.id, clock.now());
-      if (found === null)
-        throw new SyncError(`There is no run ${params.id}.`, {
-          code: 'run.absent',
-          hint: 'GET /v1/runs lists those that are kept.',
-        });
-      return sendJsonText(reply, JSON.stringify(found));
-    },
-  );
+export function runRoutes(app: Server, { session, clock }: RouteContext): void {
+  app.get('/v1/runs', { schema: listed }, async ({ query: { after, limit } }, reply) => {
+    const now = clock.now();
+    const runs =
+      after === undefined
+        ? await listRuns(session, { limit, now })
+        : await runsAfter(session, after, limit, now);
+    return sendJsonText(reply, JSON.stringify({ runs, ...nextAfter(after, runs) }));
+  });
+  app.get('/v1/runs/:id', { schema: shown }, async ({ params: { id } }, reply) => {
+    const found = await findRun(session, id, clock.now());
+    if (found === null)
+      throw new SyncError(`There is no run ${id}.`, {
+        code: 'run.absent',
+        hint: 'GET /v1/runs lists those that are kept.',
+      });
+    return sendJsonText(reply, JSON.stringify(found));
+  });
 }

@@ -29,7 +29,7 @@ const uncertifiedKind = z.object({
   waiting: z.object({ suspectedDeletions: z.int(), heldDeletions: z.int(), unsettledCreates: z.int() }),
 });
 
-const hold = z.object({
+export const hold = z.object({
   kind: z.string(),
   state: z.enum(['held', 'approved', 'released', 'rejected']),
   records: z.int(),
@@ -79,22 +79,17 @@ const status = z.object({
   isServed: z.boolean().describe('a process is at work that pulls by its schedules'),
 });
 
+const schema = {
+  summary: 'Tell how fresh and how sound the mirror is',
+  tags: ['Mirror'],
+  response: { 200: status },
+};
+
 /** How fresh and how sound the mirror is. */
 export function statusRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, clock } = context;
-  app.get(
-    '/v1/status',
-    {
-      schema: {
-        summary: 'Tell how fresh and how sound the mirror is',
-        tags: ['Mirror'],
-        response: { 200: status },
-      },
-    },
-    async (_request, reply) =>
-      sendJsonText(
-        reply,
-        JSON.stringify(await readStatusReport(session, kinds, { ...context, now: clock.now() })),
-      ),
-  );
+  app.get('/v1/status', { schema }, async (_request, reply) => {
+    const report = await readStatusReport(session, kinds, { ...context, now: clock.now() });
+    return sendJsonText(reply, JSON.stringify(report));
+  });
 }

@@ -5,7 +5,6 @@ import { FORMATS } from '../operations/webhooks.ts';
 import { instant } from './fields.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
-const format = z.enum(FORMATS);
 const names = z.array(z.string()).nullable();
 
 const endpoint = z.object({
@@ -14,7 +13,7 @@ const endpoint = z.object({
   kinds: names,
   changes: names,
   fields: names,
-  format,
+  format: z.enum(FORMATS),
   state: z.enum(['active', 'disabled']),
   health: z.enum(['healthy', 'failing', 'disabled']),
   disabledReason: z.string().nullable(),
@@ -29,19 +28,15 @@ const endpoint = z.object({
   createdAt: instant,
 });
 
+const schema = {
+  summary: 'List the receivers of events',
+  tags: ['Webhooks'],
+  response: { 200: z.object({ endpoints: z.array(endpoint) }) },
+};
+
 /** Receivers of events. */
-export function webhookRoutes(app: Server, context: RouteContext): void {
-  const { session } = context;
-  app.get(
-    '/v1/webhooks',
-    {
-      schema: {
-        summary: 'List the receivers of events',
-        tags: ['Webhooks'],
-        response: { 200: z.object({ endpoints: z.array(endpoint) }) },
-      },
-    },
-    async (_request, reply) =>
-      sendJsonText(reply, JSON.stringify({ endpoints: await endpointDocuments(session) })),
+export function webhookRoutes(app: Server, { session }: RouteContext): void {
+  app.get('/v1/webhooks', { schema }, async (_request, reply) =>
+    sendJsonText(reply, JSON.stringify({ endpoints: await endpointDocuments(session) })),
   );
 }

@@ -5,9 +5,8 @@ import { createAccess } from '../http/access.ts';
 import { createSignInCodes } from '../http/credentials.ts';
 import { guard, requireToken } from '../http/guard.ts';
 import { answerErrors } from '../http/answer-errors.ts';
-import { createApp, endStreams, logRequests } from '../http/frame.ts';
+import { createApp, endStreams, logRequests, readBodies } from '../http/frame.ts';
 import { secureAnswers } from '../http/security-headers.ts';
-import { readBodies } from '../http/bodies.ts';
 import * as limits from '../http/limits.ts';
 import { countRequests, metricsRoute } from '../api/metrics.ts';
 import { describeApi, openapiRoute } from '../http/openapi.ts';
@@ -18,7 +17,6 @@ import { changeRoutes } from '../api/changes.ts';
 import { deletionRoutes } from '../api/deletions.ts';
 import { healthRoutes } from '../api/health.ts';
 import { operationRoutes } from '../api/operations.ts';
-import { outboxWriteRoutes } from '../api/outbox-writes.ts';
 import { outboxRoutes } from '../api/outbox.ts';
 import { recordRoutes } from '../api/records.ts';
 import { runRoutes } from '../api/runs.ts';
@@ -33,7 +31,6 @@ const ROUTES = [
   changeRoutes,
   recordRoutes,
   outboxRoutes,
-  outboxWriteRoutes,
   deletionRoutes,
   webhookRoutes,
   operationRoutes,
@@ -62,7 +59,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
     wakeEngine: () => undefined,
     webhooks: { allowHosts: [] },
     ...parts,
-    access: createAccess({ token, clock, codes, countWrong: app.createRateLimit() }),
+    access: createAccess(token, clock, codes, app.createRateLimit()),
     closing: endStreams(app),
     streamLimit: limits.createStreamLimit(limits.STREAMS),
   };

@@ -5,12 +5,12 @@ import type { Field, Kind } from './kind.ts';
 /** The kind without the fields that the setting `privacy.exclude` names; no table, view or decoder knows them then. */
 export function excludeFields<K extends Kind>(kind: K, names: readonly string[]): K {
   if (names.length === 0) return kind;
-  const isExcluded = ({ name }: Field): boolean => names.includes(name);
+  const isKept = ({ name }: Field): boolean => !names.includes(name);
   const known = [...kind.fields, ...kind.hints];
   return {
     ...kind,
-    fields: kind.fields.filter((field) => !isExcluded(field)),
-    hints: kind.hints.filter((field) => !isExcluded(field)),
+    fields: kind.fields.filter(isKept),
+    hints: kind.hints.filter(isKept),
     excluded: names.map((name) => known.find((field) => field.name === name) ?? { name, type: 'text' }),
   };
 }
@@ -46,15 +46,7 @@ export function bodyWithoutExcluded(kind: Kind, body: Json): Json {
 export const NOT_SHOWN = '(not shown: privacy.exclude)';
 
 /** Names by which services wrap records and say what went wrong. */
-const ENVELOPE: ReadonlySet<string> = new Set([
-  'data',
-  'result',
-  'results',
-  'success',
-  'message',
-  'error',
-  'errors',
-]);
+const ENVELOPE = new Set(['data', 'result', 'results', 'success', 'message', 'error', 'errors']);
 
 /**
  * What may be kept of an answer of a kind with excluded fields: values of the kind's other fields, under their names. Nothing
@@ -67,7 +59,7 @@ export function knownPart(kind: Kind, answer: Json): Json {
     if (isExcludedName(kind, name)) return [];
     const field = knownField(kind, name);
     if (field?.type === 'json') return [[name, bodyWithoutExcluded(kind, value)]];
-    if (field !== undefined && !isNested(value)) return [[name, value]];
+    if (field !== undefined && !isArray(value) && !isObject(value)) return [[name, value]];
     return field !== undefined || ENVELOPE.has(name) ? [[name, knownPart(kind, value)]] : [];
   });
   return Object.fromEntries(members);
@@ -76,5 +68,3 @@ export function knownPart(kind: Kind, answer: Json): Json {
 function knownField({ fields, hints }: Kind, name: string): Field | undefined {
   return [...fields, ...hints].find((field) => field.name === name || field.write?.name === name);
 }
-
-const isNested = (value: Json): boolean => isArray(value) || isObject(value);

@@ -1,10 +1,10 @@
-import type { Field, FieldWrite } from './kind.ts';
+import type { Field } from './kind.ts';
 
 /** One short word for each type, so that a kind's file reads like the documentation's table. */
 
 const plain =
   (type: Field['type']) =>
-  (name: string, write?: FieldWrite): Field =>
+  (name: string, write?: Field['write']): Field =>
     write ? { name, type, write } : { name, type };
 
 export const integer = plain('integer');
@@ -15,19 +15,14 @@ export const time = plain('time');
 export const timestamp = plain('timestamp');
 export const text = plain('text');
 
-export function decimal(name: string, scale: number): Field {
-  return { name, type: 'decimal', scale };
-}
+export const decimal = (name: string, scale: number): Field => ({ name, type: 'decimal', scale });
 
 /** A field whose values are ids of another kind's records. */
-export function reference(field: Field, kind: string): Field {
-  return { ...field, refersTo: kind };
-}
+export const reference = (field: Field, kind: string): Field => ({ ...field, refersTo: kind });
 
 /** A nested object. */
 export const object = (name: string): Field => ({ name, type: 'json', isObject: true });
 
 /** Any other nested value; `items` are the fields of the objects in an array, where they are known. */
-export function json(name: string, items?: readonly Field[]): Field {
-  return items ? { name, type: 'json', items } : { name, type: 'json' };
-}
+export const json = (name: string, items?: readonly Field[]): Field =>
+  items ? { name, type: 'json', items } : { name, type: 'json' };

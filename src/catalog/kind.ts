@@ -15,7 +15,7 @@ export interface Field {
   /** The value is one object, as far as is known, so that it has no elements; json only. */
   readonly isObject?: boolean;
   /** The name in a write, if it differs from the name in a read. */
-  readonly write?: FieldWrite;
+  readonly write?: { readonly name?: string; readonly as?: 'text' | 'HH:MM' };
   /** The kind whose records its values name; `type` is then the type that the service sends, not that of the column. */
   readonly refersTo?: string;
   /** The field whose misfits this column keeps as text. The column is ours; the service sends no such field. */
@@ -25,11 +25,6 @@ export interface Field {
 /** The type of a field's column: a reference has that of an id, so that it can be joined with one. */
 export const columnType = ({ type, refersTo }: Field): FieldType =>
   refersTo === undefined ? type : 'integer';
-
-export interface FieldWrite {
-  readonly name?: string;
-  readonly as?: 'text' | 'HH:MM';
-}
 
 /** The three spellings of the authentication header (§5). */
 export type AuthHeader = 'Authentication' | 'Authorization' | 'Authentification';

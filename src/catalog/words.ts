@@ -1,23 +1,16 @@
 import type { Field } from './kind.ts';
 
-/** The name of a field for a person, and its content, as far as the documentation or its names say so. */
+/** The name of a field for a person, in English and in French, and its content, as far as the documentation or its names say so. */
 export interface FieldWords {
-  /** Label in English. */
   readonly en: string;
-  /** Label in French. */
   readonly fr: string;
   readonly meaning: string;
   /** Null where the documentation names none. */
   readonly unit: string | null;
 }
 
-interface KindWords {
-  /** The section of the service's documentation that shows the fields. */
-  readonly section: string;
-  readonly meaning: string;
-}
-
-const KINDS: Readonly<Record<string, KindWords>> = {
+/** `section` is that of the service's documentation that shows the fields. */
+const KINDS: Readonly<Record<string, { readonly section: string; readonly meaning: string }>> = {
   projects: { section: '2.2', meaning: 'Projects, each for a client or for none.' },
   clients: { section: '2.3', meaning: 'Clients: persons and businesses.' },
   providers: { section: '2.4', meaning: 'Providers, from whom goods are bought.' },
@@ -163,14 +156,11 @@ const FIELDS: Readonly<Record<string, Entry>> = {
   position: ['Position', 'Position', 'The place in the nested array, from 0.'],
 };
 
-const TEXT_OF = ['as text', 'en texte'] as const;
-
 /** The words for a field of a kind or of a nested table; an undocumented one is called by its own name. */
 export function fieldWords(owner: string, { name, textOf }: Pick<Field, 'name' | 'textOf'>): FieldWords {
   if (textOf !== undefined) {
     const meaning = `The text of a value of ${textOf} that does not fit its type; null for values that fit.`;
-    const [en, fr] = TEXT_OF;
-    return { en: `${textOf} ${en}`, fr: `${textOf} ${fr}`, meaning, unit: null };
+    return { en: `${textOf} as text`, fr: `${textOf} en texte`, meaning, unit: null };
   }
   const entry = entryOf(`${owner}.${name}`) ?? entryOf(name);
   if (entry === undefined)

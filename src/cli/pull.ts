@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { pull } from '../app/pull.ts';
 import type { PullSummary } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
-import { groupBy } from '../lib/group-by.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { isLeftToPerson } from '../mirror/records/deletion-store.ts';
 import { disappearedTexts } from './deletions.ts';
@@ -59,7 +58,7 @@ function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary):
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
   yield* outcomeLines(kinds);
   const faults = kinds.filter(({ state, detail }) => detail !== null && state !== 'complete');
-  for (const [detail, group] of groupBy(faults, (kind) => kind.detail))
+  for (const [detail, group] of Map.groupBy(faults, (kind) => kind.detail))
     yield `${namesOf(group)}: ${detail ?? ''}`;
   yield* disappearedTexts(disappeared);
 }
@@ -68,7 +67,7 @@ type PulledKind = PullSummary['kinds'][number] & { readonly isLeftToPerson: bool
 
 /** One line for all kinds that ended alike: what the mirror holds now, and what the next pull adds or repeats. */
 function* outcomeLines(kinds: readonly PulledKind[]): Iterable<string> {
-  const alike = groupBy(kinds, (kind) => JSON.stringify(outcomeWords({ ...kind, rows: null })));
+  const alike = Map.groupBy(kinds, (kind) => JSON.stringify(outcomeWords({ ...kind, rows: null })));
   for (const group of alike.values()) {
     const rows = group.reduce((sum, each) => sum + each.rows, 0);
     const [first] = group;

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
-import { groupBy } from '../lib/group-by.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { createOwner } from '../pull/run/parts.ts';
@@ -98,7 +97,7 @@ function* uncertifiedTexts({ uncertified, holds }: Status): Iterable<Text> {
     });
     yield '\nNot certified, with the work that waits for it:';
     yield textTable(header, rows);
-    for (const [next, kinds] of groupBy(uncertified, (kind) => kind.next))
+    for (const [next, kinds] of Map.groupBy(uncertified, (kind) => kind.next))
       if (next !== null) yield `${kinds.map(({ kind }) => kind).join(', ')}: ${next}`;
   }
   for (const { kind, state, records } of holds)

@@ -12,12 +12,6 @@ import type { SettingPlace } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-interface Variable {
-  readonly name: string;
-  /** Not empty: an empty variable is unset. */
-  readonly text: string;
-}
-
 const OWN_PREFIX = 'BMS__';
 const OWN_VARIABLES = PLACES.map(({ variable }) => variable);
 
@@ -37,74 +31,58 @@ export function settingsFile(env: Environment, flag: string | undefined): string
 
 /** The files from which settings are read: `.env`, the settings file, and those that variables name for one value. */
 export function filesRead(env: Environment, flag: string | undefined): readonly string[] {
-  const variables = PLACES.flatMap(({ about }) => about.variables ?? []).filter((name) => isFile({ name }));
+  const variables = PLACES.flatMap(({ about }) => about.variables ?? []).filter(isFile);
   const named = [settingsFile(env, flag), ...variables.map((name) => env[name])].flatMap(
     (file) => file || [],
   );
   return [ENV_FILE, ...named].filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 }
 
-/** Reads the settings that environment variables give, one layer for each variable. */
+/** Reads the settings that environment variables give, one layer for each variable; an empty one is unset. */
 export function readEnvironment(env: Environment): ReadLayers {
-  const own = variablesIn(env).filter(({ name }) => name.startsWith(OWN_PREFIX));
+  const own = Object.keys(env).filter((name) => name.startsWith(OWN_PREFIX) && env[name]);
+  // A setting's own variable overrides its value in the JSON of its group.
+  own.sort((a, b) => b.split('__').length - a.split('__').length);
   return combined([
-    ...own.sort(deepestFirst).map(ownReading),
+    ...own.map((name) => ownReading(name, env[name] ?? '')),
     ...PLACES.flatMap((place) => plainReading(place, env)),
   ]);
 }
 
-function variablesIn(env: Environment): Variable[] {
-  return Object.entries(env).flatMap(([name, text]) => (text ? [{ name, text }] : []));
+function ownReading(name: string, text: string): ReadLayers {
+  const place = PLACES.find((known) => known.variable === name);
+  if (place) return valueReading(place, name, text);
+  return faulty(`${name}: unknown setting${didYouMean(name, OWN_VARIABLES)}`);
 }
 
-/** A setting's own variable overrides its value in the JSON of its group. */
-function deepestFirst(a: Variable, b: Variable): number {
-  return b.name.split('__').length - a.name.split('__').length;
-}
-
-function ownReading(variable: Variable): ReadLayers {
-  const place = PLACES.find((known) => known.variable === variable.name);
-  if (place) return valueReading(place, variable);
-  return {
-    layers: [],
-    faults: [`${variable.name}: unknown setting${didYouMean(variable.name, OWN_VARIABLES)}`],
-  };
-}
+const faulty = (fault: string): ReadLayers => ({ layers: [], faults: [fault] });
 
 /** Of several plain variables for one setting, the first that is set counts; a value beside a file is refused. */
 function plainReading(place: SettingPlace, env: Environment): ReadLayers[] {
-  const set = (place.about.variables ?? []).flatMap((name) => variablesIn({ [name]: env[name] }));
-  const [variable] = set;
-  if (!variable) return [];
-  if (set.length > 1 && set.some(isFile)) return [{ layers: [], faults: [severalFault(place, set)] }];
-  return [isFile(variable) ? fileReading(place, variable) : valueReading(place, variable)];
+  const set = (place.about.variables ?? []).filter((name) => env[name]);
+  const [name] = set;
+  if (name === undefined) return [];
+  if (set.length > 1 && set.some(isFile))
+    return [faulty(`${place.name}: ${set.join(' and ')} are both set; unset one of them`)];
+  const text = env[name] ?? '';
+  return [isFile(name) ? fileReading(place, name, text) : valueReading(place, name, text)];
 }
 
-const isFile = ({ name }: Pick<Variable, 'name'>): boolean => name.endsWith('_FILE');
+const isFile = (variable: string): boolean => variable.endsWith('_FILE');
 
-function severalFault(place: SettingPlace, set: readonly Variable[]): string {
-  const names = set.map(({ name }) => name).join(' and ');
-  return `${place.name}: ${names} are both set; unset one of them`;
-}
-
-function fileReading(place: SettingPlace, { name, text: file }: Variable): ReadLayers {
+function fileReading(place: SettingPlace, name: string, file: string): ReadLayers {
+  const told = (fault: string): ReadLayers =>
+    faulty(`${place.name} (from ${name}): the file ${file} ${fault}`);
   try {
     const text = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
-    return text === '' ? fileFaults(place, name, `${file} is empty`) : valueReading(place, { name, text });
+    return text === '' ? told('is empty') : valueReading(place, name, text);
   } catch (error) {
-    return fileFaults(place, name, `${file} ${fileFault(error)}`);
+    return told(fileFault(error));
   }
 }
 
-function fileFaults({ name }: SettingPlace, variable: string, fault: string): ReadLayers {
-  return { layers: [], faults: [`${name} (from ${variable}): the file ${fault}`] };
-}
-
-function valueReading(place: SettingPlace, { name, text }: Variable): ReadLayers {
-  return {
-    layers: [{ origin: name, values: treeWith(place.path, fromText(text, place.schema)) }],
-    faults: [],
-  };
+function valueReading({ path, schema }: SettingPlace, origin: string, text: string): ReadLayers {
+  return { layers: [{ origin, values: treeWith(path, fromText(text, schema)) }], faults: [] };
 }
 
 /** A text that the setting accepts as it stands is taken as text; numbers, lists and maps are parsed as JSON. */

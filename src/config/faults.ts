@@ -15,9 +15,9 @@ export function faultsFrom(issues: readonly z.core.$ZodIssue[], layers: readonly
     const path = issue.path.map(String);
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => unknownKey([...path, key], layers));
-    if (issue.code === 'invalid_key')
-      return [wrongKey(path, issue.issues[0]?.message ?? issue.message, layers)];
-    return [wrongValue(path, issue.message, layers)];
+    if (issue.code !== 'invalid_key') return [wrongValue(path, issue.message, layers)];
+    const expected = issue.issues[0]?.message ?? issue.message;
+    return [`${located(layers, path)}: expected the key to be ${expected}`];
   });
 }
 
@@ -27,16 +27,16 @@ function unknownKey(path: Path, layers: readonly Layer[]): string {
   return `${located(layers, path)}: unknown setting${guess}`;
 }
 
-function wrongKey(path: Path, expected: string, layers: readonly Layer[]): string {
-  return `${located(layers, path)}: expected the key to be ${expected}`;
-}
+const BROKEN_JSON = '; it begins like JSON, and is not valid JSON (names and texts stand in double quotes)';
 
 function wrongValue(path: Path, expected: string, layers: readonly Layer[]): string {
   const value = valueAt(merged(layers), path);
   const setting = settingAt(path);
+  // From a variable, a list or a map in valid JSON would be one.
+  const isBrokenJson = typeof value === 'string' && /^\s*[[{]/.test(value);
   const isShown = typeof value === 'string' && !isHidden(value, setting);
-  const advice = isBrokenJson(value) ? BROKEN_JSON : isShown ? correction(setting?.name ?? '', value) : '';
-  return `${located(layers, path)}: got ${shown(value, setting)}; expected ${expected}${advice}`;
+  const advice = isShown ? (MEANT[setting?.name ?? '']?.(value) ?? '') : '';
+  return `${located(layers, path)}: got ${shown(value, setting)}; expected ${expected}${isBrokenJson ? BROKEN_JSON : advice}`;
 }
 
 /** Words a value for a message; for a secret, and a value that may contain one, only its type and length. */
@@ -47,21 +47,10 @@ function shown(value: unknown, setting: SettingPlace | undefined): string {
   return json.length > LONGEST ? `${json.slice(0, LONGEST)}…` : json;
 }
 
+/** Whether a value is a secret, or may have a part that is a password. */
 function isHidden(value: unknown, setting: SettingPlace | undefined): boolean {
   if (setting === undefined || setting.about.secret === 'value') return true;
-  return setting.about.secret === 'password' && !isHarmlessUrl(value);
-}
-
-const BROKEN_JSON = '; it begins like JSON, and is not valid JSON (names and texts stand in double quotes)';
-
-/** Whether a text was meant as a list or a map: from a variable, valid JSON would be one. */
-function isBrokenJson(value: unknown): boolean {
-  return typeof value === 'string' && /^\s*[[{]/.test(value);
-}
-
-/** Whether an invalid URL has no part that could be a password. */
-function isHarmlessUrl(value: unknown): boolean {
-  return typeof value === 'string' && HARMLESS_URL.test(value);
+  return setting.about.secret === 'password' && !(typeof value === 'string' && HARMLESS_URL.test(value));
 }
 
 function shapeOf(value: unknown): string {
@@ -82,11 +71,7 @@ const MEANT: Readonly<Record<string, (wrong: string) => string>> = {
   'schedules.timezone': (wrong) => didYouMean(wrong, Intl.supportedValuesOf('timeZone')),
 };
 
-/** Ends a message about a wrong value: `; did you mean https://your-company.example?`, or nothing. */
-function correction(setting: string, wrong: string): string {
-  return MEANT[setting]?.(wrong) ?? '';
-}
-
+/** Ends a message about a URL: `; did you mean https://your-company.example?`, or nothing. */
 function withScheme(wrong: string, scheme: string): string {
   return /^[a-z]+:\/\//i.test(wrong) || wrong === '' ? '' : `; did you mean ${scheme}${wrong}?`;
 }

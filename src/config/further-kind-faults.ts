@@ -17,30 +17,28 @@ const KIND_NAME = /^[a-z][a-z0-9_]*$/;
 /** Finds names of further kinds and of their fields that are taken or unusable; the schema sees each key by itself. */
 export function furtherKindFaults(values: Tree, layers: readonly Layer[]): string[] {
   const kinds = mapAt(values, ['kinds']);
-  const arrayViews = [
-    ...catalogueArrays(),
-    ...Object.keys(kinds).flatMap((kind) => furtherArrays(kinds, kind)),
-  ];
-  const wrongKey = (path: Path, expected: string): string =>
-    `${located(layers, path)}: expected the key to be ${expected}`;
-
-  return Object.keys(kinds).flatMap((name) => {
-    const expected = expectedName(name, arrayViews);
+  const further = Object.keys(kinds).flatMap((kind) => furtherArrays(kinds, kind));
+  const arrayViews = [...catalogueArrays(), ...further];
+  const faults: string[] = [];
+  const checkKey = (path: Path, expected: string | null): void => {
+    if (expected !== null) faults.push(`${located(layers, path)}: expected the key to be ${expected}`);
+  };
+  for (const name of Object.keys(kinds)) {
     const path = ['kinds', name];
     const taken = furtherArrays(kinds, name).find(isTakenByView);
-    return [
-      ...(expected === null ? [] : [wrongKey(path, expected)]),
-      ...(taken === undefined
-        ? []
-        : [wrongKey(path, `a name that leaves the view bi_${taken} to its owner`)]),
-      ...referenceFaults(kinds, name).map(
-        ({ field, expected: kind }) => `${located(layers, [...path, 'fields', field])}: ${kind}`,
-      ),
-      ...fieldNameFaults(mapAt(kinds, [name, 'fields'])).map((fault) =>
-        wrongKey([...path, 'fields', fault.name], fault.expected),
-      ),
-    ];
-  });
+    checkKey(path, expectedName(name, arrayViews));
+    checkKey(path, taken === undefined ? null : `a name that leaves the view bi_${taken} to its owner`);
+    const fields = mapAt(kinds, [name, 'fields']);
+    for (const [field, type] of Object.entries(fields)) {
+      const kind = referredKind(type);
+      if (kind === null || kindNamed(kind) !== undefined || Object.hasOwn(kinds, kind)) continue;
+      const place = located(layers, [...path, 'fields', field]);
+      faults.push(`${place}: refers to "${kind}"; expected the name of a record kind`); // It could not be joined.
+    }
+    for (const field of Object.keys(fields))
+      checkKey([...path, 'fields', field], expectedField(fields, field));
+  }
+  return faults;
 }
 
 /** A description of the names that are allowed for a kind; null if this one can be used. */
@@ -79,44 +77,16 @@ function furtherArrays(kinds: Tree, kind: string): string[] {
 const isTakenByView = (array: string): boolean =>
   kindNamed(array) !== undefined || OTHER_NAMES.includes(array) || array.endsWith('_history');
 
-interface ReferenceFault {
-  readonly field: string;
-  readonly expected: string;
-}
-
-/** Fields that refer to a kind that the mirror does not have and so could not be joined. */
-function referenceFaults(kinds: Tree, name: string): ReferenceFault[] {
-  return Object.entries(mapAt(kinds, [name, 'fields'])).flatMap(([field, type]) => {
-    const kind = referredKind(type);
-    if (kind === null || kindNamed(kind) !== undefined || Object.hasOwn(kinds, kind)) return [];
-    return [{ field, expected: `refers to "${kind}"; expected the name of a record kind` }];
-  });
-}
-
-interface FieldNameFault {
-  readonly name: string;
-  /** A description of the names that are allowed. */
-  readonly expected: string;
-}
-
-/** Finds the names of a further kind's fields that cannot all be columns of one table. */
-function fieldNameFaults(fields: Readonly<Record<string, unknown>>): readonly FieldNameFault[] {
+/** A description of the names that are allowed for a further kind's field, so that all can be columns of one table. */
+function expectedField(fields: Tree, name: string): string | null {
+  // Every record has an `id`: declaring it is allowed, but only as an integer.
+  const isId = name === 'id' && fields[name] === 'integer';
+  if (name.toLowerCase() === 'id') return isId ? null : 'no id: every record has one by itself, an integer';
   const names = Object.keys(fields);
-  const twins = names.filter((name) => String(fields[name]).startsWith('decimal(')).flatMap(twinsOf);
-  return names.flatMap((name, at) => {
-    const expected =
-      name.toLowerCase() === 'id'
-        ? expectedId(name, fields[name])
-        : (expectedAlone(name) ?? expectedBeside(name, [...names.slice(0, at), ...twins]));
-    return expected === null ? [] : [{ name, expected }];
-  });
-}
-
-const twinsOf = (decimal: string): string[] => DECIMAL_TWINS.map((twin) => `${decimal}${twin}`);
-
-/** Every record has an `id`: declaring it is allowed, but only as an integer. */
-function expectedId(name: string, type: unknown): string | null {
-  return name === 'id' && type === 'integer' ? null : 'no id: every record has one by itself, an integer';
+  const twins = names
+    .filter((each) => String(fields[each]).startsWith('decimal('))
+    .flatMap((decimal) => DECIMAL_TWINS.map((twin) => `${decimal}${twin}`));
+  return expectedAlone(name) ?? expectedBeside(name, [...names.slice(0, names.indexOf(name)), ...twins]);
 }
 
 function expectedAlone(name: string): string | null {

@@ -8,9 +8,7 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { PLAIN_TYPES } from './groups/kinds.ts';
 import type { Config } from './settings.ts';
 
-type KindSettings = Config['kinds'][string];
-type TypeSetting = KindSettings['fields'][string];
-type PlainType = (typeof PLAIN_TYPES)[number];
+type TypeSetting = Config['kinds'][string]['fields'][string];
 
 /** Every record kind of this mirror: the catalogue's, then those of the settings, without the fields that are excluded. */
 export function allKinds(config: Config): readonly Kind[] {
@@ -24,18 +22,15 @@ export function allKinds(config: Config): readonly Kind[] {
 interface DoubtfulField {
   readonly kind: string;
   readonly name: string;
-  /** The names that are known of the kind. */
   readonly known: readonly string[];
 }
 
 /** The excluded fields that are known to a mirror at most. */
 export function doubtfulExclusions({ kinds, privacy }: Config): readonly DoubtfulField[] {
-  const all: readonly Kind[] = [...KINDS, ...configuredKinds(kinds)];
-  return all.flatMap(({ name: kind, fields, hints }) => {
+  return [...KINDS, ...configuredKinds(kinds)].flatMap(({ name: kind, fields, hints }) => {
     const known = [...fields, ...hints].map(({ name }) => name);
-    return (privacy.exclude[kind] ?? [])
-      .filter((name) => !known.includes(name))
-      .map((name) => ({ kind, name, known }));
+    const doubtful = (privacy.exclude[kind] ?? []).filter((name) => !known.includes(name));
+    return doubtful.map((name) => ({ kind, name, known }));
   });
 }
 
@@ -43,13 +38,11 @@ export function doubtfulExclusions({ kinds, privacy }: Config): readonly Doubtfu
 export function refuseUnknownField({ kind, name, known }: DoubtfulField, seen: Iterable<string>): void {
   const names = [...seen];
   if (names.includes(name)) return;
-  throw new UsageError(
-    `privacy.exclude.${kind} names ${name}, which is no field of ${kind}${didYouMean(name, [...known, ...names])}`,
-    {
-      code: 'settings.unknown_field',
-      hint: 'A field that the documentation does not show can be excluded once a pull has shown it.',
-    },
-  );
+  const guess = didYouMean(name, [...known, ...names]);
+  throw new UsageError(`privacy.exclude.${kind} names ${name}, which is no field of ${kind}${guess}`, {
+    code: 'settings.unknown_field',
+    hint: 'A field that the documentation does not show can be excluded once a pull has shown it.',
+  });
 }
 
 /**
@@ -77,20 +70,14 @@ export function refuseMissingExclusions(config: Config, kept: ReadonlyMap<string
   });
 }
 
-/**
- * Finds a kind by the name that a person gave.
- *
- * @throws {UsageError} For an unknown kind.
- */
+/** @throws {UsageError} For a name that no kind has. */
 export function kindNamed(config: Config, name: string): Kind {
   const kinds = allKinds(config);
   const kind = kinds.find((candidate) => candidate.name === name);
   if (kind !== undefined) return kind;
   const known = kinds.map((candidate) => candidate.name);
-  throw new UsageError(noSuchKind(name, known), {
-    code: 'usage.kind',
-    hint: `The kinds are: ${known.join(', ')}.`,
-  });
+  const hint = `The kinds are: ${known.join(', ')}.`;
+  throw new UsageError(noSuchKind(name, known), { code: 'usage.kind', hint });
 }
 
 /**
@@ -103,17 +90,15 @@ export function listedKinds(config: Config, names: readonly string[] = []): read
   const listed = kinds.filter(isListed);
   if (names.length === 0) return listed;
   const known = listed.map((kind) => kind.name);
-  const hint =
-    `The kinds with a list are: ${known.join(', ')}. ` +
-    'The setting kinds declares further ones: docs/further-kinds.md.';
+  const hint = `The kinds with a list are: ${known.join(', ')}. The setting kinds declares further ones: docs/further-kinds.md.`;
   return [...new Set(names)].map((name) => {
     const kind = kinds.find((candidate) => candidate.name === name);
     if (kind !== undefined && isListed(kind)) return kind;
-    const message =
-      kind === undefined
-        ? noSuchKind(name, known)
-        : `The service has no list of ${name}: it is read one record at a time.`;
-    throw new UsageError(message, { code: 'usage.kind', hint });
+    const unlisted = `The service has no list of ${name}: it is read one record at a time.`;
+    throw new UsageError(kind === undefined ? noSuchKind(name, known) : unlisted, {
+      code: 'usage.kind',
+      hint,
+    });
   });
 }
 
@@ -121,30 +106,26 @@ const noSuchKind = (name: string, known: readonly string[]): string =>
   `There is no record kind "${name}"${didYouMean(name, known) || '.'}`;
 
 /** Turns the further kinds of the settings into kinds like those of the catalogue; they are read, never written. */
-export function configuredKinds(settings: Config['kinds']): readonly ListedKind[] {
-  return Object.entries(settings).map(([name, kind]) => configuredKind(name, kind));
-}
+export const configuredKinds = (settings: Config['kinds']): readonly ListedKind[] =>
+  Object.entries(settings).map(
+    ([name, { list, retrieve, header, paging, order, naturalKey, fields }]): ListedKind => ({
+      name,
+      list: { path: list, header, paging, order },
+      retrieve: retrieve === null ? null : { path: retrieve, header },
+      create: null,
+      update: null,
+      naturalKey,
+      fields: [
+        integer('id'),
+        ...Object.entries(fields)
+          .filter(([field]) => field !== 'id')
+          .map(([field, type]) => fieldFrom(field, type)),
+      ],
+      hints: [],
+    }),
+  );
 
-function configuredKind(name: string, settings: KindSettings): ListedKind {
-  const { list, retrieve, header, paging, order, naturalKey, fields } = settings;
-  return {
-    name,
-    list: { path: list, header, paging, order },
-    retrieve: retrieve === null ? null : { path: retrieve, header },
-    create: null,
-    update: null,
-    naturalKey,
-    fields: [
-      integer('id'),
-      ...Object.entries(fields)
-        .filter(([field]) => field !== 'id')
-        .map(fieldFrom),
-    ],
-    hints: [],
-  };
-}
-
-function fieldFrom([name, type]: readonly [string, TypeSetting]): Field {
+function fieldFrom(name: string, type: TypeSetting): Field {
   if (isPlain(type)) return { name, type };
   if (type.startsWith('reference(')) return reference(text(name), referredKind(type) ?? '');
   return decimal(name, Number(type.slice('decimal('.length, -1)));
@@ -155,6 +136,6 @@ export function referredKind(type: unknown): string | null {
   return /^reference\((.*)\)$/.exec(String(type))?.[1] ?? null;
 }
 
-function isPlain(type: TypeSetting): type is PlainType {
+function isPlain(type: TypeSetting): type is (typeof PLAIN_TYPES)[number] {
   return PLAIN_TYPES.some((plain) => plain === type);
 }

@@ -15,12 +15,10 @@ import type { Config } from './settings.ts';
 
 type DeepPartial<T> = T extends object ? { readonly [K in keyof T]?: DeepPartial<T[K]> | undefined } : T;
 
-/** Where settings come from. */
 export interface ConfigInputs {
   readonly env: Environment;
   /** A YAML file; where none is given, `BMS_CONFIG` may name one. */
   readonly file?: string | undefined;
-  /** Settings of the command line; undefined is not set. */
   readonly flags?: DeepPartial<Config> | undefined;
 }
 
@@ -38,27 +36,29 @@ export function loadConfig({ env, file: given, flags = {} }: ConfigInputs): Conf
   ]);
   const values = merged(layers);
   const { data, error } = settings.safeParse(values);
-  const all = [
+  const found = [
     ...faults,
     ...faultsFrom(error?.issues ?? [], layers),
     ...furtherKindFaults(values, layers),
     ...namedKindFaults(values, layers),
     ...privacyFaults(values, layers),
   ];
-  if (data === undefined || all.length > 0) throw badSettings([...new Set(all)]);
-  return data;
+  const all = [...new Set(found)];
+  if (data !== undefined && all.length === 0) return data;
+  const count = all.length === 1 ? 'One setting is' : `${all.length} settings are`;
+  throw new UsageError([`${count} wrong:`, ...all].join('\n  '), {
+    code: 'settings.invalid',
+    hint: 'config/default.yaml documents every setting.',
+  });
 }
 
-/** Reads the settings of a YAML file. */
 function readConfigFile(file: string): ReadLayers {
+  let text: string;
   try {
-    return reading(file, readFileSync(file, 'utf8'));
+    text = readFileSync(file, 'utf8');
   } catch (error) {
     return { layers: [], faults: [`the settings file ${file} ${fileFault(error)}`] };
   }
-}
-
-function reading(file: string, text: string): ReadLayers {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   // The parser's own messages quote the file, secrets included: only its codes are repeated.
@@ -66,10 +66,7 @@ function reading(file: string, text: string): ReadLayers {
     const { line, col } = lines.linePos(pos[0]);
     return `${file}:${line}:${col}: not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
   });
-  return faults.length > 0 ? { layers: [], faults } : contents(file, document);
-}
-
-function contents(file: string, document: Document.Parsed): ReadLayers {
+  if (faults.length > 0) return { layers: [], faults };
   const values = plainValues(document);
   if (isTree(values)) return { layers: [{ origin: file, values }], faults: [] };
   return { layers: [], faults: [`${file}: expected a map of settings`] };
@@ -84,27 +81,14 @@ function plainValues(document: Document.Parsed): unknown {
   }
 }
 
-function badSettings(faults: readonly string[]): UsageError {
-  const count = faults.length === 1 ? 'One setting is' : `${faults.length} settings are`;
-  return new UsageError([`${count} wrong:`, ...faults].join('\n  '), {
-    code: 'settings.invalid',
-    hint: 'config/default.yaml documents every setting.',
-  });
-}
-
-/** Lists every secret in the settings, so that logs can mask it. */
+/** Lists every secret in the settings, so that logs can mask it; a URL's password encoded and decoded: libraries print either. */
 export function secretsOf({ source, server, database, queue }: Config): readonly string[] {
-  const secrets = [
-    source.token,
-    server.adminToken,
-    ...[source.proxyUrl, database.url, queue.url].flatMap(passwordsIn),
-  ];
-  return secrets.filter((secret) => secret !== null).filter((secret) => secret !== '');
-}
-
-/** A URL's password, both encoded and decoded: libraries print either. */
-function passwordsIn(url: string | null): string[] {
-  if (url === null) return [];
-  const { password, searchParams } = new URL(url);
-  return [...new Set([password, unescape(password), ...searchParams.getAll('password')])];
+  const passwords = [source.proxyUrl, database.url, queue.url].flatMap((url) => {
+    if (url === null) return [];
+    const { password, searchParams } = new URL(url);
+    return [...new Set([password, unescape(password), ...searchParams.getAll('password')])];
+  });
+  return [source.token, server.adminToken, ...passwords]
+    .filter((secret) => secret !== null)
+    .filter((secret) => secret !== '');
 }

@@ -3,13 +3,13 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { isTree, located, mapAt } from './layer.ts';
 import type { Layer, Path, Tree } from './layer.ts';
 
-/** The settings whose keys are record kinds. */
 const KEYED_BY_KIND = [
   ['diff', 'ignoreFields'],
   ['privacy', 'exclude'],
 ];
 
 const SCHEDULE_NAME = /^[a-z][a-z0-9_]*$/;
+const EXPECTED_NAME = 'expected the key to be a name: small letters, digits and _';
 
 /** Finds settings that name a kind that does not exist, or one that does not suit them; the schema knows no kinds. */
 export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[] {
@@ -24,9 +24,7 @@ export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[
   const schedules = Object.entries(mapAt(values, ['schedules']))
     .filter(([name]) => name !== 'timezone')
     .flatMap(([name, value]) => {
-      const wrongName = SCHEDULE_NAME.test(name)
-        ? []
-        : ['expected the key to be a name: small letters, digits and _'];
+      const wrongName = SCHEDULE_NAME.test(name) ? [] : [EXPECTED_NAME];
       const faults = kindsOf(name, value)
         .filter((kind) => !Object.hasOwn(further, kind)) // Those have a list.
         .flatMap((kind) => kindFault(kind, known));
@@ -70,10 +68,6 @@ export function privacyFaults(values: Tree, layers: readonly Layer[]): string[] 
 function reasonToKeep(values: Tree, kind: string, name: string): string | null {
   if (name === 'id') return 'a record is known by it';
   if (name === 'system_id') return 'it tells which company a record belongs to';
-  return keyOf(values, kind).includes(name) ? `it is of the natural key of ${kind}` : null;
-}
-
-function keyOf(values: Tree, kind: string): readonly unknown[] {
   const key: unknown = kindNamed(kind)?.naturalKey ?? mapAt(values, ['kinds', kind])['naturalKey'];
-  return Array.isArray(key) ? key : [];
+  return Array.isArray(key) && key.includes(name) ? `it is of the natural key of ${kind}` : null;
 }

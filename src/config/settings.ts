@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { kinds } from './groups/kinds.ts';
-import { bi, database, queue, retention, log, server, shutdown } from './groups/process.ts';
+import { bi, database, queue, retention, log, server, shutdown, webhooks } from './groups/process.ts';
 import { freshness, schedules } from './groups/schedules.ts';
 import { source, sweep, deletions, diff, outbound, privacy } from './groups/source.ts';
-import { webhooks } from './groups/webhooks.ts';
 import type { Path } from './layer.ts';
 import { aboutOf, group } from './groups/setting.ts';
 import type { About } from './groups/setting.ts';
@@ -56,16 +55,13 @@ export function settingAt(path: Path): SettingPlace | undefined {
   return SETTINGS.findLast((place) => place.path.every((key, depth) => key === path[depth]));
 }
 
-function placesIn(parent: z.ZodType, path: Path): SettingPlace[] {
+function placesIn(parent: z.ZodType, parentPath: Path): SettingPlace[] {
   return Object.entries(shapeOf(parent)).flatMap(([key, schema]) => {
-    const place = placeAt([...path, key], schema);
-    return [place, ...placesIn(schema, place.path)];
+    const path = [...parentPath, key];
+    const variable = `BMS__${path.map(inCapitals).join('__')}`;
+    const place = { path, name: path.join('.'), variable, schema, about: aboutOf(schema) };
+    return [place, ...placesIn(schema, path)];
   });
-}
-
-function placeAt(path: Path, schema: z.ZodType): SettingPlace {
-  const variable = `BMS__${path.map(inCapitals).join('__')}`;
-  return { path, name: path.join('.'), variable, schema, about: aboutOf(schema) };
 }
 
 /** The settings that a group holds; empty if the schema is not a group. */

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
 import type { RouteContext, Server } from '../http/server.ts';
+import { OPERATIONS } from '../operations/all.ts';
+import { carryOut, inputOf } from '../operations/operation.ts';
 import { addChangesPage } from './changes-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
 import { addEntryPage } from './entry-page.ts';
@@ -11,10 +13,8 @@ import { addIssuesPage } from './issues-page.ts';
 import { addKindPage } from './kind-page.ts';
 import { addOutboxPage } from './outbox-page.ts';
 import { addOverviewPage } from './overview-page.ts';
-import { operationForms } from './operation-forms.ts';
+import { createCounts } from './parts/counts.ts';
 import { readKindLines } from './parts/kinds.ts';
-import { createDashboard } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
 import { addRunPages } from './runs-page.ts';
@@ -36,20 +36,16 @@ const PAGES = [
 
 /** The dashboard: the mirror as pages for people, with the forms of their decisions. */
 export function dashboardRoutes(app: Server, context: RouteContext): void {
-  const dashboard = createDashboard(context);
-  app.addHook('onListen', () => void prepare(dashboard));
+  const dashboard = { ...context, counts: createCounts(context), startedAt: context.clock.now() };
+  app.addHook('onListen', () => {
+    // The first page would have to wait for these counts.
+    void readKindLines(dashboard, dashboard.clock.now()).catch((error: unknown) => {
+      context.logger.debug({ err: error }, 'the pages are not prepared; the first one tells why');
+    });
+  });
   addAssets(app);
   for (const addPages of PAGES) addPages(app, dashboard);
-  operationForms(app, context);
-}
-
-/** Counts what the first page would have to wait for. */
-async function prepare(dashboard: Dashboard): Promise<void> {
-  try {
-    await readKindLines(dashboard, dashboard.clock.now());
-  } catch (error) {
-    dashboard.logger.debug({ err: error }, 'the pages are not prepared; the first one tells why');
-  }
+  addForms(app, context);
 }
 
 const OWN = join(PACKAGE_FOLDER, 'assets');
@@ -64,7 +60,6 @@ const ASSETS = [
   { name: 'uplot.js', path: join(UPLOT, 'uPlot.iife.min.js'), type: 'text/javascript; charset=utf-8' },
 ];
 
-/** Serves the style sheet, the script and the picture of the pages, read from their files once. */
 function addAssets(app: Server): void {
   for (const { name, path, type } of ASSETS) {
     let content: Buffer | null = null;
@@ -74,5 +69,32 @@ function addAssets(app: Server): void {
       { schema: { summary: `Give the pages their ${name}`, tags: ['Pages'], response: { 200: described } } },
       (_request, reply) => reply.type(type).send((content ??= readFileSync(path))),
     );
+  }
+}
+
+const back = z
+  .string()
+  .max(200)
+  .regex(/^\/(?:[\w-]+(?:\/[\w-]+)*)?$/, 'expected the path of a page')
+  .default('/')
+  .describe('the page to return to');
+
+/** The forms of the dashboard: the operations of the API, for a browser without a script. */
+function addForms(app: Server, context: RouteContext): void {
+  for (const operation of OPERATIONS.filter(({ words }) => words.notice !== undefined)) {
+    const schema = {
+      summary: `${operation.name} by a form`,
+      tags: ['Pages'],
+      ...inputOf(operation, { back }),
+      consumes: ['application/json', 'application/x-www-form-urlencoded'],
+      response: { 303: z.null().describe('The way back to the page') },
+    };
+    app.post(operation.path, { config: { signsIn: true }, schema }, async (request, reply) => {
+      const body = (request.body ?? {}) as { readonly back?: string };
+      const given = { ...(request.params as object), ...body };
+      await carryOut(operation, { ...context, via: 'the dashboard' }, given);
+      const { back: page = '/' } = body;
+      return reply.redirect(`${page}?done=${operation.name}`, 303);
+    });
   }
 }

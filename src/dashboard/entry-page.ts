@@ -7,96 +7,55 @@ import { candidatesOf, jsonOrText, readHistory } from '../outbound/decisions/ent
 import type { Candidate, History } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
 import type { Server } from '../http/server.ts';
-import { entryBadge, entryRecord } from './outbox-page.ts';
-import { cut, objectIn, recordAddress, valueText, verbatim } from './parts/change-list.ts';
+import { entryBadge } from './outbox-page.ts';
+import { cut, objectIn, recordLink, valueText, verbatim } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
 import { dataTable, exactly, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
+import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { rowPath } from '../operations/inputs.ts';
 
-/** Adds the page of an entry of the outbox. */
+/** Adds the page of an entry: its state, what can be decided, its content, and every request that was sent for it. */
 export function addEntryPage(app: Server, { session, access }: Dashboard): void {
   const parts = { params: rowPath, querystring: z.object({ done }) };
   app.get('/outbox/:id', pageOptions('Show one entry of the outbox', parts), async (request, reply) => {
-    const { id } = request.params;
-    const found = await readHistory(session, id);
-    const content = entryPage({ ...found, mayDecide: access.hasToken });
+    const history = await readHistory(session, request.params.id);
+    const { entry, attempts, candidates } = history;
+    const { id, kind, recordId, operation, state } = entry;
+    const standing = html`<div class="body">
+      <p>${explain(entry).meaning}</p>
+      ${entryDecisions(entry, access.hasToken)} ${factsOf(history)}
+    </div>`;
+    const beside = candidates.length === 0 ? null : 'beside the records that it may have made';
+    const sent = attempts.length === 0 ? nothing('Nothing was sent.') : feed(attempts.map(attemptItem));
+    const title = `Entry ${id}`;
+    const content = html`${pageTitle(title, html`${operation} ${recordLink(kind, recordId)} ${entryBadge(state)}`)}
+      <div id="entry" data-live>
+        ${panel({ id: 'state', title: 'State' }, standing)} ${conflictPanel(entry)}
+        ${panel({ id: 'payload', title: 'What it writes', note: beside }, valueTable(entry, candidates))}
+        ${panel({ id: 'attempts', title: 'Attempts', note: 'journalled before they are sent' }, sent)}
+      </div>`;
     const after = await latestSeq(session);
-    return sendPage(reply, { title: `Entry ${id}`, part: '/outbox', content, after, ...request.query });
+    return sendPage(reply, { title, part: '/outbox', content, after, ...request.query });
   });
 }
 
-/** The facts of an entry's page. */
-interface EntryFacts extends History {
-  readonly mayDecide: boolean;
-}
-
-/** One entry of the outbox: its content, its state, what can be decided, and every request that was sent for it. */
-function entryPage({ mayDecide, ...history }: EntryFacts): Html {
-  const { entry, attempts, candidates } = history;
-  const { id, operation, state } = entry;
-  return html`<div class="title">
-      <h1>Entry ${id}</h1>
-      <p>${operation} ${entryRecord(entry)} ${entryBadge(state)}</p>
-    </div>
-    <div id="entry" data-live>
-      <section class="panel" aria-labelledby="state-title">
-        <header><h2 id="state-title">State</h2></header>
-        <div class="body">
-          <p>${explain(entry).meaning}</p>
-          ${entryDecisions(entry, mayDecide)} ${factsOf(history)}
-        </div>
-      </section>
-      ${conflictPanel(entry)}
-      <section class="panel" aria-labelledby="payload-title">
-        <header>
-          <h2 id="payload-title">What it writes</h2>
-          <p>${candidates.length === 0 ? null : 'beside the records that it may have made'}</p>
-        </header>
-        ${valueTable(entry, candidates)}
-      </section>
-      <section class="panel" aria-labelledby="attempts-title">
-        <header>
-          <h2 id="attempts-title">Attempts</h2>
-          <p>journalled before they are sent</p>
-        </header>
-        ${
-          attempts.length === 0
-            ? html`<p class="none">Nothing was sent.</p>`
-            : html`<ol class="feed">
-                ${attempts.map(attemptItem)}
-              </ol>`
-        }
-      </section>
-    </div>`;
-}
-
 function factsOf({ entry, isMaker }: History): Html {
-  const { kind, key, verdict, createdAt, updatedAt, nextAttemptAt, naturalKey } = entry;
-  const candidates = candidatesOf(entry).map(
-    (id) => html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a> `,
-  );
-  const facts: readonly (readonly [name: string, value: Html | string | null])[] = [
+  const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt, naturalKey, result } = entry;
+  const candidates = candidatesOf(entry).map((id) => html`${recordLink(kind, id)} `);
+  return factList([
     ['Key', key],
     ['Verdict', verdict],
     ['Candidates', candidates.length === 0 ? null : html`${candidates}`],
-    ['Made', isMaker ? entryRecord(entry) : null],
+    ['Made', isMaker ? recordLink(kind, recordId) : null],
     ['Natural key', naturalKey],
     ['Stored (UTC)', exactly(createdAt)],
     ['Changed', exactly(updatedAt)],
     ['Next try', nextAttemptAt === null ? null : exactly(nextAttemptAt)],
-    ['Result', entry.result],
-  ];
-  return html`<dl class="facts">
-    ${facts.map(([name, value]) =>
-      value === null
-        ? html``
-        : html`<dt>${name}</dt>
-            <dd>${value}</dd>`,
-    )}
-  </dl>`;
+    ['Result', result],
+  ]);
 }
 
 /** Fields that another user changed too, or that the service did not take. */
@@ -112,10 +71,9 @@ function conflictPanel({ result }: Entry): Html | null {
         ${columns.map((column) => html`<td>${verbatim(compactJson(field[column] ?? null))}</td>`)}
       </tr>`,
   );
-  return html`<section class="panel" aria-labelledby="conflicts-title">
-    <header><h2 id="conflicts-title">Fields in doubt</h2></header>
-    ${dataTable({ caption: 'Fields with the values of the base, of the service, and those that were wanted', headings: ['field', 'base', 'in the service', 'wanted'], rows })}
-  </section>`;
+  const caption = 'Fields with the values of the base, of the service, and those that were wanted';
+  const table = dataTable(caption, ['field', 'base', 'in the service', 'wanted'], rows);
+  return panel({ id: 'conflicts', title: 'Fields in doubt' }, table);
 }
 
 const LONGEST = 10_000;
@@ -132,8 +90,8 @@ function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[]):
         ${records.map((record) => html`<td>${verbatim(cut(valueText(record[name]), LONGEST))}</td>`)}
       </tr>`,
   );
-  const links = candidates.map(({ id }) => html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`);
-  return dataTable({ caption: 'Fields to write', headings: ['field', 'wanted', ...links], rows });
+  const links = candidates.map(({ id }) => recordLink(kind, id));
+  return dataTable('Fields to write', ['field', 'wanted', ...links], rows);
 }
 
 const GRADES: Readonly<Record<string, string>> = { done: 'good', rejected: 'bad', unsent: 'plain' };

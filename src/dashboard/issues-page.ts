@@ -1,98 +1,63 @@
 import * as z from 'zod';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
-import type { Drift } from '../mirror/kinds/drift-store.ts';
 import { countIssues } from '../mirror/kinds/status-store.ts';
 import type { IssueCount } from '../mirror/kinds/status-store.ts';
 import { listOpenIssues } from '../mirror/records/issue-store.ts';
 import type { ListedIssue } from '../mirror/records/issue-store.ts';
 import type { Server } from '../http/server.ts';
-import { cut, recordAddress } from './parts/change-list.ts';
+import { cut, recordLink } from './parts/change-list.ts';
 import { count, dataTable, exactly, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
+import { badge, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addressOf, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import type { RowsShown } from './parts/paging.ts';
 
 const PATH = '/issues';
 const DRIFT_SHOWN = 50;
 
-/** Adds the page of issues. */
+/** Adds the page of issues: values and records that no rule fits, and changes in how the service answers. */
 export function addIssuesPage(app: Server, { session, kinds }: Dashboard): void {
   const names = kinds.map(({ name }) => name);
   const summary = 'Show values that fit no rule, and changes in how the service answers';
   const querystring = z.object({ kind: chosen, code: chosen, before });
   app.get(PATH, pageOptions(summary, { querystring }), async ({ query }, reply) => {
     const read = await listOpenIssues(session, { ...query, limit: PAGE_ROWS + 1 });
-    const content = issuesPage({
-      kinds: names,
-      query,
-      page: listPage(read, ({ id }) => id),
-      counts: await countIssues(session),
-      drift: await readDrift(session, DRIFT_SHOWN),
-    });
+    const counts = await countIssues(session);
+    const drift = await readDrift(session, DRIFT_SHOWN);
+    const { rows, next } = listPage(read, ({ id }) => id);
+    const codes = [...new Set(counts.map(({ code }) => code))].sort();
+    const about = 'The service’s text is kept as it came; an issue says what of it fits no rule.';
+    const open = html`${rows.length === 0 ? nothing('None.') : issueTable(rows)}
+    ${pageLinks(PATH, query, next)}`;
+    const content = html`${pageTitle('Issues and drift', about)}
+      ${filterForm(PATH, [
+        { name: 'kind', label: 'kind', value: query.kind, choices: names },
+        { name: 'code', label: 'issue', value: query.code, choices: codes },
+      ])}
+      <div class="columns">
+        ${panel({ id: 'issues', title: 'Open issues' }, open)}
+        <div>${countPanel(counts)} ${driftPanel(drift)}</div>
+      </div>`;
     return sendPage(reply, { title: 'Issues', part: PATH, content });
   });
 }
 
-/** The facts of the page of issues. */
-interface IssueFacts {
-  readonly kinds: readonly string[];
-  readonly counts: readonly IssueCount[];
-  readonly page: RowsShown<ListedIssue>;
-  readonly query: {
-    readonly kind?: string | undefined;
-    readonly code?: string | undefined;
-    readonly before?: number | undefined;
-  };
-  readonly drift: readonly (Drift & { readonly seenAt: string })[];
-}
-
-/** Values and records that no rule fits, and changes in how the service answers. */
-function issuesPage({ kinds, counts, page, query, drift }: IssueFacts): Html {
-  const codes = [...new Set(counts.map(({ code }) => code))].sort();
-  return html`<div class="title">
-      <h1>Issues and drift</h1>
-      <p>The service’s text is kept as it came; an issue says what of it fits no rule.</p>
-    </div>
-    ${filterForm(PATH, [
-      { name: 'kind', label: 'kind', value: query.kind, choices: kinds },
-      { name: 'code', label: 'issue', value: query.code, choices: codes },
-    ])}
-    <div class="columns">
-      <section class="panel" aria-labelledby="issues-title">
-        <header><h2 id="issues-title">Open issues</h2></header>
-        ${page.rows.length === 0 ? html`<p class="none">None.</p>` : issueTable(page.rows)}
-        ${pageLinks({ path: PATH, query, next: page.next })}
-      </section>
-      <div>${countPanel(counts)} ${driftPanel(drift)}</div>
-    </div>`;
-}
-
 const LONGEST_DETAIL = 240;
 
-/** Issues as a table. */
 function issueTable(issues: readonly ListedIssue[]): Html {
   const rows = issues.map(
     ({ kind, recordId, field, code, detail, firstSeenAt }) =>
       html`<tr>
-        <th scope="row">
-          ${recordId === null ? kind : html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>`}
-        </th>
+        <th scope="row">${recordLink(kind, recordId)}</th>
         <td data-title="field">${field ?? '–'}</td>
         <td data-title="issue">${code}</td>
         <td data-title="detail" class="small">${cut(detail ?? '', LONGEST_DETAIL)}</td>
         <td data-title="seen (UTC)" class="nowrap small">${exactly(firstSeenAt)}</td>
       </tr>`,
   );
-  return dataTable(
-    {
-      caption: 'Open issues, the newest first',
-      headings: ['record', 'field', 'issue', 'detail', 'seen (UTC)'],
-      rows,
-    },
-    'cards',
-  );
+  const headings = ['record', 'field', 'issue', 'detail', 'seen (UTC)'];
+  return dataTable('Open issues, the newest first', headings, rows, 'cards');
 }
 
 function countPanel(counts: readonly IssueCount[]): Html | null {
@@ -107,35 +72,22 @@ function countPanel(counts: readonly IssueCount[]): Html | null {
         <td class="number">${count(issues)}</td>
       </tr>`,
   );
-  return html`<section class="panel" aria-labelledby="counts-title">
-    <header><h2 id="counts-title">How many</h2></header>
-    ${dataTable({ caption: 'Open issues by kind and field', headings: ['kind and field', 'issue', { number: 'open' }], rows })}
-  </section>`;
+  const headings = ['kind and field', 'issue', { number: 'open' }];
+  const table = dataTable('Open issues by kind and field', headings, rows);
+  return panel({ id: 'counts', title: 'How many' }, table);
 }
 
-/** Changes in how the service answers. */
-function driftPanel(drift: IssueFacts['drift']): Html {
+function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>): Html {
   const items = drift.map(
     ({ kind, code, field, detail, seenAt }) =>
       html`<li>
         <div class="head">
-          <span class="state plain">${code}</span> <span>${kind}${field === null ? '' : `.${field}`}</span>
+          ${badge(code)} <span>${kind}${field === null ? '' : `.${field}`}</span>
           <span class="last quiet small">${exactly(seenAt)}</span>
         </div>
         <p class="small quiet">${cut(detail, LONGEST_DETAIL)}</p>
       </li>`,
   );
-  return html`<section class="panel" aria-labelledby="drift-title">
-    <header>
-      <h2 id="drift-title">Drift</h2>
-      <p>how the service answers has changed</p>
-    </header>
-    ${
-      items.length === 0
-        ? html`<p class="none">None seen.</p>`
-        : html`<ol class="feed">
-            ${items}
-          </ol>`
-    }
-  </section>`;
+  const head = { id: 'drift', title: 'Drift', note: 'how the service answers has changed' };
+  return panel(head, items.length === 0 ? nothing('None seen.') : feed(items));
 }

@@ -5,88 +5,51 @@ import type { Entry, EntryState } from '../mirror/outbox/outbox-store.ts';
 import { OPEN_STATES, STATES } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
 import type { Server } from '../http/server.ts';
-import { cut, recordAddress } from './parts/change-list.ts';
-import { count, dataTable, html, when } from '../http/html.ts';
+import { cut, recordLink } from './parts/change-list.ts';
+import { dataTable, html, when } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
+import { badge, listPanel, nothing, pageTitle, tile } from './parts/layout.ts';
 import { before, done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import type { RowsShown } from './parts/paging.ts';
 
-/** Adds the page of the outbox. */
+/** Adds the page of the outbox: creates and updates on their way to the service, the newest first. */
 export function addOutboxPage(app: Server, { session, clock }: Dashboard): void {
-  const state = z.enum(['', 'open', ...STATES]).optional();
-  const options = pageOptions('Show the outbox', { querystring: z.object({ state, before, done }) });
-  app.get('/outbox', options, async ({ query }, reply) => {
+  const querystring = z.object({ state: z.enum(['', 'open', ...STATES]).optional(), before, done });
+  app.get('/outbox', pageOptions('Show the outbox', { querystring }), async ({ query }, reply) => {
     const { state: wanted = '', before: last, done: carriedOut } = query;
     const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
     const read = await listEntries(session, { states, before: last, limit: PAGE_ROWS + 1 });
-    const content = outboxPage({
-      counts: await countEntries(session),
-      now: clock.now(),
-      page: listPage(read, ({ id }) => id),
-      query: { state: wanted === '' ? undefined : wanted, before: last },
-    });
+    const { rows, next } = listPage(read, ({ id }) => id);
+    const counts = await countEntries(session);
+    const now = clock.now();
+    const list = html`${rows.length === 0 ? nothing('No entry.') : entryTable(rows, now)}
+    ${pageLinks('/outbox', { state: wanted || undefined, before: last }, next)}`;
+    const content = html`${pageTitle('Outbox', 'Creates and updates for the service, the newest first')}
+      <ul class="tiles" id="counts" data-live>
+        ${STATES.map((state) => tile(`/outbox?state=${state}`, counts[state] ?? 0, state))}
+      </ul>
+      ${filterForm('/outbox', [{ name: 'state', label: 'state', value: wanted, choices: ['open', ...STATES] }])}
+      ${listPanel('entries', 'Entries', last === undefined, list)}`;
     const after = await latestSeq(session);
     return sendPage(reply, { title: 'Outbox', part: '/outbox', content, after, done: carriedOut });
   });
 }
 
-/** The facts of the page of the outbox. */
-interface OutboxFacts {
-  readonly counts: Partial<Record<EntryState, number>>;
-  readonly query: { readonly state?: string | undefined; readonly before?: number | undefined };
-  readonly page: RowsShown<Entry>;
-  readonly now: Date;
-}
-
-/** Creates and updates on their way to the service, the newest first. */
-function outboxPage({ counts, query, page, now }: OutboxFacts): Html {
-  return html`<div class="title">
-      <h1>Outbox</h1>
-      <p>Creates and updates for the service, the newest first</p>
-    </div>
-    <ul class="tiles" id="counts" data-live>
-      ${STATES.map(
-        (state) =>
-          html`<li>
-            <strong>${count(counts[state] ?? 0)}</strong
-            ><span><a href="/outbox?state=${state}">${state}</a></span>
-          </li>`,
-      )}
-    </ul>
-    ${filterForm('/outbox', [{ name: 'state', label: 'state', value: query.state, choices: ['open', ...STATES] }])}
-    <section
-      class="panel"
-      aria-label="Entries"
-      id="entries"
-      ${query.before === undefined ? html`data-live` : null}
-    >
-      ${page.rows.length === 0 ? html`<p class="none">No entry.</p>` : entryTable(page.rows, now)}
-      ${pageLinks({ path: '/outbox', query, next: page.next })}
-    </section>`;
-}
-
-/** Entries of the outbox as a table, in the given order. */
 function entryTable(entries: readonly Entry[], now: Date): Html {
-  return dataTable(
-    {
-      caption: 'Entries of the outbox',
-      headings: ['entry', 'what', 'state', 'changed', 'next try', { number: 'tries' }],
-      rows: entries.map((entry) => entryRow(entry, now)),
-    },
-    'cards',
-  );
+  const headings = ['entry', 'what', 'state', 'changed', 'next try', { number: 'tries' }];
+  const rows = entries.map((entry) => entryRow(entry, now));
+  return dataTable('Entries of the outbox', headings, rows, 'cards');
 }
 
 const LONGEST_PAYLOAD = 90;
 
 function entryRow(entry: Entry, now: Date): Html {
-  const { id, operation, state, payload, attempts, updatedAt, nextAttemptAt } = entry;
+  const { id, kind, recordId, operation, state, payload, attempts, updatedAt, nextAttemptAt } = entry;
   return html`<tr>
     <th scope="row"><a href="/outbox/${id}">${id}</a></th>
     <td data-title="what">
-      ${operation} ${entryRecord(entry)}
+      ${operation} ${recordLink(kind, recordId)}
       <p class="small quiet code">${cut(payload, LONGEST_PAYLOAD)}</p>
     </td>
     <td data-title="state">
@@ -99,23 +62,7 @@ function entryRow(entry: Entry, now: Date): Html {
   </tr>`;
 }
 
-const TONES: Record<EntryState, string> = {
-  ready: 'plain',
-  sending: 'info',
-  unsettled: 'warn',
-  done: 'good',
-  parked: 'warn',
-  rejected: 'bad',
-  abandoned: 'plain',
-};
+const TONES = { sending: 'info', unsettled: 'warn', done: 'good', parked: 'warn', rejected: 'bad' };
 
 /** The state of an entry as a coloured word. */
-export const entryBadge = (state: EntryState): Html =>
-  html`<span class="state ${TONES[state]}">${state}</span>`;
-
-/** The record of an entry, as a link; nothing while it has none. */
-export function entryRecord({ kind, recordId }: Pick<Entry, 'kind' | 'recordId'>): Html {
-  return recordId === null
-    ? html`${kind}`
-    : html`<a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>`;
-}
+export const entryBadge = (state: EntryState): Html => badge(state, TONES);

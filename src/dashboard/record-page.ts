@@ -15,20 +15,21 @@ import {
   changeList,
   cut,
   objectIn,
-  recordAddress,
+  recordLink,
   recordName,
   valueText,
   verbatim,
 } from './parts/change-list.ts';
-import { exactly, html, when } from '../http/html.ts';
+import { counted, dataTable, exactly, html, when } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
+import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addressOf } from './parts/paging.ts';
 
 const CHANGES_SHOWN = 20;
 
-/** Adds the page of a record. */
+/** Adds the page of a record: everything that the mirror knows of it. */
 export function addRecordPage(app: Server, { session, kinds, clock }: Dashboard): void {
   const params = z.strictObject({ kind: kindName(kinds), id: recordId });
   const options = pageOptions('Show everything that is known of one record', { params });
@@ -36,72 +37,48 @@ export function addRecordPage(app: Server, { session, kinds, clock }: Dashboard)
     const kind = requireKind(kinds, name);
     const after = await latestSeq(session);
     const story = await readRecordStory(session, kind, id);
-    const title = `${kind.name} ${id}`;
     if (story === null)
       throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
         code: 'record.absent',
       });
     const changes = await latestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
-    return sendPage(reply, { title, part: '/', content: recordPage(story, changes, clock.now()), after });
+    const now = clock.now();
+    const title = `${kind.name} ${id}`;
+    const body = html`<div class="body">
+      <p>The record is ${STORY_STATES[story.state]}.</p>
+      ${stateFacts(story)}
+    </div>`;
+    const content = html`${pageTitle(title, recordName(story.row?.raw ?? changes[0]?.before ?? null))}
+      <div id="record" data-live>
+        ${panel({ id: 'state', title: 'State' }, body)}
+        <div class="columns">
+          <div>${fieldPanel(story)}</div>
+          <div>
+            ${versionPanel(story, changes, now)} ${issuePanel(story)} ${entryPanel(story.entries, now)}
+          </div>
+        </div>
+      </div>`;
+    return sendPage(reply, { title, part: '/', content, after });
   });
 }
 
-/** Everything that the mirror knows of one record; `changes` are its latest events. */
-function recordPage(story: RecordStory, changes: readonly RecordedChange[], now: Date): Html {
-  const { kind, id, row, createdBy } = story;
-  return html`<div class="title">
-      <h1>${kind} ${id}</h1>
-      <p>${recordName(row?.raw ?? changes[0]?.before ?? null)}</p>
-    </div>
-    <div id="record" data-live>
-      <section class="panel" aria-labelledby="state-title">
-        <header><h2 id="state-title">State</h2></header>
-        <div class="body">
-          <p>The record is ${STORY_STATES[story.state]}.</p>
-          <dl class="facts">
-            ${row === null ? null : rowFacts(row, story.state)} ${absenceFacts(story)}
-            ${
-              createdBy === null
-                ? null
-                : html`<dt>Created by</dt>
-                    <dd><a href="/outbox/${createdBy}">entry ${createdBy} of the outbox</a></dd>`
-            }
-            ${story.refersTo.map(
-              ({ field, kind: other, id: otherId }) =>
-                html`<dt>${field}</dt>
-                  <dd><a href="${recordAddress(other, otherId)}">${other} ${otherId}</a></dd>`,
-            )}
-          </dl>
-        </div>
-      </section>
-      <div class="columns">
-        <div>${fieldPanel(story)}</div>
-        <div>${versionPanel(story, changes, now)} ${issuePanel(story)} ${entryPanel(story.entries, now)}</div>
-      </div>
-    </div>`;
-}
-
-function rowFacts(
-  { firstSeenAt, changedAt, deletedAt }: NonNullable<RecordStory['row']>,
-  state: RecordStory['state'],
-): Html {
-  return html`<dt>First seen (UTC)</dt>
-    <dd>${exactly(firstSeenAt)}</dd>
-    <dt>Last changed</dt>
-    <dd>${exactly(changedAt)}</dd>
-    ${
-      deletedAt === null
-        ? null
-        : html`<dt>${state === 'suppressed' ? 'Forgotten' : 'Deleted'}</dt>
-            <dd>${exactly(deletedAt)}</dd>`
-    }`;
-}
-
-function absenceFacts({ absence }: RecordStory): Html | null {
-  if (absence === null) return null;
-  const proof = proofWords(absence);
-  return html`<dt>Not in the list since</dt>
-    <dd>${exactly(absence.absentSince)}${proof === null ? '' : `; ${proof}`}</dd>`;
+function stateFacts({ state, row, absence, createdBy, refersTo }: RecordStory): Html {
+  const deletedAt = row?.deletedAt ?? null;
+  const proof = absence === null ? null : proofWords(absence);
+  return factList([
+    ['First seen (UTC)', row === null ? null : exactly(row.firstSeenAt)],
+    ['Last changed', row === null ? null : exactly(row.changedAt)],
+    [state === 'suppressed' ? 'Forgotten' : 'Deleted', deletedAt === null ? null : exactly(deletedAt)],
+    [
+      'Not in the list since',
+      absence === null ? null : html`${exactly(absence.absentSince)}${proof === null ? '' : `; ${proof}`}`,
+    ],
+    [
+      'Created by',
+      createdBy === null ? null : html`<a href="/outbox/${createdBy}">entry ${createdBy} of the outbox</a>`,
+    ],
+    ...refersTo.map(({ field, kind, id }) => [field, recordLink(kind, id)] as const),
+  ]);
 }
 
 const LONGEST_VALUE = 4_000;
@@ -115,32 +92,13 @@ function fieldPanel({ row }: RecordStory): Html {
         <td>${value === null ? NULL : verbatim(cut(valueText(value), LONGEST_VALUE))}</td>
       </tr>`,
   );
-  return html`<section class="panel" aria-labelledby="fields-title">
-    <header>
-      <h2 id="fields-title">Fields</h2>
-      <p>
-        ${row === null || row.deletedAt === null ? 'as the service sent them' : 'as the service sent them last'}
-      </p>
-    </header>
-    ${
-      rows.length === 0
-        ? html`<p class="none">There is no row.</p>`
-        : html`<table>
-            <caption class="unseen">
-              Fields of the record
-            </caption>
-            <thead class="unseen">
-              <tr>
-                <th scope="col">field</th>
-                <th scope="col">value</th>
-              </tr>
-            </thead>
-            <tbody>
-              ${rows}
-            </tbody>
-          </table>`
-    }
-  </section>`;
+  const isGone = (row?.deletedAt ?? null) !== null;
+  const note = isGone ? 'as the service sent them last' : 'as the service sent them';
+  const table = dataTable('Fields of the record', ['field', 'value'], rows, 'words');
+  return panel(
+    { id: 'fields', title: 'Fields', note },
+    rows.length === 0 ? nothing('There is no row.') : table,
+  );
 }
 
 function versionPanel(
@@ -149,17 +107,11 @@ function versionPanel(
   now: Date,
 ): Html {
   const all = html`<a href="${addressOf('/changes', { kind, record: id })}">all ${events.length}</a>`;
-  return html`<section class="panel" aria-labelledby="versions-title">
-    <header>
-      <h2 id="versions-title">Versions</h2>
-      <p>${events.length > changes.length ? all : null}</p>
-    </header>
-    ${
-      changes.length === 0
-        ? html`<p class="none">No change was seen since the mirror first read it.</p>`
-        : changeList(changes, now)
-    }
-  </section>`;
+  const none = nothing('No change was seen since the mirror first read it.');
+  return panel(
+    { id: 'versions', title: 'Versions', note: events.length > changes.length ? all : null },
+    changes.length === 0 ? none : changeList(changes, now),
+  );
 }
 
 function issuePanel({ issues }: RecordStory): Html | null {
@@ -174,7 +126,7 @@ function issuePanel({ issues }: RecordStory): Html | null {
         <p class="small quiet">${cut(detail ?? '', LONGEST_VALUE)}</p>
       </li>`,
   );
-  return feedPanel('issues', 'Issues', items);
+  return panel({ id: 'issues', title: 'Issues' }, feed(items));
 }
 
 function entryPanel(entries: readonly TriedEntry[], now: Date): Html | null {
@@ -188,18 +140,10 @@ function entryPanel(entries: readonly TriedEntry[], now: Date): Html | null {
         </div>
         <p class="small">${explain(entry).meaning}</p>
         <p class="small quiet">
-          ${attempts.length === 0 ? 'never sent' : `sent ${attempts.length} time${attempts.length === 1 ? '' : 's'}`}:
+          ${attempts.length === 0 ? 'never sent' : `sent ${counted(attempts.length, 'time')}`}:
           <span class="code">${cut(compactJson(objectIn(entry.payload)), 200)}</span>
         </p>
       </li>`,
   );
-  return feedPanel('entries', 'Outbox', items);
+  return panel({ id: 'entries', title: 'Outbox' }, feed(items));
 }
-
-const feedPanel = (id: string, title: string, items: readonly Html[]): Html =>
-  html`<section class="panel" aria-labelledby="${id}-title">
-    <header><h2 id="${id}-title">${title}</h2></header>
-    <ol class="feed">
-      ${items}
-    </ol>
-  </section>`;

@@ -6,11 +6,12 @@ import type { Server } from '../http/server.ts';
 import { recordAddress, recordName } from './parts/change-list.ts';
 import { dataTable, exactly, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
+import { badge, nothing, pageTitle } from './parts/layout.ts';
 import { pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addressOf, PAGE_ROWS } from './parts/paging.ts';
 
-/** Adds the page of a kind's records. */
+/** Adds the page of a kind's records in the order of their ids. */
 export function addRecordsPage(app: Server, { session, kinds }: Dashboard): void {
   const options = pageOptions('Show records of a kind by their ids', {
     params: z.strictObject({ kind: kindName(kinds) }),
@@ -20,36 +21,28 @@ export function addRecordsPage(app: Server, { session, kinds }: Dashboard): void
     const { name: kind } = requireKind(kinds, name);
     if (id !== undefined) return reply.redirect(`/records/${kind}/${id}`, 303);
     const records = await recordsAfter(session, kind, { after, limit: PAGE_ROWS + 1 });
-    return sendPage(reply, {
-      title: `Records of ${kind}`,
-      part: '/',
-      content: recordsPage(kind, records, after),
-    });
+    const shown = records.slice(0, PAGE_ROWS);
+    const last = records.length > PAGE_ROWS ? shown.at(-1)?.id : undefined;
+    const path = `/records/${encodeURIComponent(kind)}`;
+    const title = `Records of ${kind}`;
+    const first = html`<a class="button" href="${path}">First</a>`;
+    const following = html`<a class="button" rel="next" href="${addressOf(path, { after: last })}">Next</a>`;
+    const content = html`${pageTitle(title, `by id${after === undefined ? '' : `, after ${after}`}`)}
+      <form class="filters" method="get" action="${path}" role="search">
+        <label>id <input name="id" inputmode="numeric" required /></label><button>Open</button>
+      </form>
+      <section class="panel" aria-label="Records">
+        ${shown.length === 0 ? nothing('None.') : recordTable(kind, shown)}
+        <nav class="pages" aria-label="Pages of the list">
+          <span>${after === undefined ? null : first}</span>
+          <span>${last === undefined ? null : following}</span>
+        </nav>
+      </section>`;
+    return sendPage(reply, { title, part: '/', content });
   });
 }
 
-/** Records of a kind in the order of their ids; `records` may be one more than the page shows. */
-function recordsPage(kind: string, records: readonly ListedRecord[], after: string | undefined): Html {
-  const shown = records.slice(0, PAGE_ROWS);
-  const last = records.length > PAGE_ROWS ? shown.at(-1)?.id : undefined;
-  const path = `/records/${encodeURIComponent(kind)}`;
-  return html`<div class="title">
-      <h1>Records of ${kind}</h1>
-      <p>by id${after === undefined ? '' : `, after ${after}`}</p>
-    </div>
-    <form class="filters" method="get" action="${path}" role="search">
-      <label>id <input name="id" inputmode="numeric" required /></label><button>Open</button>
-    </form>
-    <section class="panel" aria-label="Records">
-      ${shown.length === 0 ? html`<p class="none">None.</p>` : recordTable(kind, shown)}
-      <nav class="pages" aria-label="Pages of the list">
-        <span>${after === undefined ? null : html`<a class="button" href="${path}">First</a>`}</span>
-        <span
-          >${last === undefined ? null : html`<a class="button" rel="next" href="${addressOf(path, { after: last })}">Next</a>`}</span
-        >
-      </nav>
-    </section>`;
-}
+const TONES = { live: 'good', deleted: 'bad' };
 
 function recordTable(kind: string, records: readonly ListedRecord[]): Html {
   const rows = records.map(
@@ -57,20 +50,10 @@ function recordTable(kind: string, records: readonly ListedRecord[]): Html {
       html`<tr>
         <th scope="row"><a href="${recordAddress(kind, id)}">${id}</a></th>
         <td data-title="name">${recordName(raw)}</td>
-        <td data-title="state">
-          <span class="state ${deletedAt === null ? 'good' : 'bad'}"
-            >${deletedAt === null ? 'live' : 'deleted'}</span
-          >
-        </td>
+        <td data-title="state">${badge(deletedAt === null ? 'live' : 'deleted', TONES)}</td>
         <td data-title="changed (UTC)" class="small nowrap">${exactly(deletedAt ?? changedAt)}</td>
       </tr>`,
   );
-  return dataTable(
-    {
-      caption: 'Records in the order of their ids',
-      headings: ['id', 'name', 'state', 'changed (UTC)'],
-      rows,
-    },
-    'cards',
-  );
+  const headings = ['id', 'name', 'state', 'changed (UTC)'];
+  return dataTable('Records in the order of their ids', headings, rows, 'cards');
 }

@@ -3,11 +3,12 @@ import { latestSeq } from '../mirror/records/change-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { findRun } from '../mirror/runs/run-store.ts';
-import type { KindReport, Run } from '../mirror/runs/run-store.ts';
+import type { KindReport } from '../mirror/runs/run-store.ts';
 import type { Server } from '../http/server.ts';
 import { count, dataTable, exactly, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { stateBadge } from './parts/kinds.ts';
+import { factList, listPanel, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -20,18 +21,9 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
   const listOptions = pageOptions('Show runs', { querystring: z.object({ before }) });
   app.get('/runs', listOptions, async ({ query }, reply) => {
     const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), ({ id }) => id);
-    const content = html`<div class="title">
-        <h1>Runs</h1>
-        <p>Every reading of the service, the newest first</p>
-      </div>
-      <section
-        class="panel"
-        aria-label="Runs"
-        id="runs"
-        ${query.before === undefined ? html`data-live` : null}
-      >
-        ${runTable(page.rows, clock.now())} ${pageLinks({ path: '/runs', query, next: page.next })}
-      </section>`;
+    const list = html`${runTable(page.rows, clock.now())} ${pageLinks('/runs', query, page.next)}`;
+    const content = html`${pageTitle('Runs', 'Every reading of the service, the newest first')}
+    ${listPanel('runs', 'Runs', query.before === undefined, list)}`;
     return sendPage(reply, { title: 'Runs', part: '/runs', content, after: await latestSeq(session) });
   });
   const options = pageOptions('Show one run', { params: rowPath });
@@ -39,57 +31,29 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
     const run = await findRun(session, id, clock.now());
     if (run === null)
       throw new SyncError(`There is no run ${id}, or it was removed.`, { code: 'run.absent' });
-    const page = { title: `Run ${id}`, part: '/runs', content: runPage(run) };
-    const isLive = run.finishedAt === null;
-    return sendPage(reply, { ...page, ...(isLive && { after: await latestSeq(session) }) });
+    const { command, state, reason, kinds, startedAt, finishedAt, reports } = run;
+    const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));
+    const facts = factList([
+      ['Began (UTC)', startedAt === null ? 'waits for a background service' : exactly(startedAt)],
+      ['Ended', finishedAt === null ? null : exactly(finishedAt)],
+      ['Took', finishedAt === null ? null : duration(startedAt, finishedAt)],
+      ['Reason', reason],
+      ['Without a report', waiting.length === 0 ? null : waiting.join(', ')],
+    ]);
+    const content = html`${pageTitle(`${command} ${id}`, runBadge(state))}
+      <div id="run" data-live>
+        ${panel({ id: 'run', title: 'Run' }, html`<div class="body">${facts}</div>`)}
+        <section class="panel" aria-label="Kinds of the run">${reportTable(reports)}</section>
+      </div>`;
+    const after = finishedAt === null ? { after: await latestSeq(session) } : {};
+    return sendPage(reply, { title: `Run ${id}`, part: '/runs', content, ...after });
   });
-}
-
-/** One run, kind by kind. */
-function runPage({
-  id,
-  command,
-  state,
-  reason,
-  kinds,
-  startedAt,
-  finishedAt,
-  reports,
-}: Run & { readonly reports: readonly KindReport[] }): Html {
-  const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));
-  const facts: readonly (readonly [string, Html | string | null])[] = [
-    ['Began (UTC)', startedAt === null ? 'waits for a background service' : exactly(startedAt)],
-    ['Ended', finishedAt === null ? null : exactly(finishedAt)],
-    ['Took', finishedAt === null ? null : duration(startedAt, finishedAt)],
-    ['Reason', reason],
-    ['Without a report', waiting.length === 0 ? null : waiting.join(', ')],
-  ];
-  return html`<div class="title">
-      <h1>${command} ${id}</h1>
-      <p>${runBadge(state)}</p>
-    </div>
-    <div id="run" data-live>
-      <section class="panel" aria-labelledby="run-title">
-        <header><h2 id="run-title">Run</h2></header>
-        <div class="body">
-          <dl class="facts">
-            ${facts.map(([name, value]) =>
-              value === null
-                ? html``
-                : html`<dt>${name}</dt>
-                    <dd>${value}</dd>`,
-            )}
-          </dl>
-        </div>
-      </section>
-      <section class="panel" aria-label="Kinds of the run">${reportTable(reports)}</section>
-    </div>`;
 }
 
 const COUNTS = ['rows', 'created', 'updated', 'deleted', 'restored', 'quarantined', 'requests'] as const;
 
 function reportTable(reports: readonly KindReport[]): Html {
-  if (reports.length === 0) return html`<p class="none">No kind has been read yet.</p>`;
+  if (reports.length === 0) return nothing('No kind has been read yet.');
   const rows = reports.map(
     (report) =>
       html`<tr>
@@ -102,12 +66,6 @@ function reportTable(reports: readonly KindReport[]): Html {
         <td class="number" data-title="took">${(report.durationMs / 1000).toFixed(1)} s</td>
       </tr>`,
   );
-  return dataTable(
-    {
-      caption: 'What the run found, kind by kind',
-      headings: ['kind', 'end', ...COUNTS.map((number) => ({ number })), { number: 'took' }],
-      rows,
-    },
-    'cards',
-  );
+  const headings = ['kind', 'end', ...COUNTS.map((number) => ({ number })), { number: 'took' }];
+  return dataTable('What the run found, kind by kind', headings, rows, 'cards');
 }

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import type { Access } from '../http/access.ts';
 import { SIGN_IN_STYLE } from '../http/security-headers.ts';
 import { sendProblem } from '../http/send.ts';
 import type { SignIn } from '../http/guard.ts';
@@ -18,80 +17,66 @@ const form = z.strictObject({
 const querystring = z.object({ code: z.string().max(100).optional().describe('good once, for ten minutes') });
 
 const isPreview = ({ headers }: FastifyRequest): boolean =>
-  [headers['sec-purpose'], headers['purpose']].some((purpose) =>
-    /\b(?:prefetch|preview)\b/.test(String(purpose)),
-  );
+  /\b(?:prefetch|preview)\b/.test(`${String(headers['sec-purpose'])} ${String(headers['purpose'])}`);
 
 /** Only a path of ours: a form may have been filled in by another site. */
 const OWN_PATH = /^\/(?![/\\])[\w\-./?=&%:~+]*$/;
 
-const pathOf = (next = '/'): string => (OWN_PATH.test(next) ? next : '/');
 const seeStatus = z.null().describe('The cookie, and the way to the page');
 
 const schema = { tags: ['Sign-in'], security: [] };
+const codeSchema = {
+  ...schema,
+  summary: 'Show the sign-in form, or sign in by a code that is good once',
+  querystring,
+  response: { 200: pageAnswer('The form'), 303: seeStatus },
+};
+const tokenSchema = {
+  ...schema,
+  summary: 'Give a cookie for the token',
+  body: form,
+  consumes: ['application/json', 'application/x-www-form-urlencoded'],
+  response: { 303: seeStatus },
+};
 
 /** The form that gives a browser its cookie for the token. */
 export function signInRoutes(app: Server, { access }: RouteContext): void {
-  formRoute(app, access);
-  app.post(
-    '/login',
-    {
-      config: { open: true },
-      bodyLimit: limits.SIGN_IN_BYTES,
-      schema: {
-        ...schema,
-        summary: 'Give a cookie for the token',
-        body: form,
-        consumes: ['application/json', 'application/x-www-form-urlencoded'],
-        response: { 303: seeStatus },
-      },
-    },
-    async (request, reply) => {
-      const { token, next } = request.body;
-      const refusal = await access.signIn(reply, token);
-      if (refusal === null) return reply.redirect(pathOf(next), 303);
-      const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
-      if (!isForm) return sendProblem(reply, refusal);
-      return sendSignIn(reply, { refusal, ...(next !== undefined && { next }) });
-    },
-  );
-}
-
-function formRoute(app: Server, access: Access): void {
-  const summary = 'Show the sign-in form, or sign in by a code that is good once';
-  const response = { 200: pageAnswer('The form'), 303: seeStatus };
-  const about = { config: { open: true }, schema: { ...schema, summary, querystring, response } } as const;
-  app.get('/login', about, async (request, reply) => {
+  const config = { open: true } as const;
+  app.get('/login', { config, schema: codeSchema }, async (request, reply) => {
     const { code } = request.query;
     // Whoever only looks at a link, as a preview does, must not use it up.
     if (code === undefined || request.method !== 'GET' || isPreview(request)) return sendSignIn(reply);
     const refusal = await access.redeem(reply, code);
     return refusal === null ? reply.redirect('/', 303) : sendSignIn(reply, { refusal });
   });
+  const options = { config, bodyLimit: limits.SIGN_IN_BYTES, schema: tokenSchema };
+  app.post('/login', options, async (request, reply) => {
+    const { token, next } = request.body;
+    const refusal = await access.signIn(reply, token);
+    if (refusal === null) return reply.redirect(next !== undefined && OWN_PATH.test(next) ? next : '/', 303);
+    const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
+    if (!isForm) return sendProblem(reply, refusal);
+    return sendSignIn(reply, { refusal, ...(next !== undefined && { next }) });
+  });
 }
 
-const STYLE_ELEMENT: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };
+const STYLE: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };
 
 /** Sends the form that asks for the token. */
-export function sendSignIn(reply: FastifyReply, signIn: SignIn = {}): FastifyReply {
-  const { refusal } = signIn;
+export function sendSignIn(reply: FastifyReply, { refusal, next, asksAgain }: SignIn = {}): FastifyReply {
   if (refusal !== undefined) void reply.code(refusal.status).headers({ ...refusal.headers });
-  return reply.type('text/html; charset=utf-8').send(formPage(signIn).html);
-}
-
-function formPage({ refusal, next, asksAgain }: SignIn): Html {
   const fault =
     refusal === undefined
       ? null
       : html`<p class="fault" role="alert">${refusal.detail} ${refusal.hint ?? ''}</p>`;
-  return html`<!doctype html>
+  const page = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         ${asksAgain === true ? html`<meta http-equiv="refresh" content="0" />` : null}
         <title>Sign in · bms-sync</title>
-        ${STYLE_ELEMENT}
+        ${STYLE}
       </head>
       <body>
         <main>
@@ -116,4 +101,5 @@ function formPage({ refusal, next, asksAgain }: SignIn): Html {
         </main>
       </body>
     </html> `;
+  return reply.type('text/html; charset=utf-8').send(page.html);
 }

@@ -8,11 +8,10 @@ import type { SignInCodes } from './credentials.ts';
 /** How a caller was authenticated; `loopback` if no token is set and reads are free. */
 export type Caller = 'bearer' | 'cookie' | 'loopback';
 
-type AccessDecision = { readonly caller: Caller } | { readonly refusal: Problem };
-
 export interface Access {
   readonly hasToken: boolean;
-  readonly judge: (request: FastifyRequest) => Promise<AccessDecision>;
+  /** The caller's authentication, or why there is none. */
+  readonly judge: (request: FastifyRequest) => Promise<Caller | Problem>;
   /** Exchanges the token for a cookie; returns the refusal of a wrong one. */
   readonly signIn: (reply: FastifyReply, given: string) => Promise<Problem | null>;
   /** Exchanges a code that signs in once for a cookie. */
@@ -38,64 +37,55 @@ const USED: Problem = {
 
 const NO_TOKEN: Problem = { ...UNKNOWN, detail: 'There is no ADMIN_TOKEN to sign in with.' };
 
+const TOO_MANY: Problem = {
+  status: 429,
+  code: 'http.too_many_attempts',
+  detail: 'Too many wrong tokens came from this address.',
+};
+
 const NOT_HERE: Problem = {
   status: 403,
   code: 'server.loopback_only',
   detail: 'Without ADMIN_TOKEN, only this machine is answered.',
 };
 
-interface AccessParts {
-  /** Null: reads are free, and only this machine is answered. */
-  readonly token: string | null;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly codes: Pick<SignInCodes, 'redeem'>;
-  /** Counts a wrong token of a caller's address. */
-  readonly countWrong: ReturnType<FastifyInstance['createRateLimit']>;
-}
-
-/** Authenticates callers by the token, or by the cookie that a browser got for it; without a token, by their address. */
-export function createAccess({ token, clock, codes, countWrong }: AccessParts): Access {
+/**
+ * Authenticates callers by the token, or by the cookie that a browser got for it; without a token, reads are free, and only this
+ * machine is answered. `countWrong` counts wrong tokens of a caller's address.
+ */
+export function createAccess(
+  token: string | null,
+  clock: Pick<Clock, 'now'>,
+  codes: Pick<SignInCodes, 'redeem'>,
+  countWrong: ReturnType<FastifyInstance['createRateLimit']>,
+): Access {
   const refuse = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {
     const counted = await countWrong(request);
-    return !counted.isAllowed && counted.isExceeded ? tooMany(counted.ttlInSeconds) : refusal;
+    if (counted.isAllowed || !counted.isExceeded) return refusal;
+    const seconds = counted.ttlInSeconds;
+    return { ...TOO_MANY, hint: `Wait ${seconds} s.`, headers: { 'retry-after': String(seconds) } };
+  };
+  const giveCookie = async (
+    reply: FastifyReply,
+    wrong: Problem,
+    isRight: (token: string) => boolean,
+  ): Promise<Problem | null> => {
+    if (token === null) return NO_TOKEN;
+    if (!isRight(token)) return await refuse(reply.request, wrong);
+    giveSession(reply, clock.now());
+    return null;
   };
   return {
     hasToken: token !== null,
     judge: async (request) => {
-      if (token === null) return isLoopback(request.ip) ? { caller: 'loopback' } : { refusal: NOT_HERE };
-      const bearer = bearerOf(request.headers.authorization);
-      if (bearer === null)
-        return hasSession(request, clock.now()) ? { caller: 'cookie' } : { refusal: UNKNOWN };
-      return isSameSecret(bearer, token) ? { caller: 'bearer' } : { refusal: await refuse(request, WRONG) };
+      if (token === null) return isLoopback(request.ip) ? 'loopback' : NOT_HERE;
+      const bearer = /^bearer +(.+?) *$/i.exec(request.headers.authorization ?? '')?.[1];
+      if (bearer === undefined) return hasSession(request, clock.now()) ? 'cookie' : UNKNOWN;
+      return isSameSecret(bearer, token) ? 'bearer' : await refuse(request, WRONG);
     },
-    signIn: async (reply, given) => {
-      if (token === null) return NO_TOKEN;
-      if (!isSameSecret(given, token)) return await refuse(reply.request, WRONG);
-      giveSession(reply, clock.now());
-      return null;
-    },
-    redeem: async (reply, code) => {
-      if (token === null) return NO_TOKEN;
-      if (!codes.redeem(code)) return await refuse(reply.request, USED);
-      giveSession(reply, clock.now());
-      return null;
-    },
+    signIn: (reply, given) => giveCookie(reply, WRONG, (secret) => isSameSecret(given, secret)),
+    redeem: (reply, code) => giveCookie(reply, USED, () => codes.redeem(code)),
   };
-}
-
-function tooMany(seconds: number): Problem {
-  return {
-    status: 429,
-    code: 'http.too_many_attempts',
-    detail: 'Too many wrong tokens came from this address.',
-    hint: `Wait ${seconds} s.`,
-    headers: { 'retry-after': String(seconds) },
-  };
-}
-
-/** The token of an `Authorization: Bearer …` header; null where there is none. */
-function bearerOf(header: string | undefined): string | null {
-  return /^bearer +(.+?) *$/i.exec(header ?? '')?.[1] ?? null;
 }
 
 /** Whether an address or a host name is a loopback one, which no other machine can reach. */

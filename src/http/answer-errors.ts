@@ -10,24 +10,19 @@ import type { Server } from './server.ts';
 import { PROBLEM_TYPE, problemText, sendProblem } from './send.ts';
 import type { Problem } from './send.ts';
 
-/** Sends the reason of a refusal as a page. */
-type SendProblemPage = (reply: FastifyReply, problem: Problem) => FastifyReply;
-
 /** Answers thrown errors, those of pages by `sendProblemPage`, and requests without a route. */
-export function answerErrors(app: Server, logger: Logger, sendProblemPage: SendProblemPage): void {
+export function answerErrors(
+  app: Server,
+  logger: Logger,
+  sendProblemPage: (reply: FastifyReply, problem: Problem) => FastifyReply,
+): void {
   app.setErrorHandler((error, { routeOptions: { config } }, reply) =>
     config.signsIn === true
       ? sendProblemPage(reply, problemFor(error, logger))
       : sendError(reply, error, logger),
   );
-  app.setNotFoundHandler((_request, reply) =>
-    sendProblem(reply, {
-      status: 404,
-      code: 'http.not_found',
-      detail: 'There is nothing here.',
-      hint: 'GET /openapi.json tells what there is.',
-    }),
-  );
+  const hint = 'GET /openapi.json tells what there is.';
+  app.setNotFoundHandler((_request, reply) => sendProblem(reply, { status: 404, ...NOT_FOUND, hint }));
 }
 
 /** Answers bytes that could not be parsed as HTTP, or that came too slowly; they never reach a route. */
@@ -89,21 +84,13 @@ const RETRY_SECONDS = 5;
 
 /** The problem document for an error; null for a bug, whose details the caller must not see. */
 function problemOf(error: unknown): Problem | null {
-  if (error instanceof SyncError) return problemOfFault(error);
-  return isOfFramework(error) ? problemOfFramework(error) : null;
-}
-
-function problemOfFault(error: SyncError): Problem | null {
+  if (!(error instanceof SyncError)) return isOfFramework(error) ? problemOfFramework(error) : null;
   const { code, message: detail, hint } = error;
-  const status = STATUS[code] ?? statusOfClass(error);
+  const ofClass = error instanceof MirrorError ? 503 : error instanceof UsageError ? 400 : null;
+  const status = STATUS[code] ?? ofClass;
   if (status === null) return null;
   const headers = status === 503 ? { headers: { 'retry-after': String(RETRY_SECONDS) } } : {};
   return { status, code, detail, hint, ...headers };
-}
-
-function statusOfClass(error: SyncError): number | null {
-  if (error instanceof MirrorError) return 503;
-  return error instanceof UsageError ? 400 : null;
 }
 
 /** Errors of the framework about a request, including a caller that hung up early. */
@@ -111,23 +98,12 @@ function isOfFramework(error: unknown): error is FastifyError {
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
 }
 
-type InvalidRequest = Pick<FastifyError, 'validation' | 'validationContext'> &
-  Required<Pick<FastifyError, 'validation'>>;
-
-interface Words {
-  readonly code: string;
-  readonly detail: string;
-  readonly hint?: string;
-}
+const NOT_FOUND = { code: 'http.not_found', detail: 'There is nothing here.' };
 
 /** Worded by us, because the framework's message may repeat the caller's text. */
-const WORDS: Readonly<Record<number, Words>> = {
-  404: { code: 'http.not_found', detail: 'There is nothing here.' },
-  413: {
-    code: 'http.body_too_large',
-    detail: 'The body is too large.',
-    hint: 'Send less in one request.',
-  },
+const WORDS: Readonly<Record<number, { code: string; detail: string; hint?: string }>> = {
+  404: NOT_FOUND,
+  413: { code: 'http.body_too_large', detail: 'The body is too large.', hint: 'Send less in one request.' },
   415: {
     code: 'http.media_type',
     detail: 'A body of this type is not understood.',
@@ -135,26 +111,22 @@ const WORDS: Readonly<Record<number, Words>> = {
   },
 };
 
-const MALFORMED: Words = { code: 'http.malformed', detail: 'The request could not be read.' };
+const MALFORMED = { code: 'http.malformed', detail: 'The request could not be read.' };
 
 const OF_CONNECTIONS: Readonly<Record<string, Problem>> = {
   HPE_HEADER_OVERFLOW: { status: 431, code: 'http.headers_too_large', detail: 'The headers are too large.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'http.too_slow', detail: 'The request took too long.' },
 };
 
+const FAULTS_TOLD = 10;
+
 function problemOfFramework(error: FastifyError): Problem | null {
   const { statusCode: status = 500 } = error;
   if (status >= 500) return null;
-  if (hasZodFastifySchemaValidationErrors(error)) return problemOfRequest(error);
-  return { status, ...(WORDS[status] ?? MALFORMED) };
-}
-
-const FAULTS_TOLD = 10;
-
-function problemOfRequest({ validation, validationContext }: InvalidRequest): Problem {
-  const faults = validation
+  if (!hasZodFastifySchemaValidationErrors(error)) return { status, ...(WORDS[status] ?? MALFORMED) };
+  const faults = error.validation
     .slice(0, FAULTS_TOLD)
-    .map(({ instancePath, message = '' }) => `${validationContext ?? ''}${instancePath}: ${message}`);
+    .map(({ instancePath, message = '' }) => `${error.validationContext ?? ''}${instancePath}: ${message}`);
   return {
     status: 400,
     code: 'http.invalid_request',

@@ -9,7 +9,6 @@ export function isSameSecret(given: string, secret: string): boolean {
   return timingSafeEqual(digest(given), digest(secret));
 }
 
-/** The name of the cookie. */
 export const SESSION_COOKIE = 'bms_sync_session';
 const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 

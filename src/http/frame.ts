@@ -1,14 +1,19 @@
 import { fastify, LogController } from 'fastify';
-import type { FastifyBaseLogger } from 'fastify';
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import { DEEPEST, isDeeper, parseJson } from '../lib/json/json.ts';
+import type { Json } from '../lib/json/json.ts';
 import type { Logger } from '../lib/log/logger.ts';
+import { UsageError } from '../lib/sync-error.ts';
 import { answerMalformed, sendError } from './answer-errors.ts';
 import * as limits from './limits.ts';
 import type { Server } from './server.ts';
 
 /** Creates the application, with our limits on what a caller may send and how slowly. */
 export function createApp(logger: Logger): Server {
+  // Fastify's own lines say what ours say already.
+  const warnings = logger.isLevelEnabled('warn') ? logger.child({}, { level: 'warn' }) : logger;
   const app = fastify({
-    loggerInstance: warningsOf(logger) satisfies FastifyBaseLogger,
+    loggerInstance: warnings satisfies FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: false,
     routerOptions: { maxParamLength: limits.HEAD_BYTES }, // Longer parameters are refused by their schemas.
@@ -31,10 +36,6 @@ export function createApp(logger: Logger): Server {
   return app;
 }
 
-/** Fastify's own lines say what ours say already. */
-const warningsOf = (logger: Logger): Logger =>
-  logger.isLevelEnabled('warn') ? logger.child({}, { level: 'warn' }) : logger;
-
 /** Has streams end once the server closes, and other requests within a few seconds. */
 export function endStreams(app: Server): AbortSignal {
   const closing = new AbortController();
@@ -56,12 +57,40 @@ export function logRequests(app: Server, logger: Logger): void {
     const { statusCode: status, elapsedTime } = reply;
     const told = { method, route: routeOptions.url ?? null, status, caller, ms: Math.round(elapsedTime) };
     const isChange = !['GET', 'HEAD'].includes(method) && status < 400;
-    const target = { target: request.params, ...(entryId !== null && { entryId }) };
-    if (isChange) logger.info({ ...told, ...target }, changeText(routeOptions.url, entryId));
-    else logger.debug(told, 'answered');
+    if (!isChange) logger.debug(told, 'answered');
+    else {
+      const what = entryId === null ? (routeOptions.url ?? '') : `entry ${entryId} of the outbox`;
+      const target = { target: request.params, ...(entryId !== null && { entryId }) };
+      logger.info({ ...told, ...target }, `changed by HTTP: ${what}`);
+    }
     done();
   });
 }
 
-const changeText = (route: string | undefined, entryId: number | null): string =>
-  entryId === null ? `changed by HTTP: ${route ?? ''}` : `changed by HTTP: entry ${entryId} of the outbox`;
+/** Deeper than any value that can be stored, so that the check of the field itself refuses it and names the field. */
+const DEEPEST_BODY = 2 * DEEPEST;
+
+/** Reads bodies of JSON without rounding a number, and no others. */
+export function readBodies(app: Server): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    (_request: FastifyRequest, body: Buffer) => Promise.resolve(readJson(body)),
+  );
+}
+
+/** @throws {UsageError} `http.not_json`. */
+function readJson(body: Buffer): Json {
+  if (body.length === 0) return null;
+  try {
+    const json = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    if (!isDeeper(json, DEEPEST_BODY)) return json;
+  } catch (error) {
+    if (![SyntaxError, RangeError, TypeError].some((fault) => error instanceof fault)) throw error;
+  }
+  throw new UsageError('The body is not JSON.', {
+    code: 'http.not_json',
+    hint: `Send one JSON document in UTF-8, nested no deeper than ${DEEPEST_BODY} levels.`,
+  });
+}

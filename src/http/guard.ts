@@ -17,27 +17,31 @@ export function requireToken({ token, host }: Pick<ServerParts, 'token' | 'host'
 
 /** What a person is shown who must sign in. */
 export interface SignIn {
-  /** Why the caller was refused. */
   readonly refusal?: Problem;
-  /** The address to go to afterwards. */
   readonly next?: string;
   /** Asks for the page once more: the browser keeps a strict cookie back where a link of another site was followed. */
   readonly asksAgain?: boolean;
 }
 
-type SendSignIn = (reply: FastifyReply, signIn: SignIn) => FastifyReply;
-
 /** Refuses requests without authentication: only routes marked as open need none. People get the form of `sendSignIn`. */
-export function guard(app: Server, context: RouteContext, sendSignIn: SendSignIn): void {
+export function guard(
+  app: Server,
+  context: RouteContext,
+  sendSignIn: (reply: FastifyReply, signIn: SignIn) => FastifyReply,
+): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('entryId', null);
   app.addHook('onRequest', async (request, reply) => {
     const refusal = await refusalOf(request, context);
-    if (refusal !== null) return refuse(request, reply, { refusal, sendSignIn });
+    if (refusal === null) return;
+    const { method, url, routeOptions } = request;
+    const isAsked = routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
+    if (!isAsked) return sendProblem(reply, refusal);
+    const { 'sec-fetch-site': from, cookie } = request.headers;
+    const asksAgain = method === 'GET' && from === 'cross-site' && cookie === undefined;
+    return sendSignIn(reply, { refusal, asksAgain, ...(method === 'GET' && url !== '/' && { next: url }) });
   });
 }
-
-const changes = ({ method }: FastifyRequest): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 
 async function refusalOf(
   request: FastifyRequest,
@@ -49,13 +53,12 @@ async function refusalOf(
   const isOpen = request.routeOptions.config.open === true;
   if (!isOpen) {
     const verdict = await access.judge(request);
-    if ('refusal' in verdict) return verdict.refusal;
-    request.caller = verdict.caller;
+    if (typeof verdict !== 'string') return verdict;
+    request.caller = verdict;
   }
-  if (!changes(request)) return null;
+  if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return null;
   if (!access.hasToken && !isOpen) return READ_ONLY;
-  const isByCookie = request.caller === 'cookie';
-  return originRefusal({ origin: headers.origin, host: headers.host ?? '', isByCookie });
+  return originRefusal(headers.origin, headers.host ?? '', request.caller === 'cookie');
 }
 
 const READ_ONLY: Problem = {
@@ -65,33 +68,13 @@ const READ_ONLY: Problem = {
   hint: 'Set ADMIN_TOKEN to 32 characters or more, or use the command line.',
 };
 
-interface Refused {
-  readonly refusal: Problem;
-  readonly sendSignIn: SendSignIn;
-}
-
-function refuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { refusal, sendSignIn }: Refused,
-): FastifyReply {
-  const { method, url, routeOptions } = request;
-  const isAsked = routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
-  if (!isAsked) return sendProblem(reply, refusal);
-  const { 'sec-fetch-site': from, cookie } = request.headers;
-  const asksAgain = method === 'GET' && from === 'cross-site' && cookie === undefined;
-  return sendSignIn(reply, { refusal, asksAgain, ...(method === 'GET' && url !== '/' && { next: url }) });
-}
-
 const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]\s@/\\]+)(?::\d{1,5})?$/i;
 
 /**
  * Refuses a request that names another host: a web page whose name was made to resolve to this machine (DNS rebinding) sends
- * its own name.
- *
- * Ports are not compared, since tunnels and containers change them. A server that listens on every address accepts any IP
- * address, because it does not know all of its own, and an address cannot be rebound like a name.
+ * its own name. Ports are not compared, since tunnels and containers change them. A server that listens on every address accepts
+ * any IP address, because it does not know all of its own, and an address cannot be rebound like a name.
  */
 export function hostRefusal(
   header: string | undefined,
@@ -117,26 +100,19 @@ const FOREIGN: Problem = {
   detail: 'A page of another origin asked for a change.',
 };
 
-/** Whether an `Origin` is that of the page that this host serves. */
-function isOwn(origin: string, host: string): boolean {
+const NO_ORIGIN: Problem = {
+  ...FOREIGN,
+  detail: 'A change by cookie needs the Origin header.',
+  hint: 'Use the bearer token.',
+};
+
+/**
+ * Refuses a change that a foreign page requested. Browsers send cookies by themselves, so a change authenticated by a cookie
+ * must name its origin.
+ */
+function originRefusal(origin: string | undefined, host: string, isByCookie: boolean): Problem | null {
+  if (origin === undefined) return isByCookie ? NO_ORIGIN : null;
   const url = URL.parse(origin);
-  if (url === null || !/^https?:$/.test(url.protocol)) return false;
-  const asked = `${url.protocol}//${host}`;
-  return URL.parse(asked)?.host === url.host;
-}
-
-interface Origins {
-  readonly origin: string | undefined;
-  readonly host: string;
-  /** Browsers send cookies by themselves, so a change authenticated by a cookie must name its origin. */
-  readonly isByCookie: boolean;
-}
-
-/** Refuses a change that a foreign page requested. */
-function originRefusal({ origin, host, isByCookie }: Origins): Problem | null {
-  if (origin === undefined)
-    return isByCookie
-      ? { ...FOREIGN, detail: 'A change by cookie needs the Origin header.', hint: 'Use the bearer token.' }
-      : null;
-  return isOwn(origin, host) ? null : FOREIGN;
+  if (url === null || !/^https?:$/.test(url.protocol)) return FOREIGN;
+  return URL.parse(`${url.protocol}//${host}`)?.host === url.host ? null : FOREIGN;
 }

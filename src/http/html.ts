@@ -5,7 +5,8 @@ export interface Html {
   readonly html: string;
 }
 
-type Part = Html | string | number | null | readonly Html[];
+/** What may stand in a template of HTML. */
+export type Part = Html | string | number | null | readonly Html[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -80,33 +81,29 @@ export function bytesText(bytes: number): string {
 /** A heading: a text, a text over numbers, or HTML. */
 type Heading = string | { readonly number: string } | Html;
 
-interface DataTable {
-  /** The caption, for screen readers. */
-  readonly caption: string;
-  readonly headings: readonly Heading[];
-  /** A `tr` for each row. */
-  readonly rows: readonly Html[];
-}
-
-/** Writes a table whose headings name its columns. `cards`: on a narrow screen each row becomes a card. */
-export function dataTable({ caption, headings, rows }: DataTable, layout: 'cards' | 'grid' = 'grid'): Html {
-  return html`<table ${layout === 'cards' ? html`class="cards"` : null}>
+/** Writes a table, a `tr` for each row. `cards`: each is a card on a narrow screen; `words`, `diff`: its headings are not seen. */
+export function dataTable(
+  caption: string,
+  headings: readonly Heading[],
+  rows: readonly Html[],
+  layout: 'cards' | 'grid' | 'words' | 'diff' = 'grid',
+): Html {
+  const areSpoken = layout === 'words' || layout === 'diff';
+  return html`<table class="${layout}">
     <caption class="unseen">
       ${caption}
     </caption>
-    <thead>
+    <thead ${areSpoken ? html`class="unseen"` : null}>
       <tr>
-        ${headings.map(headingCell)}
+        ${headings.map((heading) =>
+          typeof heading === 'object' && 'number' in heading
+            ? html`<th scope="col" class="number">${heading.number}</th>`
+            : html`<th scope="col">${heading}</th>`,
+        )}
       </tr>
     </thead>
     <tbody>
       ${rows}
     </tbody>
   </table>`;
-}
-
-function headingCell(heading: Heading): Html {
-  if (typeof heading === 'object' && 'number' in heading)
-    return html`<th scope="col" class="number">${heading.number}</th>`;
-  return html`<th scope="col">${heading}</th>`;
 }

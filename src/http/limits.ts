@@ -24,11 +24,7 @@ export const CLOSE_MS = 5_000;
 
 export interface StreamLimit {
   readonly taken: () => number;
-  /**
-   * Takes a seat; returns a function that gives it back, which works once.
-   *
-   * @throws {SyncError} `server.full` if none is left.
-   */
+  /** Takes a seat; returns what gives it back, once. @throws {SyncError} `server.full` if none is left. */
   readonly take: () => () => void;
 }
 

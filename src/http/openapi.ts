@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import * as z from 'zod';
 import { SESSION_COOKIE } from './credentials.ts';
-import { PROBLEM_TYPE } from './send.ts';
+import { PROBLEM_TYPE, sendJsonText } from './send.ts';
 import type { RouteContext, Server } from './server.ts';
 
 /** The answer of a route that sends a page. */
@@ -41,14 +41,12 @@ export async function describeApi(app: Server, { version }: RouteContext): Promi
 
 /** Serves the description of this API. */
 export function openapiRoute(app: Server): void {
-  app.get(
-    '/openapi.json',
-    { schema: { summary: 'Describe this API', tags: ['Health'], response: { 200: z.looseObject({}) } } },
-    (_request, reply) => reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
+  const schema = { summary: 'Describe this API', tags: ['Health'], response: { 200: z.looseObject({}) } };
+  app.get('/openapi.json', { schema }, (_request, reply) =>
+    sendJsonText(reply, JSON.stringify(app.swagger())),
   );
 }
 
-/** Why a request was refused, as `send.ts` writes it. */
 const problem = z.object({
   type: z.string().describe('urn:bms-sync:problem: and the code'),
   title: z.string(),

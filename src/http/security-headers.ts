@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 import helmet from '@fastify/helmet';
 import type { Server } from './server.ts';
 
-/**
- * The style of the sign-in form, written into the page: who is not signed in gets no other file. The content security policy
- * names its hash.
- */
+/** The style of the sign-in form, written into the page: who is not signed in gets no other file. */
 export const SIGN_IN_STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; background: light-dark(#f5f6f8, #10151b); }
 body { display: grid; place-items: center; min-height: 90vh; margin: 0; color: light-dark(#18212b, #e7ecf2); }

@@ -12,11 +12,6 @@ import type { Access, Caller } from './access.ts';
 import type { SignInCodes } from './credentials.ts';
 import type { StreamLimit } from './limits.ts';
 
-/** The settings that the routes of webhooks need. */
-interface WebhookRules {
-  readonly allowHosts: readonly string[];
-}
-
 /** The dependencies of the HTTP server. */
 export interface ServerParts {
   readonly session: Session;
@@ -32,9 +27,7 @@ export interface ServerParts {
   /** The setting `server.names`: further host names of the server. */
   readonly names: readonly string[];
   readonly port: number;
-  /** The schedules of this process's settings. */
   readonly schedules: readonly Schedule[];
-  /** Whether the process of an owner has certainly ended. */
   readonly isDead: (owner: string) => boolean;
   readonly version: string;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
@@ -44,8 +37,7 @@ export interface ServerParts {
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;
   /** The settings of webhooks; absent: no host inside is allowed. */
-  readonly webhooks?: WebhookRules;
-  /** Metrics of the queue as Prometheus reads them. */
+  readonly webhooks?: { readonly allowHosts: readonly string[] };
   readonly queueMetrics?: () => Promise<string>;
 }
 
@@ -55,7 +47,6 @@ interface ZodTypes extends FastifyTypeProvider {
   readonly serializer: unknown;
 }
 
-/** The application, whose routes are typed by their zod schemas. */
 export type Server = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -67,11 +58,10 @@ export type Server = FastifyInstance<
 /** The dependencies of the routes. */
 export interface RouteContext extends ServerParts {
   readonly wakeEngine: () => void;
-  readonly webhooks: WebhookRules;
+  readonly webhooks: NonNullable<ServerParts['webhooks']>;
   readonly access: Access;
   /** Fires when the server closes: streams end. */
   readonly closing: AbortSignal;
-  /** Limits the streams that are open. */
   readonly streamLimit: StreamLimit;
 }
 

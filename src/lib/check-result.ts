@@ -6,9 +6,7 @@ export interface CheckResult {
   readonly ok: boolean;
   /** The stable code of the fault; null if the check passed. */
   readonly code: string | null;
-  /** The result in words. */
   readonly detail: string;
-  /** Advice if the check failed. */
   readonly hint: string | null;
 }
 

@@ -13,21 +13,11 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { isRunning } from './is-running.ts';
 
-/** A file under construction. */
-interface Draft {
-  /** Where it is to be written; there is none yet. */
-  readonly path: string;
-  /** Puts it in its place at once, after which there is no draft. Returns its bytes. */
-  readonly publish: () => number;
-  /** Removes it. */
-  readonly discard: () => void;
-}
-
 /**
  * Begins a file: it is written beside its place, in a folder that only its owner may enter, whose name nobody can foresee. So
  * nobody else reads it before its time, and no link leads it elsewhere.
  */
-export function createDraft(path: string): Draft {
+export function createDraft(path: string) {
   removeDrafts(path);
   const folder = mkdtempSync(`${path}${ENDING}${process.pid}-`);
   const draft = join(folder, 'draft');
@@ -35,9 +25,11 @@ export function createDraft(path: string): Draft {
     rmSync(folder, { recursive: true, force: true });
   };
   return {
+    /** Where it is to be written; there is none yet. */
     path: draft,
     discard,
-    publish: () => {
+    /** Puts it in its place at once, after which there is no draft. Returns its bytes. */
+    publish: (): number => {
       chmodSync(draft, modeFor(path, draft));
       const written = openSync(draft, 'r+');
       fsyncSync(written);

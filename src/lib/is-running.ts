@@ -12,11 +12,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/**
- * Names the place within which a process number means one process: a namespace of one start of one kernel.
- *
- * @returns Null where that cannot be told: on systems other than Linux.
- */
+/** Names the place within which a process number means one process; null where it cannot be told: elsewhere than on Linux. */
 export function processPlace(): string | null {
   try {
     const start = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -1,8 +1,4 @@
-/**
- * Reads the next item of a sequence while the caller works on the present one.
- *
- * A fault is thrown at its item's turn. A caller that stops early ends the sequence.
- */
+/** Reads the next item while the caller works on the present one; a fault waits for its turn, and an early stop ends the items. */
 export async function* readAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   // Settled results: an item that fails before its turn must not be an unhandled rejection.
   const read = (): Promise<PromiseSettledResult<IteratorResult<T>>[]> => Promise.allSettled([items.next()]);

@@ -11,14 +11,12 @@ export interface Answer {
   readonly arrives: 'whole' | 'not at all' | { readonly bytes: number };
 }
 
-export function jsonAnswer(status: number, value: Json): Answer {
-  return {
-    status,
-    headers: { 'content-type': 'application/json' },
-    body: compactJson(value),
-    arrives: 'whole',
-  };
-}
+export const jsonAnswer = (status: number, value: Json): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: compactJson(value),
+  arrives: 'whole',
+});
 
 /** The body of an error is not documented (§7): this is what the envelopes of §2.1 suggest. */
 export const failure = (status: number, message: string): Answer =>
@@ -26,13 +24,6 @@ export const failure = (status: number, message: string): Answer =>
 
 /** `documented`: as the service's documentation reads. `wild`: as the live service was seen to answer. */
 export type Envelopes = 'documented' | 'wild';
-
-interface Page {
-  readonly records: readonly JsonObject[];
-  readonly number: number;
-  readonly size: number;
-  readonly total: number;
-}
 
 /** Lists without `meta` come whole: §4.7, §4.8, §4.10; in the wild the categories too. */
 const WHOLE: Readonly<Record<Envelopes, ReadonlySet<string>>> = {
@@ -48,13 +39,22 @@ const SILENT = new Set(['products']);
 
 export const comesWhole = (kind: Kind, envelopes: Envelopes): boolean => WHOLE[envelopes].has(kind.name);
 
-/** Wraps a page of a list (§2.1). */
+interface Page {
+  readonly records: readonly JsonObject[];
+  readonly number: number;
+  readonly size: number;
+  readonly total: number;
+}
+
+/** Wraps a page of a list (§2.1); in the wild the numbers of `meta` are texts. */
 export function listEnvelope(kind: Kind, page: Page, envelopes: Envelopes): Json {
-  return {
-    data: page.records,
-    ...(comesWhole(kind, envelopes) ? {} : { meta: metaOf(page, envelopes) }),
-    ...successOf(kind),
-  };
+  const { records: data, number, size, total } = page;
+  if (comesWhole(kind, envelopes)) return { data, ...successOf(kind) };
+  const pages = Math.max(1, Math.ceil(total / size));
+  const numbers = { current_page: number, last_page: pages, per_page: size, total };
+  const texts = Object.entries(numbers).map(([name, value]) => [name, String(value)]);
+  const meta = envelopes === 'documented' ? numbers : (Object.fromEntries(texts) as JsonObject);
+  return { data, meta, ...successOf(kind) };
 }
 
 /** Wraps one record: bare as §4 reads, in `data` or in an array of one in the wild. */
@@ -64,14 +64,3 @@ export function recordEnvelope(kind: Kind, record: JsonObject, envelopes: Envelo
 }
 
 const successOf = (kind: Kind): JsonObject => (SILENT.has(kind.name) ? {} : { success: true });
-
-function metaOf({ number, size, total }: Page, envelopes: Envelopes): JsonObject {
-  const meta = {
-    current_page: number,
-    last_page: Math.max(1, Math.ceil(total / size)),
-    per_page: size,
-    total,
-  };
-  if (envelopes === 'documented') return meta;
-  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, String(value)]));
-}

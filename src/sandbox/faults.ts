@@ -1,7 +1,7 @@
 import { YAMLParseError, parse } from 'yaml';
 import * as z from 'zod';
 import { compactJson } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
+import type { Json } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { SERVED_KINDS } from './served-kinds.ts';
 import { readObject } from './service.ts';
@@ -12,20 +12,14 @@ const TEXT_HABITS = ['spaces', 'upper', 'html', 'first20'] as const;
 type TextHabit = (typeof TEXT_HABITS)[number];
 
 const count = z.int().min(0);
+const status = z.int().min(200).max(599);
+const more = { retryAfter: z.string().optional(), body: z.string().optional() };
 
 const deed = z.union(
   [
     z.strictObject({ latencyMs: count }),
-    z.strictObject({
-      status: z.int().min(200).max(599),
-      retryAfter: z.string().optional(),
-      body: z.string().optional(),
-    }),
-    z.strictObject({
-      statusAfter: z.int().min(200).max(599),
-      retryAfter: z.string().optional(),
-      body: z.string().optional(),
-    }),
+    z.strictObject({ status, ...more }),
+    z.strictObject({ statusAfter: status, ...more }),
     z.strictObject({ commitAfterMs: count }),
     z.strictObject({ holdMs: count }),
     z.strictObject({ ignoreFields: z.array(z.string()).min(1) }),
@@ -65,7 +59,6 @@ const faultSchema = z.strictObject({
   do: deed,
 });
 
-/** A deliberate fault. */
 export type Fault = z.infer<typeof faultSchema>;
 export type Deed = Fault['do'];
 
@@ -113,21 +106,21 @@ const STORED: Readonly<Record<TextHabit, (text: string) => string>> = {
 
 /** The request without these fields of its body, by the names of a write. */
 export function withoutFields(request: ServiceRequest, names: readonly string[]): ServiceRequest {
-  return withBody(request, (body) => entriesOf(body).filter(([name]) => !names.includes(name)));
+  return withMembers(request, (members) => members.filter(([name]) => !names.includes(name)));
 }
 
 /** The request with every text of its body as the service would store it. */
 export function textsAs(request: ServiceRequest, habit: TextHabit): ServiceRequest {
   const stored = (value: Json): Json => (typeof value === 'string' ? STORED[habit](value) : value);
-  return withBody(request, (body) => entriesOf(body).map(([name, value]) => [name, stored(value)]));
+  return withMembers(request, (members) => members.map(([name, value]) => [name, stored(value)]));
 }
 
-type Entry = readonly [string, Json];
-
-const entriesOf = (body: JsonObject): readonly Entry[] => Object.entries(body);
-
 /** The service itself refuses a body that is not a JSON object. */
-function withBody(request: ServiceRequest, bend: (body: JsonObject) => readonly Entry[]): ServiceRequest {
+function withMembers(
+  request: ServiceRequest,
+  bend: (members: [string, Json][]) => readonly (readonly [string, Json])[],
+): ServiceRequest {
   const body = readObject(request.body);
-  return body === null ? request : { ...request, body: compactJson(Object.fromEntries(bend(body))) };
+  if (body === null) return request;
+  return { ...request, body: compactJson(Object.fromEntries(bend(Object.entries(body)))) };
 }

@@ -4,41 +4,31 @@ import { textsAs, withoutFields } from './faults.ts';
 import type { Deed, Fault } from './faults.ts';
 import type { Serve, ServiceRequest } from './service.ts';
 
-/** The faults that apply to one request. */
-interface Misfortune {
-  readonly latencyMs: number;
-  readonly deed: Deed | null;
-}
-
-/** Faults with counts of the requests that they have let through and struck. */
-interface ArmedFaults {
-  strike(request: ServiceRequest): Misfortune;
-}
-
 interface Armed {
   readonly fault: Fault;
   toSkip: number;
   timesLeft: number;
 }
 
-/** Arms a list of faults: all latencies that match add up, and the first other match is done. */
-export function armFaults(faults: readonly Fault[]): ArmedFaults {
-  const armed: readonly Armed[] = faults.map((fault) => ({
+/** Finds the faults that strike a request: all latencies that match add up, and the first other match is done. */
+type Strike = (request: ServiceRequest) => { readonly latencyMs: number; readonly deed: Deed | null };
+
+/** Arms a list of faults, which count the requests that they have let through and struck. */
+export function armFaults(faults: readonly Fault[]): Strike {
+  const armed = faults.map((fault): Armed => ({
     fault,
     toSkip: fault.skip ?? 0,
     timesLeft: fault.times ?? Infinity,
   }));
-  return {
-    strike: (request) => {
-      let latencyMs = 0;
-      let deed: Deed | null = null;
-      for (const one of armed) {
-        const { do: candidate } = one.fault;
-        if ('latencyMs' in candidate) latencyMs += fires(one, request) ? candidate.latencyMs : 0;
-        else if (deed === null && fires(one, request)) deed = candidate;
-      }
-      return { latencyMs, deed };
-    },
+  return (request) => {
+    let latencyMs = 0;
+    let deed: Deed | null = null;
+    for (const one of armed) {
+      const { do: candidate } = one.fault;
+      if ('latencyMs' in candidate) latencyMs += fires(one, request) ? candidate.latencyMs : 0;
+      else if (deed === null && fires(one, request)) deed = candidate;
+    }
+    return { latencyMs, deed };
   };
 }
 
@@ -83,22 +73,15 @@ export function delaysOf(deed: Deed | null): { readonly beforeMs: number; readon
 
 function withAnswer(serve: Serve, deed: Deed): Serve {
   if ('commitAfterMs' in deed || 'holdMs' in deed) return serve;
-  if ('statusAfter' in deed) {
-    return (request) => {
-      serve(request);
-      return statusAnswer({ ...deed, status: deed.statusAfter });
-    };
-  }
-  if ('cut' in deed) {
-    return (request) => {
-      const answer = serve(request);
-      return { ...answer, body: answer.body.slice(0, deed.cut) };
-    };
-  }
-  if ('truncate' in deed) return (request) => ({ ...serve(request), arrives: { bytes: deed.truncate } });
-  if ('drop' in deed && deed.drop === 'after') {
-    return (request) => ({ ...serve(request), arrives: 'not at all' });
-  }
+  const after =
+    (bend: (answer: Answer) => Answer): Serve =>
+    (request) =>
+      bend(serve(request));
+  if ('statusAfter' in deed) return after(() => statusAnswer({ ...deed, status: deed.statusAfter }));
+  if ('cut' in deed) return after((answer) => ({ ...answer, body: answer.body.slice(0, deed.cut) }));
+  if ('truncate' in deed) return after((answer) => ({ ...answer, arrives: { bytes: deed.truncate } }));
+  if ('drop' in deed && deed.drop === 'after')
+    return after((answer) => ({ ...answer, arrives: 'not at all' }));
   return () => answerInstead(deed);
 }
 

@@ -8,22 +8,13 @@ import type { LoggedRequest } from './server.ts';
 import { createServer } from './server.ts';
 import { createService } from './service.ts';
 import { LARGEST_SIZE, createWorld } from './world.ts';
-import type { World } from './world.ts';
+import type { World, WorldOptions } from './world.ts';
 
-export interface SandboxOptions {
+export interface SandboxOptions extends Partial<WorldOptions> {
   /** Any free one, by default. */
   readonly port?: number;
   readonly host?: string;
-  /** Number of clients; the other kinds scale from it. */
-  readonly size?: number;
-  readonly seed?: number;
-  /** The day on which the company lives: its records end then. By default a fixed one, so that a test sees the same data always. */
-  readonly today?: Date;
   readonly token?: string;
-  /** The company; another one has wholly different ids. */
-  readonly systemId?: number;
-  /** Record kind to the company that its records name, where that is another one. */
-  readonly companies?: Readonly<Record<string, number>>;
   readonly envelopes?: Envelopes;
   readonly faults?: readonly Fault[];
 }
@@ -33,7 +24,6 @@ export interface Sandbox extends AsyncDisposable {
   readonly token: string;
   /** The truth, to read and to change between requests. */
   readonly world: World;
-  /** The last 10,000 requests that came in. */
   readonly requests: readonly LoggedRequest[];
   setFaults(faults: readonly Fault[]): void;
   close(): Promise<void>;
@@ -46,7 +36,6 @@ const DEFAULTS = {
   seed: 1,
   token: 'sandbox-token',
   systemId: 7,
-  companies: {},
   envelopes: 'documented',
   faults: [],
 } as const;
@@ -54,14 +43,18 @@ const DEFAULTS = {
 /** Starts the service of docs/service.md as a local server, with a company of records that can be read and changed. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = { ...DEFAULTS, ...options };
-  refuseSize(settings.size);
+  const { size } = settings;
+  if (!Number.isInteger(size) || size < 1 || size > LARGEST_SIZE)
+    throw new UsageError(`The sandbox can have 1 to ${LARGEST_SIZE} clients, not ${size}.`, {
+      code: 'sandbox.size',
+    });
   const world = createWorld(settings);
   const serve = createService(world, settings.envelopes);
   const closing = new AbortController();
-  let faults = armFaults(settings.faults);
+  let strike = armFaults(settings.faults);
 
   const { app, requests } = createServer(settings.token, async (request) => {
-    const { latencyMs, deed } = faults.strike(request);
+    const { latencyMs, deed } = strike(request);
     const { beforeMs, afterMs } = delaysOf(deed);
     await systemClock.sleep(latencyMs + beforeMs, closing.signal); // Whether the client still waits or not.
     const answer = deed ? withDeed(serve, deed)(request) : serve(request);
@@ -83,18 +76,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     world,
     requests,
     setFaults: (next) => {
-      faults = armFaults(next);
+      strike = armFaults(next);
     },
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function refuseSize(size: number): void {
-  if (Number.isInteger(size) && size >= 1 && size <= LARGEST_SIZE) return;
-  throw new UsageError(`The sandbox can have 1 to ${LARGEST_SIZE} clients, not ${size}.`, {
-    code: 'sandbox.size',
-  });
 }
 
 function listenError(error: unknown, port: number): unknown {

@@ -41,7 +41,6 @@ const purchases: Kind = {
   hints: [],
 };
 
-/** Every kind that the sandbox answers for. */
 export const SERVED_KINDS: readonly Kind[] = [...KINDS, purchases];
 
 /** The kind of this name; a name that the sandbox does not know is a bug. */
@@ -64,7 +63,6 @@ interface KindPlan {
 
 const half = (size: number): number => Math.ceil(size / 2);
 const double = (size: number): number => size * 2;
-
 const purchaseCount = (size: number): number => Math.ceil(double(size) / LINES_PER_PURCHASE);
 
 /** The kinds with a generator of their own, by their names. */
@@ -83,15 +81,12 @@ const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
   sales_products: { count: double, firstId: 8800, generate: generateSalesProduct },
 };
 
-/** The plan of a kind. One without a generator of its own has a record for each client, drawn from its catalogue entry. */
-export function planOf(name: string): KindPlan {
-  return KIND_PLANS[name] ?? planFromCatalogue(servedKind(name));
-}
-
 const FIRST_IDS = 10_000;
 
-const planFromCatalogue = (kind: Kind): KindPlan => ({
-  count: (size) => size,
-  firstId: 1 + (hash(kind.name) % FIRST_IDS),
-  generate: generatorOf(kind),
-});
+/** The plan of a kind. One without a generator of its own has a record for each client, drawn from its catalogue entry. */
+export function planOf(name: string): KindPlan {
+  const known = KIND_PLANS[name];
+  if (known !== undefined) return known;
+  const firstId = 1 + (hash(name) % FIRST_IDS);
+  return { count: (size) => size, firstId, generate: generatorOf(servedKind(name)) };
+}

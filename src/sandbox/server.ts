@@ -1,47 +1,49 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AuthHeader, Endpoint, Kind } from '../catalog/kind.ts';
+import type { AuthHeader, Kind } from '../catalog/kind.ts';
 import { failure } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { SERVED_KINDS } from './served-kinds.ts';
 import type { ServiceOperation, ServiceRequest } from './service.ts';
 
-interface SandboxServer {
-  readonly app: FastifyInstance;
-  readonly requests: readonly LoggedRequest[];
-}
+const KEPT = 10_000;
 
 type AnswerRequest = (request: ServiceRequest) => Promise<Answer>;
 
-/** An HTTP server with the service's endpoints: it logs requests and refuses those without the token (§5). */
-export function createServer(token: string, answer: AnswerRequest): SandboxServer {
+/** An HTTP server with the service's endpoints: it logs the last 10,000 requests and refuses those without the token (§5). */
+export function createServer(token: string, answer: AnswerRequest) {
   const app = fastify({ forceCloseConnections: true, exposeHeadRoutes: false });
-  const log = createRequestLog();
+  const requests: LoggedRequest[] = [];
+  const open = new WeakMap<FastifyRequest, { status: number | null }>();
   app.removeAllContentTypeParsers();
   // Bodies stay text: no number is rounded, and a write without `Content-Type` (§4.8) is accepted.
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
     done(null, body);
   });
   app.addHook('onRequest', async (request, reply) => {
-    log.add(request.raw);
+    const [path = '', query = ''] = request.url.split('?', 2);
+    const entry = { method: request.method, path, query, headers: headersOf(request.raw), status: null };
+    open.set(request, entry);
+    requests.push(entry);
+    if (requests.length > KEPT) requests.shift();
     if (!isAuthentic(request.headers, token)) return sendAnswer(reply, failure(401, 'Unauthenticated.'));
   });
   app.addHook('onResponse', (request, reply, done) => {
-    log.answered(request.raw, reply.statusCode);
+    const entry = open.get(request);
+    if (entry) entry.status = reply.statusCode;
     done();
   });
   app.setNotFoundHandler((_request, reply) => sendAnswer(reply, failure(404, 'Not found.')));
   openRoutes(app, answer);
-  return { app, requests: log.requests };
+  return { app, requests };
 }
 
 /** The three spellings that the documentation prints (§5); the service is assumed to accept each of them. */
 const SPELLINGS: readonly AuthHeader[] = ['Authentication', 'Authorization', 'Authentification'];
 
-function isAuthentic(headers: IncomingHttpHeaders, token: string): boolean {
-  return SPELLINGS.some((spelling) => headers[spelling.toLowerCase()] === `Bearer ${token}`);
-}
+const isAuthentic = (headers: IncomingHttpHeaders, token: string): boolean =>
+  SPELLINGS.some((spelling) => headers[spelling.toLowerCase()] === `Bearer ${token}`);
 
 const METHODS = { list: 'GET', retrieve: 'GET', create: 'POST', update: 'PUT' } as const;
 const OPERATIONS: readonly ServiceOperation[] = ['list', 'retrieve', 'create', 'update'];
@@ -50,8 +52,8 @@ const OPERATIONS: readonly ServiceOperation[] = ['list', 'retrieve', 'create', '
 function openRoutes(app: FastifyInstance, answer: AnswerRequest): void {
   for (const kind of SERVED_KINDS) {
     for (const operation of OPERATIONS) {
-      const endpoint = endpointOf(kind, operation);
-      if (!endpoint) continue;
+      const endpoint = kind[operation];
+      if (!endpoint || 'misprint' in endpoint) continue;
       app.route({
         method: METHODS[operation],
         url: endpoint.path,
@@ -60,10 +62,6 @@ function openRoutes(app: FastifyInstance, answer: AnswerRequest): void {
       });
     }
   }
-}
-
-function endpointOf(kind: Kind, operation: ServiceOperation): Endpoint | null {
-  return operation === 'retrieve' && kind.retrieve?.misprint !== undefined ? null : kind[operation];
 }
 
 function serviceRequest(request: FastifyRequest, kind: Kind, operation: ServiceOperation): ServiceRequest {
@@ -107,34 +105,6 @@ export interface LoggedRequest {
   readonly query: string;
   readonly headers: Record<string, string>;
   readonly status: number | null;
-}
-
-interface RequestLog {
-  readonly requests: readonly LoggedRequest[];
-  add(request: IncomingMessage): void;
-  answered(request: IncomingMessage, status: number): void;
-}
-
-const KEPT = 10_000;
-
-/** Keeps the last 10,000 requests. */
-function createRequestLog(): RequestLog {
-  const requests: LoggedRequest[] = [];
-  const open = new WeakMap<IncomingMessage, { status: number | null }>();
-  return {
-    requests,
-    add: (request) => {
-      const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-      const entry = { method: request.method ?? '', path, query, headers: headersOf(request), status: null };
-      requests.push(entry);
-      open.set(request, entry);
-      if (requests.length > KEPT) requests.shift();
-    },
-    answered: (request, status) => {
-      const entry = open.get(request);
-      if (entry) entry.status = status;
-    },
-  };
 }
 
 function headersOf({ headers }: IncomingMessage): Record<string, string> {

@@ -13,17 +13,9 @@ export interface Pristine {
 }
 
 /** The records of one kind. Until the first change it holds nothing, however many records there are. */
-export interface Table {
-  count(): number;
-  /** Ids of the list from position `start` up to, but without, `end`. */
-  slice(start: number, end: number): readonly number[];
-  get(id: number): JsonObject | undefined;
-  nextId(): number;
-  put(id: number, record: JsonObject): void;
-  remove(id: number): void;
-}
+export type Table = ReturnType<typeof createTable>;
 
-export function createTable(pristine: Pristine): Table {
+export function createTable(pristine: Pristine) {
   const { ordering } = pristine;
   const changed = new Map<number, JsonObject | 'gone'>();
   let order: SortedIds | null = null; // Only once records came, went or moved.
@@ -38,11 +30,13 @@ export function createTable(pristine: Pristine): Table {
     (order ??= sortedIds(pristineIds(pristine, 0, pristine.count), ordering, place));
 
   return {
-    count: () => order?.ids.length ?? pristine.count,
-    slice: (start, end) => order?.ids.slice(start, end) ?? pristineIds(pristine, start, end),
+    count: (): number => order?.ids.length ?? pristine.count,
+    /** Ids of the list from position `start` up to, but without, `end`. */
+    slice: (start: number, end: number): readonly number[] =>
+      order?.ids.slice(start, end) ?? pristineIds(pristine, start, end),
     get,
-    nextId: () => lastId + 1,
-    put: (id, record) => {
+    nextId: (): number => lastId + 1,
+    put: (id: number, record: JsonObject): void => {
       const old = get(id);
       const stays = old && place(id, old).key === place(id, record).key;
       if (old && !stays) ownOrder().leave(place(id, old));
@@ -50,7 +44,7 @@ export function createTable(pristine: Pristine): Table {
       changed.set(id, record);
       lastId = Math.max(lastId, id);
     },
-    remove: (id) => {
+    remove: (id: number): void => {
       ownOrder().leave(place(id));
       changed.set(id, 'gone');
     },
@@ -62,19 +56,13 @@ function pristineIds(pristine: Pristine, start: number, end: number): readonly n
   return Array.from({ length }, (_, at) => pristine.idAt(start + at));
 }
 
-/** The ids of one list in its order, once records come, go or move. */
-interface SortedIds {
-  readonly ids: readonly number[];
-  enter(place: ListPlace): void;
-  leave(place: ListPlace): void;
-}
+type SortedIds = ReturnType<typeof sortedIds>;
 
-/** Starts from ids that are sorted already; `placeAt` tells where an id of them stands. */
-function sortedIds(
-  start: readonly number[],
-  ordering: Ordering,
-  placeAt: (id: number) => ListPlace,
-): SortedIds {
+/**
+ * The ids of one list in its order, once records come, go or move. Starts from ids that are sorted already; `placeAt` tells
+ * where an id of them stands.
+ */
+function sortedIds(start: readonly number[], ordering: Ordering, placeAt: (id: number) => ListPlace) {
   const ids = [...start];
 
   /** The position at which this place stands, or would stand. */
@@ -92,10 +80,10 @@ function sortedIds(
 
   return {
     ids,
-    enter: (place) => {
+    enter: (place: ListPlace): void => {
       ids.splice(positionOf(place), 0, place.id);
     },
-    leave: (place) => {
+    leave: (place: ListPlace): void => {
       ids.splice(positionOf(place), 1);
     },
   };

@@ -27,12 +27,13 @@ export interface World {
   remove(kind: string, id: number): void;
 }
 
-interface WorldOptions {
+export interface WorldOptions {
   /** Number of clients; the other kinds scale from it. */
   readonly size: number;
   readonly seed: number;
+  /** The company; another one has wholly different ids. */
   readonly systemId: number;
-  /** The day on which the company lives: its records end then. */
+  /** The day on which the company lives: its records end then. By default a fixed one, so that a test sees the same data always. */
   readonly today?: Date;
   /** Record kind to the company that its records name, where that is another one; their ids stay. */
   readonly companies?: Readonly<Record<string, number>>;
@@ -40,8 +41,18 @@ interface WorldOptions {
 
 /** Creates a company whose every record follows from the seed, the day, the record's kind and its index. */
 export function createWorld(options: WorldOptions): World {
-  const company = companyOf(options);
-  const nameCompany = namingOf(options);
+  const { size, seed, systemId, today = LAST_DAY } = options;
+  const company: Company = {
+    systemId,
+    dateOf: datesUntil(today),
+    count: (kind) => planOf(kind).count(size),
+    idOf: (kind, index) => idSequence(systemId, planOf(kind).firstId).idOf(index),
+    randomOf: (kind, index) => randomFrom(seed, systemId, kind, index),
+  };
+  const nameCompany = (kind: string, record: JsonObject): JsonObject => {
+    const other = options.companies?.[kind];
+    return other === undefined || !('system_id' in record) ? record : { ...record, system_id: other };
+  };
   const tables = new Map<string, Table>();
   const tableOf = (name: string): Table => {
     const table = tables.get(name) ?? createTable(pristineRecords(servedKind(name), company, nameCompany));
@@ -63,7 +74,7 @@ export function createWorld(options: WorldOptions): World {
       const table = tableOf(name);
       const id = typeof fields['id'] === 'number' ? fields['id'] : table.nextId();
       if (table.get(id)) throw new RangeError(`The sandbox already has ${name} with id ${id}.`);
-      const blank = nameCompany(name, blankRecord(servedKind(name), options.systemId, options.today));
+      const blank = nameCompany(name, blankRecord(servedKind(name), systemId, today));
       const record = { ...blank, ...fields, id };
       table.put(id, record);
       return record;
@@ -80,26 +91,11 @@ export function createWorld(options: WorldOptions): World {
   };
 }
 
-type NameCompany = (kind: string, record: JsonObject) => JsonObject;
-
-function namingOf({ companies = {} }: WorldOptions): NameCompany {
-  return (kind, record) => {
-    const other = companies[kind];
-    return other === undefined || !('system_id' in record) ? record : { ...record, system_id: other };
-  };
-}
-
-function companyOf({ size, seed, systemId, today = LAST_DAY }: WorldOptions): Company {
-  return {
-    systemId,
-    dateOf: datesUntil(today),
-    count: (kind) => planOf(kind).count(size),
-    idOf: (kind, index) => idSequence(systemId, planOf(kind).firstId).idOf(index),
-    randomOf: (kind, index) => randomFrom(seed, systemId, kind, index),
-  };
-}
-
-function pristineRecords(kind: Kind, company: Company, nameCompany: NameCompany): Pristine {
+function pristineRecords(
+  kind: Kind,
+  company: Company,
+  nameCompany: (kind: string, record: JsonObject) => JsonObject,
+): Pristine {
   const { firstId, generate } = planOf(kind.name);
   const count = company.count(kind.name);
   const sequence = idSequence(company.systemId, firstId);
@@ -122,20 +118,17 @@ function pristineRecords(kind: Kind, company: Company, nameCompany: NameCompany)
 const COMPANY_RANGE = 10_000_000;
 const STRIDE = 2;
 
-/** The ids of one kind: rising with creation, with holes where records of the past are gone. */
-interface IdSequence {
-  idOf(index: number): number;
-  /** The index of the record with this id, or -1 where the id is in a hole or below the first. */
-  indexOf(id: number): number;
-}
-
-/** Companies have ranges of their own, so that no id of one is ever an id of another. */
-function idSequence(systemId: number, firstId: number): IdSequence {
+/**
+ * The ids of one kind: rising with creation, with holes where records of the past are gone. Companies have ranges of their own,
+ * so that no id of one is ever an id of another.
+ */
+function idSequence(systemId: number, firstId: number) {
   const start = systemId * COMPANY_RANGE + firstId;
   const idOf = (index: number): number => start + index * STRIDE + (hash(`${firstId}/${index}`) % STRIDE);
   return {
     idOf,
-    indexOf: (id) => {
+    /** The index of the record with this id, or -1 where the id is in a hole or below the first. */
+    indexOf: (id: number): number => {
       const index = Math.floor((id - start) / STRIDE);
       return index >= 0 && idOf(index) === id ? index : -1;
     },

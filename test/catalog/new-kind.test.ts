@@ -41,7 +41,7 @@ function programWith({
   const catalog = readFileSync(path, 'utf8');
   const entered = catalog.replace(/(KINDS: readonly Kind\[\] = \[[^\]]*)\]/, `$1  ${name},\n]`);
   expect(entered).not.toBe(catalog);
-  writeFileSync(path, `import { ${name} } from './kinds/${name}.ts';\n${entered}`);
+  writeFileSync(path, `import { ${name} } from './${name}.ts';\n${entered}`);
   return { cwd: copy, main: ['--import', 'tsx', join(copy, 'src/main.ts')] };
 }
 

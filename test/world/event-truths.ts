@@ -1,4 +1,3 @@
-import { groupBy } from '../../src/lib/group-by.ts';
 import type { ChangeRow } from './dump.ts';
 import { recordsOf } from './finding.ts';
 import type { Finding, Found } from './finding.ts';
@@ -69,7 +68,7 @@ function isOld(recording: Recording, event: ChangeRow): boolean {
 /** Records whose events show an older content after a newer one; where a replica answers, that is what it says. */
 export function backwards(recording: Recording): Found {
   if (!isAsDocumented(recording, ['replica', 'cache', 'shown', 'envelope', 'status'])) return [];
-  const chains = groupBy(recording.changes, ({ kind, id }) => `${kind} ${id}`);
+  const chains = Map.groupBy(recording.changes, ({ kind, id }) => `${kind} ${id}`);
   return [...chains.values()].flatMap((events): Finding[] => {
     let from = 0;
     for (const event of events) {
@@ -165,7 +164,7 @@ export function shared({ entries }: Recording): Found {
   const creates = entries.filter(
     ({ entry, intent }) => intent.operation === 'create' && entry.state === 'done' && entry.recordId !== null,
   );
-  const owners = groupBy(creates, ({ entry, intent }) => `${intent.kind} ${entry.recordId ?? ''}`);
+  const owners = Map.groupBy(creates, ({ entry, intent }) => `${intent.kind} ${entry.recordId ?? ''}`);
   return [...owners].flatMap(([record, own]): Finding[] =>
     own.length < 2
       ? []

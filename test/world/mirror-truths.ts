@@ -1,4 +1,3 @@
-import { groupBy } from '../../src/lib/group-by.ts';
 import type { ChangeRow, MirrorRow } from './dump.ts';
 import { mayKeep } from './secrets.ts';
 import { recordsOf } from './finding.ts';
@@ -88,7 +87,7 @@ export function falselyDeleted(recording: Recording): Found {
 export function brokenChains({ changes, final, kinds }: Recording): Found {
   return kinds.flatMap(({ name }) => {
     const rows = final.kinds.get(name)?.rows;
-    const chains = groupBy(
+    const chains = Map.groupBy(
       changes.filter(({ kind }) => kind === name),
       ({ id }) => id,
     );

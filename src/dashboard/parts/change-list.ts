@@ -2,25 +2,22 @@ import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson, isArray, isObject, tryParse } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { shortened } from '../../lib/text/text.ts';
-import { html, when } from '../../http/html.ts';
+import { dataTable, html, when } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
+import { badge, feed } from './layout.ts';
 
 const LONGEST_VALUE = 160;
 const FIELDS_SHOWN = 5;
 
 /** Change events as a list for a person, each with its values before and after. */
-export function changeList(changes: readonly RecordedChange[], now: Date): Html {
-  return html`<ol class="feed">
-    ${changes.map((change) => changeItem(change, now))}
-  </ol>`;
-}
+export const changeList = (changes: readonly RecordedChange[], now: Date): Html =>
+  feed(changes.map((change) => changeItem(change, now)));
 
 function changeItem(change: RecordedChange, now: Date): Html {
   const { seq, kind, recordId, after, before, observedAt, origin } = change;
   return html`<li id="change-${seq}">
     <div class="head">
-      ${changeBadge(change.change)}
-      <a href="${recordAddress(kind, recordId)}">${kind} ${recordId}</a>
+      ${badge(change.change, TONES)} ${recordLink(kind, recordId)}
       <span class="name">${recordName(after ?? before)}</span>
       ${originBadge(origin)}
       <a class="seq last" href="/changes?before=${seq + 1}"
@@ -31,20 +28,15 @@ function changeItem(change: RecordedChange, now: Date): Html {
   </li>`;
 }
 
-const BADGES: Readonly<Record<string, string>> = {
-  created: 'good',
-  updated: 'info',
-  deleted: 'bad',
-  restored: 'warn',
-};
-
-/** What an event did, as a coloured word. */
-const changeBadge = (change: string): Html =>
-  html`<span class="state ${BADGES[change] ?? 'plain'}">${change}</span>`;
+const TONES = { created: 'good', updated: 'info', deleted: 'bad', restored: 'warn' };
 
 /** The page of a record. */
 export const recordAddress = (kind: string, id: string): string =>
   `/records/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
+
+/** A record as a link to its page; a kind alone where there is none. */
+export const recordLink = (kind: string, id: string | null): Html =>
+  id === null ? html`${kind}` : html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`;
 
 /** Says that bms-sync itself wrote the change. */
 function originBadge(origin: string): Html {
@@ -88,22 +80,10 @@ function fewFields({ seq, fields, kind, recordId }: RecordedChange): Html {
   });
   const more = all.length - rows.length;
   const whole = `/v1/changes?after=${seq - 1}&limit=1`;
-  return html`<table class="diff">
-      <caption class="unseen">
-        Fields of ${kind} ${recordId} that changed
-      </caption>
-      <thead class="unseen">
-        <tr>
-          <th scope="col">field</th>
-          <th scope="col">before</th>
-          <th scope="col">after</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-    ${more > 0 ? html`<p class="quiet small"><a href="${whole}">and ${more} more</a></p>` : null}`;
+  const caption = `Fields of ${kind} ${recordId} that changed`;
+  const table = dataTable(caption, ['field', 'before', 'after'], rows, 'diff');
+  return html`${table}
+  ${more > 0 ? html`<p class="quiet small"><a href="${whole}">and ${more} more</a></p>` : null}`;
 }
 
 /** A text with its own spaces and line ends; nothing of ours may stand beside it within the element. */

@@ -12,27 +12,24 @@ import { readRows } from '../../db/rows/rows.ts';
 /** The hours that are counted, the present one included. */
 const HOURS = 48;
 
-/** What the pages count; null where it takes longer than a page may, and was not counted before. */
-export interface Counts {
-  /** Live rows of these kinds. */
-  readonly rows: (kinds: readonly string[]) => Promise<ReadonlyMap<string, number> | null>;
-  /** Change events an hour by kind, the oldest first; a kind without events is absent. */
-  readonly hours: (now: Date) => Promise<ReadonlyMap<string, readonly number[]> | null>;
-}
-
 interface CountParts {
   readonly session: Session;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-export function createCounts(parts: CountParts): Counts {
+/** What the pages count; null where it takes longer than a page may, and was not counted before. */
+export function createCounts(parts: CountParts) {
   const { session } = parts;
   return {
-    rows: remembered(parts, (kinds) => readRowCounts(session, kinds)),
-    hours: remembered(parts, (now) => readHours(session, now)),
+    /** Live rows of these kinds. */
+    rows: remembered(parts, (kinds: readonly string[]) => readRowCounts(session, kinds)),
+    /** Change events an hour by kind, the oldest first; a kind without events is absent. */
+    hours: remembered(parts, (now: Date) => readHours(session, now)),
   };
 }
+
+export type Counts = ReturnType<typeof createCounts>;
 
 /** A count that took longer is shown as it was; the next one is made beside the answers. */
 const SHORT_MS = 100;
@@ -78,6 +75,8 @@ async function readRowCounts(
   return counts;
 }
 
+const HOUR_MS = 3_600_000;
+
 /** `YYYY-MM-DD HH`, UTC. */
 const HOUR = {
   sqlite: sql`substr(observed_at, 1, 13)`,
@@ -87,24 +86,19 @@ const HOUR = {
 const HOUR_COLUMNS = [text('kind'), text('hour'), integer('events')] as const;
 
 async function readHours(session: Session, now: Date): Promise<ReadonlyMap<string, readonly number[]>> {
-  const from = await firstSeqSince(session, instantText(hourBefore(now, HOURS - 1)));
+  const present = Math.floor(now.getTime() / HOUR_MS);
+  const starts = Array.from({ length: HOURS }, (_, index) =>
+    instantText(new Date((present - HOURS + 1 + index) * HOUR_MS)),
+  );
+  const from = await firstSeqSince(session, starts[0] ?? '');
   const byHour = sql`
     select kind, ${HOUR[session.dialect]} as hour, count(*) as events from changes
     where seq >= ${from} group by 1, 2`;
-  const counts = new Map<string, Map<string, number>>();
-  for (const { kind, hour, events } of await readRows(session, HOUR_COLUMNS, byHour))
-    counts.set(kind, (counts.get(kind) ?? new Map<string, number>()).set(hour, events));
-  return new Map([...counts].map(([kind, hours]) => [kind, lastHours(hours, now)]));
-}
-
-const HOUR_MS = 3_600_000;
-
-const hourBefore = (now: Date, hours: number): Date =>
-  new Date((Math.floor(now.getTime() / HOUR_MS) - hours) * HOUR_MS);
-
-function lastHours(hours: ReadonlyMap<string, number>, now: Date): readonly number[] {
-  return Array.from({ length: HOURS }, (_, index) => {
-    const hour = instantText(hourBefore(now, HOURS - 1 - index)).slice(0, 13);
-    return hours.get(hour) ?? 0;
-  });
+  const rows = Map.groupBy(await readRows(session, HOUR_COLUMNS, byHour), ({ kind }) => kind);
+  return new Map(
+    [...rows].map(([kind, found]) => {
+      const events = new Map(found.map((row) => [row.hour, row.events]));
+      return [kind, starts.map((start) => events.get(start.slice(0, 13)) ?? 0)];
+    }),
+  );
 }

@@ -13,9 +13,7 @@ import type { Html } from '../../http/html.ts';
 /** A button that carries out a person's decision. */
 export interface DecisionButton {
   readonly label: string;
-  /** The route that carries it out. */
   readonly address: string;
-  /** Further values of the form. */
   readonly values?: Readonly<Record<string, string>>;
   /** The decision that most people make. */
   readonly isMain?: boolean;
@@ -49,15 +47,13 @@ const labelOf = (name: string): string => sentence(name).slice(0, -1);
 export const HOLD_EFFECTS = effectsOf([approve, reject]);
 
 /** The decisions on a kind's disappeared records. */
-export const holdButtons = (kind: string): readonly DecisionButton[] => [
-  {
-    label: 'Approve',
-    about: `the deletions of ${kind}`,
-    address: `/deletions/${kind}/approve`,
-    isMain: true,
-  },
-  { label: 'Reject', about: `the deletions of ${kind}`, address: `/deletions/${kind}/reject` },
-];
+export function holdButtons(kind: string): readonly DecisionButton[] {
+  const about = `the deletions of ${kind}`;
+  return [
+    { label: 'Approve', about, address: `/deletions/${kind}/approve`, isMain: true },
+    { label: 'Reject', about, address: `/deletions/${kind}/reject` },
+  ];
+}
 
 const OF_ENTRIES = { adopt, retry, abandon };
 
@@ -73,8 +69,7 @@ export function entryButtons(entry: Entry): readonly DecisionButton[] {
   const about = `entry ${id}`;
   return choicesOf(entry).flatMap((choice): readonly DecisionButton[] => {
     const address = `/outbox/${id}/${choice}`;
-    if (choice === 'retry') return [{ label: 'Retry', about, address }];
-    if (choice === 'abandon') return [{ label: 'Abandon', about, address }];
+    if (choice !== 'adopt') return [{ label: labelOf(choice), about, address }];
     return candidatesOf(entry)
       .slice(0, ADOPTABLE)
       .map((recordId) => ({ label: `Adopt ${recordId}`, address, values: { recordId }, isMain: true }));
@@ -86,42 +81,32 @@ export function entryDecisions(entry: Entry, mayDecide: boolean): Html | null {
   const choices = choicesOf(entry);
   if (choices.length === 0) return null;
   const back = `/outbox/${entry.id}`;
-  return html`<p class="quiet">${entryEffects(entry)}</p>
-    ${
-      mayDecide
-        ? html`${decisionForms(entryButtons(entry), back)}
-          ${choices.includes('adopt') ? adoptForm(entry, back) : null}`
-        : null
-    }`;
-}
-
-function adoptForm({ id }: Entry, back: string): Html {
-  return html`<form class="filters adopt" method="post" action="/outbox/${id}/adopt">
+  const adoptForm = html`<form class="filters adopt" method="post" action="${back}/adopt">
     <input type="hidden" name="back" value="${back}" />
     <label>another record <input name="recordId" inputmode="numeric" pattern="[0-9]+" required /></label>
     <button>Adopt</button>
   </form>`;
+  return html`<p class="quiet">${entryEffects(entry)}</p>
+    ${mayDecide ? decisionForms(entryButtons(entry), back) : null}
+    ${mayDecide && choices.includes('adopt') ? adoptForm : null}`;
 }
 
-type Decided = Pick<EndpointStanding, 'name' | 'health'>;
-
 /** The decisions on an endpoint. */
-export function endpointButtons({ name, health }: Decided): readonly DecisionButton[] {
+export function endpointButtons({ name, health }: EndpointStanding): readonly DecisionButton[] {
   const about = `the endpoint ${name}`;
-  const button = (label: string, decision: string): DecisionButton => ({
+  const button = (label: string): DecisionButton => ({
     label,
     about,
-    address: `/webhooks/${name}/${decision}`,
+    address: `/webhooks/${name}/${label.toLowerCase()}`,
   });
-  if (health === 'healthy') return [button('Disable', 'disable')];
-  const replay = button('Replay', 'replay');
+  if (health === 'healthy') return [button('Disable')];
   return health === 'disabled'
-    ? [{ ...button('Enable', 'enable'), isMain: true }, replay]
-    : [replay, button('Disable', 'disable')];
+    ? [{ ...button('Enable'), isMain: true }, button('Replay')]
+    : [button('Replay'), button('Disable')];
 }
 
 /** The effects of decisions on an endpoint that takes no deliveries. */
-export const endpointEffects = ({ health }: Decided): string =>
+export const endpointEffects = ({ health }: EndpointStanding): string =>
   health === 'disabled'
     ? effectsOf([enable, replay])
     : `It is tried again by itself, and disabled if it takes nothing for days. ${effectsOf([replay, disable])}`;

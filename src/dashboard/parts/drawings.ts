@@ -6,14 +6,9 @@ interface Plot {
   readonly id: string;
   readonly title: string;
   readonly unit: string;
-  readonly points: readonly PlotPoint[];
+  readonly points: readonly { readonly at: Date; readonly value: number }[];
   /** Steps for counts of equal times, a line for measurements. */
   readonly shape: 'steps' | 'line';
-}
-
-interface PlotPoint {
-  readonly at: Date;
-  readonly value: number;
 }
 
 /** Draws numbers over time, the oldest first: the script draws them; without it, and for who does not see it, they are a table. */
@@ -24,23 +19,18 @@ export function plotFigure({ id, title, unit, points, shape }: Plot): Html {
     at: points.map(({ at }) => at.getTime() / 1000),
     values: points.map(({ value }) => value),
   });
+  const rows = points.toReversed().map(
+    ({ at, value }) =>
+      html`<tr>
+        <th scope="row">${at.toISOString().slice(0, 16).replace('T', ' ')}</th>
+        <td class="number">${count(value)}</td>
+      </tr>`,
+  );
   return html`<figure class="plot" id="plot-${id}">
     <div class="canvas" data-plot="${data}" aria-hidden="true"></div>
     <details id="table-${id}">
       <summary>${title}: as a table</summary>
-      <div class="scroll">
-        ${dataTable({
-          caption: title,
-          headings: ['when (UTC)', { number: unit }],
-          rows: points.toReversed().map(
-            ({ at, value }) =>
-              html`<tr>
-                <th scope="row">${at.toISOString().slice(0, 16).replace('T', ' ')}</th>
-                <td class="number">${count(value)}</td>
-              </tr>`,
-          ),
-        })}
-      </div>
+      <div class="scroll">${dataTable(title, ['when (UTC)', { number: unit }], rows)}</div>
     </details>
   </figure>`;
 }

@@ -6,6 +6,7 @@ import { readFreshness, sweptAtOf } from '../../mirror/kinds/status-store.ts';
 import type { KindFreshness } from '../../mirror/kinds/status-store.ts';
 import { openRuns } from '../../mirror/runs/open-runs.ts';
 import { nextPulls } from '../../checks/status.ts';
+import { panel } from './layout.ts';
 import { sparkLine } from './drawings.ts';
 import { count, dataTable, distance, html, when } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
@@ -57,40 +58,25 @@ async function staleNow(
 
 /** How fresh and how sound each kind is, a row each. */
 export function kindsPanel(kinds: readonly KindLine[], now: Date): Html {
-  return html`<section class="panel" aria-labelledby="kinds-title" id="kinds" data-live>
-    <header>
-      <h2 id="kinds-title">Record kinds</h2>
-      <p>${certifiedWords(kinds)}</p>
-    </header>
-    ${dataTable({ caption: 'Record kinds: how fresh and how sound each is', headings: ['kind', 'certificate', 'read to its end', { number: 'rows' }, 'changes, last 48 h', { number: 'open issues' }], rows: kinds.map((line) => kindRow(line, now)) }, 'cards')}
-  </section>`;
-}
-
-function certifiedWords(kinds: readonly KindLine[]): string {
   const certified = kinds.filter(({ state }) => state === 'certified').length;
   const some = certified === kinds.length ? 'All are' : `${certified} of ${kinds.length} are`;
-  return `${some} certified: the rows of the mirror are exactly those of the service’s list`;
-}
-
-/** Since when a list is proven, or why it is not. */
-function certificate(line: KindLine, now: Date): Html | null {
-  const { state, certified_at: at } = line;
-  const { why } = stateWords(line);
-  const since = at === null ? null : html`<span class="quiet small nowrap">proven ${when(at, now)}</span>`;
-  return state === 'certified' || why === null
-    ? since
-    : html`${since}
-        <p class="quiet small">${why}</p>`;
+  const note = `${some} certified: the rows of the mirror are exactly those of the service’s list`;
+  const middle = [{ number: 'rows' }, 'changes, last 48 h', { number: 'open issues' }];
+  const headings = ['kind', 'certificate', 'read to its end', ...middle];
+  const rows = kinds.map((line) => kindRow(line, now));
+  const table = dataTable('Record kinds: how fresh and how sound each is', headings, rows, 'cards');
+  return panel({ id: 'kinds', title: 'Record kinds', note, isLive: true }, table);
 }
 
 function kindRow(line: KindLine, now: Date): Html {
-  const { kind, rows, hours, open_issues: issues } = line;
+  const { kind, certified_at: at, rows, hours, open_issues: issues } = line;
   const changes = hours?.reduce((all, some) => all + some, 0) ?? null;
+  const { why } = outcomeWords(line);
+  const proven = at === null ? null : html`<span class="quiet small nowrap">proven ${when(at, now)}</span>`;
+  const doubt = why === null ? null : html`<p class="quiet small">${why}</p>`;
   return html`<tr>
-    <th scope="row">
-      <a href="/kinds/${kind}">${kind}</a>
-    </th>
-    <td data-title="certificate">${stateBadge(line)} ${certificate(line, now)}</td>
+    <th scope="row"><a href="/kinds/${kind}">${kind}</a></th>
+    <td data-title="certificate">${stateBadge(line)} ${proven} ${doubt}</td>
     <td data-title="read to its end">${freshness(line, now)}</td>
     <td class="number" data-title="rows">${rows === null ? '…' : count(rows)}</td>
     <td class="${changes === 0 ? 'blank' : ''}" data-title="changes, last 48 h">
@@ -105,12 +91,6 @@ function kindRow(line: KindLine, now: Date): Html {
   </tr>`;
 }
 
-/** The end of the last reading in words; `known` is left out where the state says all. */
-export const stateWords = ({
-  state,
-  reason,
-}: Pick<KindLine, 'state' | 'reason'>): ReturnType<typeof outcomeWords> => outcomeWords({ state, reason });
-
 const TONES: Readonly<Record<string, string>> = {
   certified: 'good',
   complete: 'warn',
@@ -119,10 +99,9 @@ const TONES: Readonly<Record<string, string>> = {
   aborted: 'bad',
 };
 
-/** The state of a kind as a coloured word. */
-export function stateBadge({ state, reason }: Pick<KindLine, 'state' | 'reason'>): Html {
-  return html`<span class="state ${TONES[state] ?? 'plain'}">${stateWords({ state, reason }).label}</span>`;
-}
+/** The state of a kind, or the end of a reading of its list, as a coloured word. */
+export const stateBadge = (end: Pick<KindLine, 'state' | 'reason'>): Html =>
+  html`<span class="state ${TONES[end.state] ?? 'plain'}">${outcomeWords(end).label}</span>`;
 
 const BAR = 120;
 const THICK = 4;
@@ -134,18 +113,10 @@ export function freshness({ last_sweep_at: at, nextAt, isStale }: KindLine, now:
   const next = html`<span class="quiet small nowrap" title="${nextAt.slice(0, 19)} UTC"
     >next ${distance(instantOf(nextAt), now)}</span
   >`;
-  return html`${read} ${next}
-  ${at === null ? null : dueBar({ from: instantOf(at), to: instantOf(nextAt), now, isStale })}`;
+  return html`${read} ${next} ${at === null ? null : dueBar(instantOf(at), instantOf(nextAt), now, isStale)}`;
 }
 
-interface Due {
-  readonly from: Date;
-  readonly to: Date;
-  readonly now: Date;
-  readonly isStale: boolean;
-}
-
-function dueBar({ from, to, now, isStale }: Due): Html {
+function dueBar(from: Date, to: Date, now: Date, isStale: boolean): Html {
   const all = Math.max(1, to.getTime() - from.getTime());
   const share = Math.min(1, Math.max(0.02, (now.getTime() - from.getTime()) / all));
   return html`<svg class="due ${isStale ? 'stale' : ''}" viewBox="0 0 ${BAR} ${THICK}" aria-hidden="true">

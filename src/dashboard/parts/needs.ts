@@ -1,13 +1,17 @@
+import type { Session } from '../../db/session/session.ts';
 import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
-import type { KindFreshness } from '../../mirror/kinds/status-store.ts';
+import { readBlocks } from '../../mirror/outbox/outbox-queue.ts';
 import type { WriteBlock } from '../../mirror/outbox/outbox-queue.ts';
+import { listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { idsShown } from '../../mirror/records/deletion-store.ts';
+import { idsShown, readDisappeared } from '../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
+import { readDamage } from '../../mirror/integrity-check.ts';
 import type { Damage } from '../../mirror/integrity-check.ts';
-import { needsPerson } from '../../mirror/webhooks/endpoint-store.ts';
+import { listEndpoints, needsPerson } from '../../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
 import { explain } from '../../outbound/decisions/verdicts.ts';
+import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
 import type { Frozen } from '../../mirror/outbox/freeze-store.ts';
 import {
   endpointButtons,
@@ -18,6 +22,7 @@ import {
   holdButtons,
 } from './decisions.ts';
 import type { DecisionButton } from './decisions.ts';
+import type { KindLine } from './kinds.ts';
 import { counted, sentence } from '../../http/html.ts';
 
 /** Something that does not go on without a person. */
@@ -25,40 +30,38 @@ export interface Need {
   /** Unique on the page. */
   readonly id: string;
   readonly title: string;
-  /** The address of the page that shows it whole. */
   readonly address?: string;
-  /** Why it waits. */
   readonly why: string;
   /** The effect of each decision, or the step to take elsewhere. */
   readonly effect: string;
-  readonly since: string | null;
+  readonly since?: string | null;
   /** Nothing goes on at all meanwhile, or what the mirror says may be wrong. */
-  readonly isGrave: boolean;
-  readonly buttons: readonly DecisionButton[];
+  readonly isGrave?: boolean;
+  readonly buttons?: readonly DecisionButton[];
 }
 
-/** The facts from which it follows what needs a person. */
-interface NeedFacts {
-  readonly damage: Damage | null;
-  readonly frozen: Frozen | null;
-  readonly held: readonly ShownHold[];
-  /** Some of the parked entries, and the number of all. */
-  readonly parked: readonly Entry[];
-  readonly parkedInAll: number;
-  readonly blocks: readonly WriteBlock[];
-  readonly endpoints: readonly EndpointStanding[];
-  readonly kinds: readonly (KindFreshness & { readonly isStale: boolean })[];
-}
+const PARKED_SHOWN = 5;
 
-/** Everything that needs a person, the gravest first. */
-export function needsYou(facts: NeedFacts): readonly Need[] {
-  const { damage, frozen, held, parked, blocks, kinds, endpoints } = facts;
+/** Everything that needs a person, the gravest first; of the parked entries, `parkedInAll`, it names some. */
+export async function readNeeds(
+  session: Session,
+  kinds: readonly KindLine[],
+  parkedInAll: number,
+): Promise<readonly Need[]> {
+  const [disappeared, damage, frozen, parked, blocks, endpoints] = await Promise.all([
+    readDisappeared(session),
+    readDamage(session),
+    readFrozen(session),
+    parkedInAll === 0 ? [] : listEntries(session, { states: ['parked'], limit: PARKED_SHOWN }),
+    readBlocks(session),
+    listEndpoints(session),
+  ]);
   return [
     ...(damage === null ? [] : [damageNeed(damage)]),
     ...(frozen === null ? [] : [frozenNeed(frozen)]),
-    ...held.map(heldNeed),
+    ...disappeared.filter(({ state }) => state === 'held').map(heldNeed),
     ...parked.map(parkedNeed),
-    ...moreParked(facts),
+    ...moreParked(parkedInAll - parked.length),
     ...blocks.map(blockedNeed),
     ...kinds.flatMap(kindNeed),
     ...endpoints.filter(needsPerson).map(endpointNeed),
@@ -71,7 +74,6 @@ const damageNeed = ({ reason, since }: Damage): Need => ({
   why: reason,
   since,
   isGrave: true,
-  buttons: [],
   effect: 'Run bms-sync doctor, and restore a backup: docs/operations.md says how.',
 });
 
@@ -92,7 +94,6 @@ function heldNeed(hold: ShownHold): Need {
     title: `${counted(records, 'deletion')} of ${kind} ${records === 1 ? 'is' : 'are'} held`,
     address: '/deletions',
     since,
-    isGrave: false,
     effect: HOLD_EFFECTS,
     buttons: holdButtons(kind),
     why: `The list no longer shows so many records at once: ${idsShown(hold, 5)}.`,
@@ -109,42 +110,33 @@ function parkedNeed(entry: Entry): Need {
     why: explain(entry).meaning,
     effect: entryEffects(entry),
     since: updatedAt,
-    isGrave: false,
     buttons: entryButtons(entry),
   };
 }
 
-function moreParked({ parked, parkedInAll }: NeedFacts): readonly Need[] {
-  const more = parkedInAll - parked.length;
+function moreParked(more: number): readonly Need[] {
   if (more <= 0) return [];
-  const title = `${counted(more, 'more entry', 'more entries')} ${more === 1 ? 'is' : 'are'} parked`;
-  const told = {
-    why: 'They wait for a decision each.',
-    effect: '',
-    since: null,
-    isGrave: false,
-    buttons: [],
-  };
-  return [{ id: 'parked', title, address: '/outbox?state=parked', ...told }];
+  return [
+    {
+      id: 'parked',
+      title: `${counted(more, 'more entry', 'more entries')} ${more === 1 ? 'is' : 'are'} parked`,
+      address: '/outbox?state=parked',
+      why: 'They wait for a decision each.',
+      effect: '',
+    },
+  ];
 }
 
 const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock): Need => ({
   id: `blocked-${kind}`,
   title: `${kind} may not be written`,
   since,
-  isGrave: false,
-  buttons: [],
   why: `The service refuses it to the user of this token (${reason}).`,
   effect: `Give that user the right in the service, or take another token. It is tried again at ${probeAt.slice(0, 16)} UTC.`,
 });
 
-function kindNeed({
-  kind,
-  state,
-  reason,
-  last_sweep_at: since,
-  isStale,
-}: NeedFacts['kinds'][number]): readonly Need[] {
+function kindNeed(line: KindLine): readonly Need[] {
+  const { kind, state, reason, last_sweep_at: since, isStale } = line;
   const { why } = outcomeWords({ state, reason });
   const isFailed = state === 'invalid' || state === 'aborted';
   if (!isFailed && !isStale) return [];
@@ -155,7 +147,6 @@ function kindNeed({
       id: `stale-${kind}`,
       address: `/kinds/${kind}`,
       since,
-      isGrave: false,
       title: isStale ? `${kind} is stale` : `${kind} was not read to its end`,
       why: isFailed ? `${sentence(why ?? state)} ${isStale ? stale : ''}` : stale,
       effect: 'Pull: the list is read as soon as a background service is free.',
@@ -172,7 +163,6 @@ function endpointNeed(endpoint: EndpointStanding): Need {
     id: `endpoint-${name}`,
     address: `/webhooks?endpoint=${name}`,
     since: failingSince,
-    isGrave: false,
     title: isDisabled ? `The endpoint ${name} is disabled` : `The endpoint ${name} takes no deliveries`,
     why: isDisabled
       ? `${DISABLED_WHY[disabledReason ?? ''] ?? 'Nothing is sent to it.'} ${waiting}`

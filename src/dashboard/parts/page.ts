@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifySchema } from 'fastify';
 import * as z from 'zod';
-import { createCounts } from './counts.ts';
 import type { Counts } from './counts.ts';
 import { wholeNumber } from '../../operations/inputs.ts';
 import { pageAnswer } from '../../http/openapi.ts';
@@ -10,26 +9,16 @@ import { noticeOf } from './decisions.ts';
 import { html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 
-/** The dependencies of the dashboard's pages. */
+/** What the pages share, for as long as the server runs. */
 export interface Dashboard extends RouteContext {
   readonly counts: Counts;
   readonly startedAt: Date;
 }
 
-/** Creates what the pages share, for as long as the server runs. */
-export function createDashboard(context: RouteContext): Dashboard {
-  return { ...context, counts: createCounts(context), startedAt: context.clock.now() };
-}
-
 /** The options of a page's route: without authentication it shows the sign-in form, and its errors are pages. */
 export const pageOptions = <Parts extends FastifySchema>(summary: string, parts: Parts) => ({
   config: { signsIn: true } as const,
-  schema: {
-    summary,
-    tags: ['Pages'],
-    response: { 200: pageAnswer('The page') },
-    ...parts,
-  },
+  schema: { summary, tags: ['Pages'], response: { 200: pageAnswer('The page') }, ...parts },
 });
 
 /** The place in a list. */
@@ -44,10 +33,8 @@ export const chosen = z
   .optional()
   .transform((value) => (value === '' ? undefined : value));
 
-/** The decision that was just carried out. */
 export const done = z.string().max(40).optional().describe('the decision that was just carried out');
 
-/** A page of the dashboard. */
 interface Page {
   readonly title: string;
   /** The address of the part of the dashboard that the page belongs to. */
@@ -55,9 +42,7 @@ interface Page {
   readonly content: Html;
   /** The latest event that the page shows: the page is updated when a later one comes. Without it, the page stands still. */
   readonly after?: number;
-  /** Whether the page draws plots. */
   readonly hasPlots?: boolean;
-  /** The decision that was just carried out. */
   readonly done?: string | undefined;
 }
 
@@ -73,36 +58,13 @@ const PARTS: readonly (readonly [address: string, name: string])[] = [
 
 /** Sends a page of the dashboard, with the ways to its other parts. */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
-  return reply.type('text/html; charset=utf-8').send(documentOf(page).html);
-}
-
-/** Sends the reason of a refusal as a page. */
-export function sendProblemPage(
-  reply: FastifyReply,
-  { status, detail, hint, headers }: Problem,
-): FastifyReply {
-  void reply.code(status).headers({ ...headers });
-  return sendPage(reply, {
-    title: 'Not done',
-    part: '',
-    content: html`<div class="title"><h1>${status === 404 ? 'Not here' : 'Not done'}</h1></div>
-      <section class="panel">
-        <div class="body">
-          <p role="alert">${detail}</p>
-          ${hint === undefined ? null : html`<p class="quiet">${hint}</p>`}
-          <p><a href="/">To the overview</a></p>
-        </div>
-      </section>`,
-  });
-}
-
-function documentOf({ title, part, content, after, hasPlots, done }: Page): Html {
+  const { title, part, content, after, hasPlots, done } = page;
   const links = PARTS.map(
     ([address, name]) =>
       html`<a href="${address}" ${address === part ? html`aria-current="page"` : null}>${name}</a>`,
   );
   const live = after === undefined ? null : html`data-after="${after}"`;
-  return html`<!doctype html>
+  const document = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -125,7 +87,26 @@ function documentOf({ title, part, content, after, hasPlots, done }: Page): Html
         <p id="news" class="unseen" role="status"></p>
       </body>
     </html> `;
+  return reply.type('text/html; charset=utf-8').send(document.html);
 }
 
 const PLOTS = html`<link rel="stylesheet" href="/assets/uplot.css" />
   <script src="/assets/uplot.js" defer></script>`;
+
+/** Sends the reason of a refusal as a page. */
+export function sendProblemPage(reply: FastifyReply, problem: Problem): FastifyReply {
+  const { status, detail, hint, headers } = problem;
+  void reply.code(status).headers({ ...headers });
+  return sendPage(reply, {
+    title: 'Not done',
+    part: '',
+    content: html`<div class="title"><h1>${status === 404 ? 'Not here' : 'Not done'}</h1></div>
+      <section class="panel">
+        <div class="body">
+          <p role="alert">${detail}</p>
+          ${hint === undefined ? null : html`<p class="quiet">${hint}</p>`}
+          <p><a href="/">To the overview</a></p>
+        </div>
+      </section>`,
+  });
+}

@@ -1,21 +1,15 @@
 import { html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 
-/** Rows of a list, newest first, a page at a time. */
-export interface RowsShown<Row> {
-  readonly rows: readonly Row[];
-  /** The value of `before` for the next page; null at the end of the list. */
-  readonly next: number | null;
-}
-
 /** Rows that a page of a list shows. */
 export const PAGE_ROWS = 50;
 
-/** A page of rows that were read with a limit of one more than it shows. */
-export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => number): RowsShown<Row> {
+/** A page of rows that were read with a limit of one more than it shows; `next` is the value of `before` for the next page. */
+export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => number) {
   const rows = read.slice(0, PAGE_ROWS);
   const last = rows.at(-1);
-  return { rows, next: read.length > PAGE_ROWS && last !== undefined ? placeOf(last) : null };
+  const next = read.length > PAGE_ROWS && last !== undefined ? placeOf(last) : null;
+  return { rows, next };
 }
 
 /** Values of an address by their names; those that are absent are left out. */
@@ -29,25 +23,15 @@ export function addressOf(path: string, query: Query): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
 }
 
-interface Ways {
-  readonly path: string;
-  /** The values that the list is filtered by, and the place where the page begins. */
-  readonly query: Query;
-  readonly next: number | null;
-}
-
-/** The ways to the newest and to older rows of a list. */
-export function pageLinks({ path, query, next }: Ways): Html | null {
+/** The ways to the newest and to older rows of a list; `query` is what it is filtered by, and where the page begins. */
+export function pageLinks(path: string, query: Query, next: number | null): Html | null {
   const isFirst = query['before'] === undefined;
   if (isFirst && next === null) return null;
-  const newest = html`<a class="button" href="${addressOf(path, { ...query, before: undefined })}"
-    >Newest</a
-  >`;
-  const older = html`<a class="button" rel="next" href="${addressOf(path, { ...query, before: next ?? 0 })}"
-    >Older</a
-  >`;
+  const way = (words: string, place: number | undefined, rel: Html | null): Html =>
+    html`<a class="button" ${rel} href="${addressOf(path, { ...query, before: place })}">${words}</a>`;
   return html`<nav class="pages" aria-label="Pages of the list">
-    <span>${isFirst ? null : newest}</span><span>${next === null ? null : older}</span>
+    <span>${isFirst ? null : way('Newest', undefined, null)}</span
+    ><span>${next === null ? null : way('Older', next, html`rel="next"`)}</span>
   </nav>`;
 }
 

@@ -3,9 +3,9 @@ import { listRuns, sumsOfRuns } from '../../mirror/runs/run-store.ts';
 import type { Run, RunSums } from '../../mirror/runs/run-store.ts';
 import { count, dataTable, html, roughly, when } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
+import { badge, nothing } from './layout.ts';
 import type { Dashboard } from './page.ts';
 
-/** A run with what it changed. */
 type SummedRun = Run & { readonly sums: RunSums };
 
 /** The latest runs before an id, newest first. */
@@ -14,25 +14,17 @@ export async function readRuns(
   wanted: { readonly limit: number; readonly before?: number | undefined },
 ): Promise<readonly SummedRun[]> {
   const runs = await listRuns(session, { ...wanted, now: clock.now() });
-  const sums = await sumsOfRuns(
-    session,
-    runs.map(({ id }) => id),
-  );
-  const none = { rows: 0, changes: 0 };
-  return runs.map((run) => ({ ...run, sums: sums.get(run.id) ?? none }));
+  const ids = runs.map(({ id }) => id);
+  const sums = await sumsOfRuns(session, ids);
+  return runs.map((run) => ({ ...run, sums: sums.get(run.id) ?? { rows: 0, changes: 0 } }));
 }
 
 /** Runs as a table, in the given order. */
 export function runTable(runs: readonly SummedRun[], now: Date): Html {
-  if (runs.length === 0) return html`<p class="none">No run yet.</p>`;
-  return dataTable(
-    {
-      caption: 'Runs, the newest first',
-      headings: ['run', 'kinds', 'began', { number: 'took' }, { number: 'rows' }, { number: 'changed' }],
-      rows: runs.map((run) => runRow(run, now)),
-    },
-    'cards',
-  );
+  if (runs.length === 0) return nothing('No run yet.');
+  const headings = ['run', 'kinds', 'began', ...['took', 'rows', 'changed'].map((number) => ({ number }))];
+  const rows = runs.map((run) => runRow(run, now));
+  return dataTable('Runs, the newest first', headings, rows, 'cards');
 }
 
 function runRow({ id, command, kinds, state, startedAt, finishedAt, sums }: SummedRun, now: Date): Html {
@@ -48,7 +40,6 @@ function runRow({ id, command, kinds, state, startedAt, finishedAt, sums }: Summ
 
 const KINDS_SHOWN = 3;
 
-/** The first kinds, and how many more there are. */
 function kindsText(kinds: readonly string[]): string {
   const more = kinds.length - KINDS_SHOWN;
   return more > 0 ? `${kinds.slice(0, KINDS_SHOWN).join(', ')} and ${more} more` : kinds.join(', ');
@@ -61,8 +52,7 @@ export function duration(from: string | null, to: string | null): string {
   return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : roughly(ms);
 }
 
-const TONES: Readonly<Record<string, string>> = {
-  requested: 'plain',
+const TONES = {
   running: 'info',
   done: 'good',
   incomplete: 'warn',
@@ -71,5 +61,4 @@ const TONES: Readonly<Record<string, string>> = {
 };
 
 /** The state of a run as a coloured word. */
-export const runBadge = (state: string): Html =>
-  html`<span class="state ${TONES[state] ?? 'plain'}">${state}</span>`;
+export const runBadge = (state: string): Html => badge(state, TONES);

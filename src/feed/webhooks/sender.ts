@@ -36,7 +36,7 @@ export interface Sender extends AsyncDisposable {
 /** @param allowHosts The setting `webhooks.allowHosts`. */
 export function createSender(clock: Clock, allowHosts: readonly string[], attemptMs = ATTEMPT_MS): Sender {
   const agents = new Map<number, Agent>();
-  const connect = createGuardedConnector({ allowHosts, timeoutMs: CONNECT_MS });
+  const connect = createGuardedConnector(allowHosts, CONNECT_MS);
   const agentOf = (endpointId: number): Agent => {
     const agent = agents.get(endpointId) ?? new Agent({ connect, allowH2: false, pipelining: 1 });
     agents.set(endpointId, agent);

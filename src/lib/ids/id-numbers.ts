@@ -4,9 +4,7 @@ export interface IdNumbers {
   number(ids: string, take: (index: number) => void): void;
   /** The number of one id; −1 if it has none. */
   find(id: string): number;
-  /** The id that has a number. */
   idOf(index: number): string;
-  /** How many ids have a number. */
   size(): number;
   /** The ids whose numbers are wanted, in the order of their numbers. */
   idsWhere(isWanted: (index: number) => boolean): string[];
@@ -122,19 +120,11 @@ function readId(text: string, from: number, into: Id): number {
   let number = 0;
   for (let code = text.charCodeAt(end); isDigit(code); code = text.charCodeAt(++end))
     number = number * 10 + code - ZERO;
-  if (end - from <= TAIL_DIGITS) [into.head, into.tail] = [0, number];
-  else readLong(text, { from, end }, into); // The number may have been rounded.
-  return end;
-}
-
-function readLong(
-  text: string,
-  { from, end }: { readonly from: number; readonly end: number },
-  into: Id,
-): void {
-  const middle = end - TAIL_DIGITS;
+  // A longer number may have been rounded.
+  const middle = Math.max(from, end - TAIL_DIGITS);
   into.head = digits(text, from, middle);
-  into.tail = digits(text, middle, end);
+  into.tail = middle === from ? number : digits(text, middle, end);
+  return end;
 }
 
 function digits(text: string, from: number, to: number): number {

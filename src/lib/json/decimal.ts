@@ -2,10 +2,8 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const LARGEST_EXPONENT = 400; // A number beyond it would cost a page of zeros.
 
 /**
- * Reads a decimal in one unambiguous grammar, `-?digits(.digits)?(e±digits)?`, without passing through a float.
- *
- * @returns The shortest text of the same value (`-00.50` → `-0.5`, `-0.0` → `0`, `1E+3` → `1000`); null if the text is not
- * such a number, or its exponent is beyond ±400.
+ * The shortest text of a decimal `-?digits(.digits)?(e±digits)?` (`-00.50` → `-0.5`, `-0.0` → `0`, `1E+3` → `1000`), never as a
+ * float; null if the text is not such a number, or its exponent is beyond ±400.
  */
 export function shortestNumber(token: string): string | null {
   const [, sign = '', whole, fraction = '', power = '0'] = NUMBER.exec(token) ?? [];

@@ -10,12 +10,8 @@ const CLOSE_OBJECT = 0x7d;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /**
- * Finds the start of an array: the whole body, or the value of its first member of a name.
- *
- * Text after that place is not read. In text that is no JSON the result means nothing.
- *
- * @param name In its quotes.
- * @returns The position of its bracket; null if none is found, or if that member is no array.
+ * Finds the bracket that begins an array: the whole body, or the value of its first member of a name, which is given in its
+ * quotes; null if there is none. Text after it is not read; in text that is no JSON the result means nothing.
  */
 export function arrayStart(body: Uint8Array, name: Uint8Array): number | null {
   const open = afterSpace(body, BYTE_ORDER_MARK.every((byte, index) => body[index] === byte) ? 3 : 0);
@@ -24,11 +20,8 @@ export function arrayStart(body: Uint8Array, name: Uint8Array): number | null {
 }
 
 /**
- * Finds the end of a JSON value, by one pass over its bytes.
- *
- * @param start The position of its first byte.
- * @param commas Gets the positions of the commas between the items of an array.
- * @returns The position behind its last byte, or null where the text ends before the value does.
+ * Finds the position behind a JSON value that begins at `start`; null where the text ends before. `commas` gets the positions of
+ * the commas between the items of an array.
  */
 export function valueEnd(body: Uint8Array, start: number, commas: number[] = []): number | null {
   const first = body[start];
@@ -77,7 +70,6 @@ function stringEnd(body: Uint8Array, quote: number): number | null {
   }
 }
 
-/** The end of a number, true, false or null. */
 function wordEnd(body: Uint8Array, start: number): number {
   let at = start;
   while (at < body.length && body[at] !== COMMA && body[at] !== CLOSE_OBJECT && body[at] !== CLOSE_ARRAY)

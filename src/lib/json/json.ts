@@ -13,11 +13,7 @@ const NEEDS_CARE =
   /(?:^|[:,[])\s*(?:-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?\d{16,}|-0)\s*(?:[,}\]]|$)/;
 const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
 
-/**
- * Parses JSON without rounding any number.
- *
- * @throws {SyntaxError} If the text is not JSON. @throws {RangeError} If it is nested too deep.
- */
+/** Parses JSON without rounding any number. @throws {SyntaxError} @throws {RangeError} If it is nested too deep. */
 export function parseJson(text: string): Json {
   if (!NEEDS_CARE.test(text)) return JSON.parse(text) as Json;
   return parse(text, undefined, {

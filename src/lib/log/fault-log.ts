@@ -2,40 +2,39 @@ import { SyncError, errorCode } from '../sync-error.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Logger } from './logger.ts';
 
-/** Logs an error together with the name of the work. */
 export type FaultLog = (work: string, error: unknown) => void;
 
 const EVERY_MS = 60_000;
 
-interface FaultLogParts {
+/**
+ * Creates a log for faults that come by the thousand while a server is away: each kind of fault once a minute, with a count, and
+ * only a bug with its stack. A fault that `isTold` is left to another line: an outage of the database is told once.
+ */
+export function createFaultLog({
+  logger,
+  clock,
+  isTold,
+}: {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Whether another line of the log tells of a fault already: an outage of the database is told once. */
   readonly isTold?: (error: unknown) => boolean;
-}
-
-/**
- * Creates a log for faults that come by the thousand while a server is away: it logs each kind of fault once a minute, with a
- * count. Only a bug is logged with its stack.
- */
-export function createFaultLog({ logger, clock, isTold }: FaultLogParts): FaultLog {
+}): FaultLog {
   const sorts = new Map<string, { loggedAt: number; unsaid: number }>();
   return (work, error) => {
     if (isTold?.(error) === true) return;
     const now = clock.monotonicMs();
-    const sort = sorts.get(`${work} ${codeOf(error)}`);
+    const name = `${work} ${codeOf(error)}`;
+    const sort = sorts.get(name);
     if (sort !== undefined && now - sort.loggedAt < EVERY_MS) {
       sort.unsaid += 1;
       return;
     }
     const more = sort?.unsaid ?? 0;
-    if (error instanceof SyncError)
-      logger.warn(
-        { code: error.code, hint: error.hint, work, more },
-        `${work} failed: ${faultReason(error)}`,
-      );
-    else logger.warn({ err: told(error), work, more }, `${work} failed`);
-    sorts.set(`${work} ${codeOf(error)}`, { loggedAt: now, unsaid: 0 });
+    if (error instanceof SyncError) {
+      const { code, hint } = error;
+      logger.warn({ code, hint, work, more }, `${work} failed: ${faultReason(error)}`);
+    } else logger.warn({ err: told(error), work, more }, `${work} failed`);
+    sorts.set(name, { loggedAt: now, unsaid: 0 });
   };
 }
 
@@ -75,10 +74,8 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Why something is away, in a few words for a message: `connection refused`. */
 export function faultReason(error: unknown): string {
-  const words = wordsOf(error);
-  if (words !== null) return words;
   const message = error instanceof Error ? error.message : String(error);
-  return message.replace(/\.$/, '');
+  return wordsOf(error) ?? message.replace(/\.$/, '');
 }
 
 function wordsOf(error: unknown): string | null {

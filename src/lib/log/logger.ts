@@ -15,11 +15,7 @@ export interface LoggerOptions {
 
 const HEADERS = ['Authentication', 'Authorization', 'Authentification'];
 
-/**
- * Creates the JSON logger; secrets are masked by their path and, for what a path misses, by their value.
- *
- * Control characters are escaped in its lines.
- */
+/** Creates the JSON logger: control characters are escaped, secrets masked by their path and, for what that misses, by value. */
 export function createLogger({ level, secrets, destination }: LoggerOptions): Logger {
   const mask = maskSecrets(secrets);
   return pino(
@@ -70,12 +66,10 @@ export function logText(line: string): string {
   return [text.join(' '), ...errorLines(err)].map((each) => `${plainLine(each)}\n`).join('');
 }
 
-function textOf(value: unknown): string {
-  if (value === undefined) return '';
+function textOf(value: unknown = ''): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The stack of a bug, or the message of a fault. */
 function errorLines(error: unknown): string[] {
   if (typeof error !== 'object' || error === null) return [];
   const { stack, message } = error as { readonly stack?: unknown; readonly message?: unknown };

@@ -5,14 +5,6 @@ import { createFaultLog, faultReason } from './fault-log.ts';
 import type { FaultLog } from './fault-log.ts';
 import type { Logger } from './logger.ts';
 
-/** Tells in the log when something that we depend on goes away and comes back, by the ends of calls to it. */
-interface OutageLog {
-  readonly answered: (part?: string) => void;
-  readonly failed: (error: unknown, part?: string) => void;
-  /** Whether it is away. */
-  readonly isOn: () => boolean;
-}
-
 interface Subject {
   /** The beginning of the events' names: `source` for `source.unreachable` and `source.back`. */
   readonly event: 'source' | 'database' | 'queue';
@@ -20,22 +12,22 @@ interface Subject {
   readonly name: string;
 }
 
-/** Writes one line when it goes away, and one when it is back. */
+/** Tells in the log when something that we depend on goes away and comes back, by the ends of calls to it. */
 export function createOutageLog(
   { logger, clock }: { readonly logger: Logger; readonly clock: Pick<Clock, 'now'> },
   { event, name }: Subject,
-): OutageLog {
+) {
   /** The parts that failed and have not answered since: a database that can be read only is still away. */
   const away = new Set<string>();
   let since = clock.now();
   return {
-    answered: (part = '') => {
+    answered: (part = ''): void => {
       if (!away.delete(part) || away.size > 0) return;
       const durationMs = clock.now().getTime() - since.getTime();
       const facts = { event: `${event}.back`, since: since.toISOString(), durationMs };
       logger.info(facts, `${name} is back after ${lengthOf(durationMs)}`);
     },
-    failed: (error, part = '') => {
+    failed: (error: unknown, part = ''): void => {
       const isNews = away.size === 0;
       away.add(part);
       if (!isNews) return;
@@ -44,7 +36,7 @@ export function createOutageLog(
       const facts = { event: `${event}.unreachable`, since: since.toISOString(), reason };
       logger.warn(facts, `${name} is unreachable: ${reason}`);
     },
-    isOn: () => away.size > 0,
+    isOn: (): boolean => away.size > 0,
   };
 }
 

@@ -57,7 +57,8 @@ export function atMostEvery(ms: number, clock: Pick<Clock, 'sleep'>, call: () =>
     if (isWanted) run();
   };
   const run = (): void => {
-    [isResting, isWanted] = [true, false];
+    isResting = true;
+    isWanted = false;
     call();
     void rest();
   };

@@ -1,38 +1,25 @@
-/** Bytes of a body, gathered as they come. */
-interface GatheredBytes {
-  readonly size: number;
-  add(chunk: Buffer): void;
-  bytes(): Buffer;
-}
-
 /**
- * Gathers chunks in one buffer, which takes twice their size at most.
- *
- * Kept as they are, chunks would take many times their size: one of a single byte is an object of a hundred, and holds
- * everything that came off the socket with it. Only the first one is kept: most answers are one chunk.
+ * Gathers chunks in one buffer, which takes twice their size at most; most answers are one chunk, which is kept as it is. Kept
+ * like that, many would take many times their size: each holds everything that came off the socket with it.
  */
-export function gatherBytes(): GatheredBytes {
+export function gatherBytes() {
   let held: Buffer = Buffer.alloc(0);
   let size = 0;
   return {
     get size() {
       return size;
     },
-    add: (chunk) => {
+    add: (chunk: Buffer): void => {
       const needed = size + chunk.length;
-      if (size === 0) held = chunk;
-      else {
-        if (needed > held.length) held = grown(held, size, 2 * needed);
-        chunk.copy(held, size);
+      if (size > 0 && needed > held.length) {
+        const larger = Buffer.allocUnsafeSlow(2 * needed);
+        held.copy(larger, 0, 0, size);
+        held = larger;
       }
+      if (size === 0) held = chunk;
+      else chunk.copy(held, size);
       size = needed;
     },
-    bytes: () => held.subarray(0, size),
+    bytes: (): Buffer => held.subarray(0, size),
   };
-}
-
-function grown(held: Buffer, size: number, length: number): Buffer {
-  const larger = Buffer.allocUnsafeSlow(length);
-  held.copy(larger, 0, 0, size);
-  return larger;
 }

@@ -10,14 +10,6 @@ class AddressRefusedError extends Error {
   readonly code = 'address_refused';
 }
 
-interface Guarding {
-  /** Hosts whose addresses need not be public: see `targetFault`. */
-  readonly allowHosts: readonly string[];
-  readonly timeoutMs: number;
-  /** The resolver; tests pass another one. */
-  readonly resolve?: Resolve;
-}
-
 /** Finds all addresses of a name; rejects where it knows none. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
@@ -28,18 +20,19 @@ const systemResolve: Resolve = (hostname) => lookUp(hostname, { all: true, order
  *
  * An address that stands in the URL is checked first, because Node looks up names only. The addresses of a name are checked
  * at each connection, when they are resolved, and the socket connects to these and to no others.
+ *
+ * @param allowHosts Hosts whose addresses need not be public: see `targetFault`.
+ * @param resolve The resolver; tests pass another one.
  */
-export function createGuardedConnector({
-  allowHosts,
-  timeoutMs,
-  resolve = systemResolve,
-}: Guarding): buildConnector.connector {
-  const free = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: lookupBy(resolve, () => true) });
-  const guarded = buildConnector({
-    timeout: timeoutMs,
-    allowH2: false,
-    lookup: lookupBy(resolve, isPublicAddress),
-  });
+export function createGuardedConnector(
+  allowHosts: readonly string[],
+  timeoutMs: number,
+  resolve: Resolve = systemResolve,
+): buildConnector.connector {
+  const connector = (isAcceptable: (address: string) => boolean): buildConnector.connector =>
+    buildConnector({ timeout: timeoutMs, allowH2: false, lookup: lookupBy(resolve, isAcceptable) });
+  const free = connector(() => true);
+  const guarded = connector(isPublicAddress);
   return (options, done) => {
     if (isAllowedHost(options.hostname, allowHosts)) {
       free(options, done);
@@ -70,11 +63,7 @@ function lookupBy(resolve: Resolve, isAcceptable: (address: string) => boolean):
   };
 }
 
-/**
- * Whether a name leads to public addresses only, as far as the resolver knows now; null if it does not know the name.
- *
- * @param hostname As a URL has it.
- */
+/** Whether a URL's host name leads to public addresses only, as far as the resolver knows now; null if it does not know it. */
 export async function leadsToPublic(
   hostname: string,
   resolve: Resolve = systemResolve,

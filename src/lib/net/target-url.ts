@@ -5,12 +5,8 @@ const LOCAL_NAME =
   /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa)$/;
 
 /**
- * Why a URL is no target for requests of ours; null if it may be one.
- *
- * A target is `https:` on its own port, at a name or an address of the public internet. A host of `allowHosts` is one by
- * `http:` too, and on any port. Names are not looked up here.
- *
- * @param allowHosts Host names and addresses, without ports.
+ * Why a URL is no target for requests of ours; null for `https:` on its own port, at a name (which is not looked up) or an
+ * address of the public internet. A host of `allowHosts` is a target by `http:` too, and on any port.
  */
 export function targetFault(url: string, allowHosts: readonly string[]): string | null {
   const parsed = URL.parse(url);
@@ -63,18 +59,10 @@ for (const range of SPECIAL.trim().split(/\s+/)) {
 const global = new BlockList();
 global.addSubnet('2000::', 3, 'ipv6');
 
-/**
- * Whether an address belongs to a machine of the public internet.
- *
- * @param address As the resolver or a socket gives it. One with a zone, and any other text, is not public.
- */
+/** Whether an address, as a resolver or a socket gives it, is of the public internet; one with a zone is not. */
 export function isPublicAddress(address: string): boolean {
-  switch (isIP(address)) {
-    case 4:
-      return !special.check(address, 'ipv4');
-    case 6:
-      return !address.includes('%') && global.check(address, 'ipv6') && !special.check(address, 'ipv6');
-    default:
-      return false;
-  }
+  const family = isIP(address);
+  if (family === 4) return !special.check(address, 'ipv4');
+  if (family === 0 || address.includes('%')) return false;
+  return global.check(address, 'ipv6') && !special.check(address, 'ipv6');
 }

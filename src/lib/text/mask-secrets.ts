@@ -1,10 +1,8 @@
 const MASK = '[redacted]';
 
 /**
- * Makes a function that blanks out every known secret in a text, however it is spelled there.
- *
- * A secret that ordinary texts may contain, such as `postgres`, is blanked out only where credentials stand. Elsewhere the
- * word is not secret, and blanking it out would destroy messages.
+ * Makes a function that blanks out every known secret in a text, however it is spelled there. One that ordinary texts may
+ * contain, such as `postgres`, is blanked out only where credentials stand: elsewhere that would destroy messages.
  */
 export function maskSecrets(secrets: readonly string[]): (text: string) => string {
   const known = secrets.filter((secret) => secret !== '');
@@ -40,10 +38,7 @@ const SHORT = 8;
 const WORD = /^(?:\p{Lu}?\p{Ll}*|\p{Lu}*|\p{N}*)$/u;
 const CLASSES = [/\p{Ll}/u, /\p{Lu}/u, /\p{N}/u, /[^\p{L}\p{N}]/u];
 
-/**
- * Whether a text is unlikely to occur in other texts by chance: it is long, or neither a word nor a number, and has several
- * different characters.
- */
+/** Whether a text hardly occurs in others by chance: it has several characters, and is long or neither word nor number. */
 export function isDistinctive(secret: string): boolean {
   if (new Set(secret).size < FEWEST_CHARACTERS) return false;
   if (secret.length >= LONG) return true;
@@ -78,11 +73,8 @@ const AFTER_IN_URL = new RegExp(`^${AT}`, 'i');
 const GOES_ON = /^[\p{L}\p{N}]/u;
 
 /**
- * Whether credentials stand at a place of a text: in the user part of a URL, under a name such as `password`, in a header
- * that carries a token, quoted by a driver.
- *
- * @param start Where the value begins.
- * @param end Where it ends; a value that ends inside a word is not a credential.
+ * Whether credentials stand at a place of a text: in the user part of a URL, under a name such as `password`, in a header that
+ * carries a token, quoted by a driver. A value that ends inside a word is none.
  */
 function isCredentialPlace(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - LOOKED_AT), start);
@@ -92,12 +84,7 @@ function isCredentialPlace(text: string, start: number, end: number): boolean {
   return !GOES_ON.test(after) && others.some((pattern) => pattern.test(before));
 }
 
-/**
- * Makes the pattern of a secret, however a program may spell it when it repeats it: plain, escaped in JSON once or more
- * often, in a URL, or in HTML.
- *
- * @param secret Not empty.
- */
+/** The pattern of a secret, not empty, however a program may spell it: plain, escaped in JSON once or more often, in a URL, in HTML. */
 export function secretPattern(secret: string): RegExp {
   return new RegExp(spelled(secret), 'g');
 }
@@ -105,11 +92,7 @@ export function secretPattern(secret: string): RegExp {
 /** The length of the longest spelling of one UTF-16 unit: its number in HTML. */
 export const LONGEST_SPELLING = 16;
 
-/**
- * The source of a pattern that finds a text in every spelling.
- *
- * Each character may be spelled in its own way: some encoders escape `+` and `/` only, some everything.
- */
+/** A pattern that finds a text in every spelling: some encoders escape `+` and `/` only, some everything. */
 function spelled(text: string): string {
   return Array.from(text, (character) => `(?:${spellings(character).join('|')})`).join('');
 }
@@ -118,7 +101,10 @@ function spelled(text: string): string {
 function spellings(character: string): string[] {
   const code = character.codePointAt(0) ?? 0;
   return [
-    character.split('').map(escaped).join(''),
+    character
+      .split('')
+      .map((unit) => `\\\\{1,8}u${hex(unit.charCodeAt(0), 4)}`)
+      .join(''),
     Array.from(Buffer.from(character), (byte) => `%${hex(byte, 2)}`).join(''),
     `&#0{0,8}${code};`,
     `&#[xX]0{0,8}${hex(code, 1)};`,
@@ -137,10 +123,6 @@ function shortEscapes(character: string): string[] {
 
 function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-}
-
-function escaped(unit: string): string {
-  return `\\\\{1,8}u${hex(unit.charCodeAt(0), 4)}`;
 }
 
 function hex(value: number, digits: number): string {

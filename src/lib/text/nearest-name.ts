@@ -30,19 +30,11 @@ export function didYouMean(name: string, known: readonly string[]): string {
   const letters = lettersOf(name);
   // A group is no answer to a name inside it.
   const isGroup = (group: string): boolean => letters.startsWith(group) && letters !== group;
-  const guess =
-    elsewhere(name, known) ??
-    nearestName(
-      name,
-      known.filter((each) => !isGroup(lettersOf(each))),
-    );
-  return guess === undefined ? '' : `; did you mean ${guess}?`;
-}
-
-/** The one known name with the same last word: the right setting in the wrong group, a city without its continent. */
-function elsewhere(name: string, known: readonly string[]): string | undefined {
+  const near = known.filter((each) => !isGroup(lettersOf(each)));
+  // With the same last word alone it is the right setting in the wrong group, or a city without its continent.
   const sameWord = known.filter((candidate) => lastWordOf(candidate) === lastWordOf(name));
-  return sameWord.length === 1 ? sameWord[0] : undefined;
+  const guess = sameWord.length === 1 ? sameWord[0] : nearestName(name, near);
+  return guess === undefined ? '' : `; did you mean ${guess}?`;
 }
 
 const lastWordOf = (name: string): string => lettersOf(name.split(/\.|__|\//).at(-1) ?? '');
@@ -51,33 +43,20 @@ const lastWordOf = (name: string): string => lettersOf(name.split(/\.|__|\//).at
 export function editDistance(from: string, to: string): number {
   const source = Array.from(from);
   const target = Array.from(to);
-  let [before, row]: (readonly number[])[] = [[], Array.from({ length: target.length + 1 }, (_, at) => at)];
-  for (const at of source.keys()) {
-    const next = nextRow({ source, target, at, before: before ?? [], row: row ?? [] });
-    [before, row] = [row, next];
-  }
-  return row?.at(-1) ?? 0;
-}
-
-interface Progress {
-  readonly source: readonly string[];
-  readonly target: readonly string[];
-  /** The letter of `source` whose row is wanted. */
-  readonly at: number;
-  /** The rows of the two letters before it: distances to each beginning of `target`. */
-  readonly before: readonly number[];
-  readonly row: readonly number[];
-}
-
-function nextRow({ source, target, at, before, row }: Progress): readonly number[] {
   const far = source.length + target.length;
-  const next = [at + 1];
-  for (const [index, letter] of target.entries()) {
-    const isSame = source[at] === letter;
-    const isSwapped = index > 0 && source[at] === target[index - 1] && source[at - 1] === letter;
-    const replaced = (row[index] ?? far) + (isSame ? 0 : 1);
-    const swapped = isSwapped ? (before[index - 1] ?? far) + 1 : far;
-    next.push(Math.min(replaced, swapped, (row[index + 1] ?? far) + 1, (next[index] ?? far) + 1));
+  // For the last letters of `source`, the distances to each beginning of `target`.
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: target.length + 1 }, (_, at) => at);
+  for (const [at, ours] of source.entries()) {
+    const next = [at + 1];
+    for (const [index, letter] of target.entries()) {
+      const isSwapped = index > 0 && ours === target[index - 1] && source[at - 1] === letter;
+      const replaced = (row[index] ?? far) + (ours === letter ? 0 : 1);
+      const swapped = isSwapped ? (before[index - 1] ?? far) + 1 : far;
+      next.push(Math.min(replaced, swapped, (row[index + 1] ?? far) + 1, (next[index] ?? far) + 1));
+    }
+    before = row;
+    row = next;
   }
-  return next;
+  return row.at(-1) ?? 0;
 }

@@ -8,12 +8,7 @@ export interface TextList extends Iterable<string> {
 
 const COMMA = 44;
 
-/**
- * Makes a list of the items of a comma-separated text.
- *
- * The text is split on reading, and the parts are not kept: a million separate strings would use ten times the memory of one
- * text.
- */
+/** The items of a comma-separated text, split on reading: a million separate strings would use ten times the memory of one. */
 export function betweenCommas(text: string): TextList {
   let length: number | null = null;
   const cut = (): string[] => (text === '' ? [] : text.split(','));

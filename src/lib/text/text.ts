@@ -27,8 +27,6 @@ export function plainLine(text: string): string {
 
 /** The same JSON, with each character that would steer a terminal as its escape. */
 export function plainJson(json: string): string {
-  return json.replace(
-    STEERING_IN_JSON,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replace(STEERING_IN_JSON, escaped);
 }

@@ -1,4 +1,3 @@
-/** How much a batch takes, and how long it waits for more. */
 interface BatchLimits<T> {
   /** The sum of weights up to which a batch waits for others. */
   readonly enough: number;
@@ -12,9 +11,8 @@ interface BatchLimits<T> {
 }
 
 /**
- * Batches responses that arrive close together, so that one transaction lands them: each commit waits for the disk.
- *
- * An error ends the batch before it: earlier responses are handed out first.
+ * Batches responses that arrive close together, so that one transaction lands them: each commit waits for the disk. An error
+ * ends the batch before it.
  */
 export async function* arrivedTogether<T>(
   items: AsyncIterable<T>,
@@ -29,7 +27,7 @@ export async function* arrivedTogether<T>(
       next = toSettled(iterator.next());
       const linger = startPatience(limits.lingerMs);
       const another = async () => {
-        if (weight < limits.enough) return arrived(next, linger);
+        if (weight < limits.enough) return arrived(next, linger.over);
         return weight < limits.most ? arrivedSoon(next, limits.pauseMs) : null;
       };
       for (let more = await another(); more !== null; more = await another()) {
@@ -45,21 +43,18 @@ export async function* arrivedTogether<T>(
   }
 }
 
-interface Patience {
-  readonly over: Promise<null>;
-  readonly stop: () => void;
-}
-
 /** A timer of the process: batching does not depend on the sweep's clock. */
-function startPatience(ms: number): Patience {
-  let stop = (): void => undefined;
+function startPatience(ms: number) {
+  let timer: NodeJS.Timeout | undefined;
   const over = new Promise<null>((resolve) => {
-    const timer = setTimeout(resolve, ms, null);
-    stop = () => {
-      clearTimeout(timer);
-    };
+    timer = setTimeout(resolve, ms, null);
   });
-  return { over, stop };
+  return {
+    over,
+    stop: (): void => {
+      clearTimeout(timer);
+    },
+  };
 }
 
 type Settled<T> = { readonly result: IteratorResult<T, unknown> } | { readonly error: unknown };
@@ -77,21 +72,17 @@ function unwrap<T>(settledNext: Settled<T>): IteratorResult<T, unknown> {
   return settledNext.result;
 }
 
-async function arrivedSoon<T>(
-  next: Promise<Settled<T>>,
-  pauseMs: number,
-): Promise<IteratorYieldResult<T> | null> {
+type More<T> = IteratorYieldResult<T> | null;
+
+async function arrivedSoon<T>(next: Promise<Settled<T>>, pauseMs: number): Promise<More<T>> {
   const pause = startPatience(pauseMs);
-  const more = await arrived(next, pause);
+  const more = await arrived(next, pause.over);
   pause.stop();
   return more;
 }
 
 /** The next item if it comes within the waiting time; null if not, or if there is none. */
-async function arrived<T>(
-  next: Promise<Settled<T>>,
-  { over }: Patience,
-): Promise<IteratorYieldResult<T> | null> {
+async function arrived<T>(next: Promise<Settled<T>>, over: Promise<null>): Promise<More<T>> {
   const now = await Promise.race([next, over]);
   return now === null || 'error' in now || now.result.done === true ? null : now.result;
 }

@@ -1,27 +1,21 @@
 import type { Clock } from './clock.ts';
 
-interface Deadline {
-  /** Fires with any of the given signals, or when time is up. */
-  readonly signal: AbortSignal;
-  readonly isOver: () => boolean;
-  /** Removes the timer and the listeners; AbortSignal.any would keep a reference to a long-lived signal. */
-  readonly release: () => void;
-}
-
-/** Joins signals and, unless `ms` is null, a timer into one signal. */
-export function createDeadline(ms: number | null, signals: readonly (AbortSignal | undefined)[]): Deadline {
+/**
+ * Joins signals and, unless `ms` is null, a timer into one signal; `release` removes the timer and the listeners.
+ *
+ * AbortSignal.any would keep a reference to a long-lived signal.
+ */
+export function createDeadline(ms: number | null, signals: readonly (AbortSignal | undefined)[]) {
   const controller = new AbortController();
   const abort = (): void => {
     controller.abort();
   };
   let over = false;
-  const timer =
-    ms === null
-      ? undefined
-      : setTimeout(() => {
-          over = true;
-          abort();
-        }, ms);
+  const end = (): void => {
+    over = true;
+    abort();
+  };
+  const timer = ms === null ? undefined : setTimeout(end, ms);
   for (const signal of signals) {
     if (signal?.aborted === true) abort();
     signal?.addEventListener('abort', abort, { once: true });
@@ -29,7 +23,7 @@ export function createDeadline(ms: number | null, signals: readonly (AbortSignal
   return {
     signal: controller.signal,
     isOver: () => over,
-    release: () => {
+    release: (): void => {
       clearTimeout(timer);
       for (const signal of signals) signal?.removeEventListener('abort', abort);
     },

@@ -4,9 +4,8 @@ const SECONDS = /^\d+$/;
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * How long a server asks us to wait, from its Retry-After header: seconds or an HTTP date.
- *
- * @returns Milliseconds between one second and a quarter of an hour; the longest of several; null where it makes no sense.
+ * How long a server asks us to wait by its Retry-After header, in milliseconds between a second and a quarter of an hour; the
+ * longest of several; null where it makes no sense.
  */
 export function retryAfterMs(header: string | readonly string[] | undefined, now: Date): number | null {
   const values = typeof header === 'string' ? [header] : (header ?? []);

@@ -22,7 +22,6 @@ export interface Draw {
   readonly index: number;
   /** Its rank in the order of its list, from 0; equals the index if the list is ordered by creation. */
   readonly rank: number;
-  /** How many records of its kind there are. */
   readonly count: number;
 }
 

@@ -59,17 +59,15 @@ function itemsOf(draw: Draw, fields: readonly Field[]): readonly JsonObject[] {
   );
 }
 
-/** Draws the fields of one object, as their catalogue entry describes them. */
 function objectOf(draw: Draw, fields: readonly Field[]): JsonObject {
-  return Object.fromEntries(fields.map((field) => [field.name, valueOf(draw, field)]));
-}
-
-function valueOf(draw: Draw, field: Field): Json {
-  if (field.name === 'id') return draw.id;
-  if (field.name === 'system_id') return draw.company.systemId;
-  if (field.refersTo === undefined) return DRAWN[field.type](draw, field);
-  const id = anyId(draw, field.refersTo);
-  return field.type === 'text' ? String(id) : id;
+  const valueOf = (field: Field): Json => {
+    if (field.name === 'id') return draw.id;
+    if (field.name === 'system_id') return draw.company.systemId;
+    if (field.refersTo === undefined) return DRAWN[field.type](draw, field);
+    const id = anyId(draw, field.refersTo);
+    return field.type === 'text' ? String(id) : id;
+  };
+  return Object.fromEntries(fields.map((field) => [field.name, valueOf(field)]));
 }
 
 /**

@@ -11,56 +11,52 @@ const VARIANTS = 2; // … and the two after it are its variants.
 
 /** A part or a service for sale: some 35 fields; the documentation shows five of them (§2.7). */
 export function generateProduct(draw: Draw): JsonObject {
-  const { random, id, index } = draw;
-  const parentIndex = parentOf(index);
-  const item = itemOf(draw, parentIndex);
+  const { company, random, id, index } = draw;
+  const place = index % FAMILY_EVERY;
+  const parentIndex = place <= VARIANTS ? index - place : index;
+  const item = randomFrom('item', company.systemId, parentIndex).pick(ITEMS); // A family shares its name.
+  const category = CATEGORIES.findIndex(({ code }) => code === item.category);
   const cents = Math.round((item.cents * random.integer(95, 140)) / 100);
   return {
     id,
     code: codeOf(item, index),
-    category_id: categoryIdOf(draw, item),
+    category_id: company.idOf('categories', category),
     name_fr: item.french,
     name_en: item.english,
     code_cup: `0${random.digits(11)}`,
-    origin_product_id: draw.company.idOf('products', parentIndex),
+    origin_product_id: company.idOf('products', parentIndex),
     ...moments(draw),
     type: item.grams === 0 ? 'service' : 'piece',
     status: random.chance(0.92) ? '1' : '0',
     ...prices(draw, cents),
     ...measures(draw, item),
     ...stock(draw),
-    ...description(draw, item),
-    medias: mediasOf(draw, item),
+    description_fr: random.chance(0.4) ? `${item.french}, qualité d'origine.` : '',
+    description_en: random.chance(0.4) ? `${item.english}, original quality.` : null,
+    slug: slug(item.french),
+    sync_web: random.chance(0.3) ? 1 : 0,
+    featured: 0,
+    system_id: company.systemId,
+    medias: Array.from({ length: random.integer(0, 2) }, (_, at) => ({
+      id: id * 2 + at,
+      path: `products/${slug(item.french)}-${at + 1}.jpg`,
+      position: at,
+    })),
     variantes: variantsOf(draw, item, cents),
   };
 }
 
-function parentOf(index: number): number {
-  const place = index % FAMILY_EVERY;
-  return place <= VARIANTS ? index - place : index;
-}
-
-/** The item of the parent, so that a family shares its name. */
-const itemOf = (draw: Draw, parentIndex: number): Item =>
-  randomFrom('item', draw.company.systemId, parentIndex).pick(ITEMS);
-
 const codeOf = (item: Item, index: number): string => `${item.code}-${String(index + 1).padStart(5, '0')}`;
 
-const categoryIdOf = ({ company }: Draw, item: Item): number =>
-  company.idOf(
-    'categories',
-    CATEGORIES.findIndex(({ code }) => code === item.category),
-  );
-
-function moments(draw: Draw): JsonObject {
-  const day = dayOf(draw);
-  const created = `${draw.company.dateOf(day)} ${timeText(draw.random.integer(480, 1020))}`;
-  const isTouched = draw.random.chance(0.6);
+function moments({ random, company, rank, count }: Draw): JsonObject {
+  const day = dayOf({ rank, count });
+  const momentOn = (someDay: number): string =>
+    `${company.dateOf(someDay)} ${timeText(random.integer(480, 1020))}`;
+  const created = momentOn(day);
+  const isTouched = random.chance(0.6);
   return {
     created_at: created,
-    updated_at: isTouched
-      ? `${draw.company.dateOf(Math.min(day + draw.random.integer(1, 90), DAYS_OPEN))} ${timeText(draw.random.integer(480, 1020))}`
-      : created,
+    updated_at: isTouched ? momentOn(Math.min(day + random.integer(1, 90), DAYS_OPEN)) : created,
   };
 }
 
@@ -97,25 +93,6 @@ function stock(draw: Draw): JsonObject {
     location: random.chance(0.6) ? `A${random.digits(1)}-${random.digits(2)}` : '',
     serialized: random.chance(0.05) ? 1 : 0,
   };
-}
-
-function description({ random, company }: Draw, item: Item): JsonObject {
-  return {
-    description_fr: random.chance(0.4) ? `${item.french}, qualité d'origine.` : '',
-    description_en: random.chance(0.4) ? `${item.english}, original quality.` : null,
-    slug: slug(item.french),
-    sync_web: random.chance(0.3) ? 1 : 0,
-    featured: 0,
-    system_id: company.systemId,
-  };
-}
-
-function mediasOf({ random, id }: Draw, item: Item): readonly JsonObject[] {
-  return Array.from({ length: random.integer(0, 2) }, (_, at) => ({
-    id: id * 2 + at,
-    path: `products/${slug(item.french)}-${at + 1}.jpg`,
-    position: at,
-  }));
 }
 
 /** A variant's `origin_product_id` is its parent's id: a text here, a number in the list, as seen in the wild. */

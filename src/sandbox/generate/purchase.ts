@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../lib/json/json.ts';
 import { ITEMS, NOTES } from './vocabulary.ts';
-import type { Item } from './vocabulary.ts';
 import { anyId } from './draw.ts';
 import type { Draw, Random } from './draw.ts';
 import { dayOf, fixed, timeText } from './text-values.ts';
@@ -34,20 +33,18 @@ export function generatePurchase(draw: Draw): JsonObject {
 function sumOfLines({ index, company }: Draw): { readonly subtotal: number; readonly taxes: number } {
   const first = index * LINES_PER_PURCHASE;
   const length = Math.min(LINES_PER_PURCHASE, company.count('purchase_products') - first);
-  const totals = Array.from(
-    { length },
-    (_, at) => orderedLine(company.randomOf('purchase_products', first + at)).total,
-  );
-  const taxes = totals.map(taxCents).map(({ gst, qst }) => gst + qst);
-  return { subtotal: sum(totals), taxes: sum(taxes) };
+  let subtotal = 0;
+  let taxes = 0;
+  for (let at = 0; at < length; at++) {
+    const { total } = orderedLine(company.randomOf('purchase_products', first + at));
+    const { gst, qst } = taxCents(total);
+    subtotal += total;
+    taxes += gst + qst;
+  }
+  return { subtotal, taxes };
 }
 
-const sum = (cents: readonly number[]): number => cents.reduce((total, one) => total + one, 0);
-
-/**
- * A line of a purchase (§2.5): the received and the awaited parts add up to the quantity, and the amounts of money are
- * consistent.
- */
+/** A line of a purchase (§2.5): received and awaited parts add up to the quantity, and the amounts of money are consistent. */
 export function generatePurchaseProduct(draw: Draw): JsonObject {
   const { random, id, index, company } = draw;
   const { item, cents, hundredths, discount, total } = orderedLine(random);
@@ -79,30 +76,15 @@ export function generatePurchaseProduct(draw: Draw): JsonObject {
 }
 
 /** A line's quantity and cost, in cents; drawn first, so that its purchase can draw the same values again. */
-function orderedLine(random: Random): Ordered {
+function orderedLine(random: Random) {
   const item = random.pick(ITEMS);
-  return { item, ...sumOf(random, item.cents) };
-}
-
-interface Ordered extends Sum {
-  readonly item: Item;
-}
-
-interface Sum {
-  readonly cents: number;
-  readonly hundredths: number;
-  readonly discount: number;
-  readonly total: number;
-}
-
-function sumOf(random: Random, listCents: number): Sum {
   const isHalf = random.chance(0.1); // Half a unit needs an even price, or the total would need half a cent.
-  const exactCents = Math.round((listCents * random.integer(85, 115)) / 100);
+  const exactCents = Math.round((item.cents * random.integer(85, 115)) / 100);
   const cents = isHalf ? exactCents - (exactCents % 2) : exactCents;
   const hundredths = random.integer(1, 12) * 100 + (isHalf ? 50 : 0);
   const gross = (hundredths * cents) / 100;
   const discount = random.chance(0.15) ? Math.floor(gross / 20) : 0;
-  return { cents, hundredths, discount, total: gross - discount };
+  return { item, cents, hundredths, discount, total: gross - discount };
 }
 
 /** JSON text inside a string, as the service sends it (§2.5). */

@@ -36,16 +36,12 @@ export function timeText(minutes: number): string {
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}:00`;
 }
 
-interface NamedCode {
-  readonly code: string;
-  /** The name that the code is taken from; null for a bare number. */
-  readonly name: string | null;
-}
-
 const SHARE_OF_NUMBERS = 0.1;
 
-/** Makes the codes of a list that is sorted by them: some bare numbers with leading zeros, then names from A to Z. */
-export function codesFrom(names: readonly string[]): (rank: number, count: number) => NamedCode {
+/** Makes the codes of a list that is sorted by them: some bare numbers with leading zeros, without a name, then names from A to Z. */
+export function codesFrom(
+  names: readonly string[],
+): (rank: number, count: number) => { readonly code: string; readonly name: string | null } {
   const sorted = names
     .map((name) => ({ name, prefix: prefixOf(name) }))
     .sort((a, b) => (a.prefix < b.prefix ? -1 : 1));

@@ -1,26 +1,15 @@
 /** The words that the records of the simulated company are made of. */
 
-interface Category {
-  readonly code: string;
-  readonly french: string;
-  readonly english: string;
-  readonly type: 'piece' | 'service';
-}
-
-const parts = (code: string, french: string, english: string): Category => ({
+const categoryOf = (type: 'piece' | 'service') => (code: string, french: string, english: string) => ({
   code,
   french,
   english,
-  type: 'piece',
+  type,
 });
-const service = (code: string, french: string, english: string): Category => ({
-  code,
-  french,
-  english,
-  type: 'service',
-});
+const parts = categoryOf('piece');
+const service = categoryOf('service');
 
-export const CATEGORIES: readonly Category[] = [
+export const CATEGORIES = [
   parts('0010', 'Freins', 'Brakes'),
   parts('0020', 'Suspension et direction', 'Suspension and steering'),
   parts('0030', 'Échappement', 'Exhaust'),
@@ -47,21 +36,11 @@ export const CATEGORIES: readonly Category[] = [
   service('DIVE', 'Divers', 'Miscellaneous'),
 ];
 
-export interface Item {
-  readonly code: string;
-  readonly french: string;
-  readonly english: string;
-  /** Code of its category. */
-  readonly category: string;
-  readonly cents: number;
-  readonly grams: number;
-}
-
 type ItemRow = readonly [
   code: string,
   french: string,
   english: string,
-  category: string,
+  categoryCode: string,
   cents: number,
   grams: number,
 ];
@@ -100,7 +79,7 @@ const ITEM_ROWS: readonly ItemRow[] = [
   ['VID', "Vidange d'huile complète", 'Full oil change', 'ENTR', 7995, 0],
 ];
 
-export const ITEMS: readonly Item[] = ITEM_ROWS.map(([code, french, english, category, cents, grams]) => ({
+export const ITEMS = ITEM_ROWS.map(([code, french, english, category, cents, grams]) => ({
   code,
   french,
   english,
@@ -108,6 +87,8 @@ export const ITEMS: readonly Item[] = ITEM_ROWS.map(([code, french, english, cat
   cents,
   grams,
 }));
+
+export type Item = (typeof ITEMS)[number];
 
 export const SUPPLIERS = words(`
   Acier Boréal, Batteries Nordiques, Carquest Beauport, Câbles du Fleuve, Distribution Laurentides
@@ -179,14 +160,8 @@ export const CONTACT_DEPARTMENTS = words(
   'Administration, Achats, Comptes à payer, Flotte, Opérations, Réception, Entrepôt',
 );
 
-export interface Town {
-  readonly city: string;
-  readonly areaCode: string;
-  /** First half of the postal code. */
-  readonly sortationArea: string;
-}
-
-export const PLACES: readonly Town[] = [
+/** `sortationArea` is the first half of the postal code. */
+export const PLACES = [
   { city: 'Québec', areaCode: '418', sortationArea: 'G1K' },
   { city: 'Lévis', areaCode: '418', sortationArea: 'G6V' },
   { city: 'Montréal', areaCode: '514', sortationArea: 'H2X' },
@@ -208,6 +183,8 @@ export const PLACES: readonly Town[] = [
   { city: "L'Ancienne-Lorette", areaCode: '418', sortationArea: 'G2E' },
   { city: 'Saint-Félicien', areaCode: '418', sortationArea: 'G8K' },
 ];
+
+export type Town = (typeof PLACES)[number];
 
 export const STREETS = words(`
   rue Saint-Jean, chemin Sainte-Foy, boulevard Laurier, rue de l'Église, rang Saint-Édouard, avenue du Pont

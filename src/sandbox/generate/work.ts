@@ -92,7 +92,10 @@ export function generateBooking(draw: Draw): JsonObject {
     contact_phone: phone(random, place),
     contact_fax: random.chance(0.1) ? phone(random, place) : '',
     distance: fixed(random.integer(4, 640) * 100 + random.integer(0, 9) * 10, 2),
-    ...papersOf(random),
+    po_num: random.chance(0.6) ? `00${random.digits(4)}` : '',
+    comm_num: random.chance(0.3) ? `C${random.digits(5)}` : '',
+    bol_num: random.chance(0.5) ? `BOL-${random.digits(6)}` : '',
+    fact_number: random.chance(0.7) ? `F${random.digits(6)}` : null,
     price: fixed(cents, 2),
     creation_date: company.dateOf(day - random.integer(1, 14)),
     items: items.map(({ fields }) => fields),
@@ -107,15 +110,6 @@ export function pickupDay(at: { readonly rank: number; readonly count: number })
 export function pickupDate(draw: Draw): string {
   const day = pickupDay(draw);
   return day === null ? NO_DATE : draw.company.dateOf(day);
-}
-
-function papersOf(random: Random): JsonObject {
-  return {
-    po_num: random.chance(0.6) ? `00${random.digits(4)}` : '',
-    comm_num: random.chance(0.3) ? `C${random.digits(5)}` : '',
-    bol_num: random.chance(0.5) ? `BOL-${random.digits(6)}` : '',
-    fact_number: random.chance(0.7) ? `F${random.digits(6)}` : null,
-  };
 }
 
 function itemOf({ random, id }: Draw, at: number): { readonly cents: number; readonly fields: JsonObject } {

@@ -25,7 +25,7 @@ const answering =
 
 async function codeOf(url: string, resolve?: Resolve, allowHosts: readonly string[] = []): Promise<unknown> {
   const dispatcher = new Agent({
-    connect: createGuardedConnector({ allowHosts, timeoutMs: 2_000, ...(resolve && { resolve }) }),
+    connect: createGuardedConnector(allowHosts, 2_000, resolve),
   });
   try {
     const { statusCode, body } = await request(url, { dispatcher, method: 'POST' });

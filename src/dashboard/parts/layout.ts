@@ -1,0 +1,66 @@
+import { count, html } from '../../http/html.ts';
+import type { Html, Part } from '../../http/html.ts';
+
+/** The heading of a page, with a line about it. */
+export const pageTitle = (title: string, about: Part): Html =>
+  html`<div class="title">
+    <h1>${title}</h1>
+    <p>${about}</p>
+  </div>`;
+
+interface PanelHead {
+  /** Unique on the page. */
+  readonly id: string;
+  readonly title: string;
+  readonly note?: Part;
+  /** Whether it is exchanged when events come; absent where what is around it is. */
+  readonly isLive?: boolean;
+}
+
+/** A part of a page under a heading of its own. */
+export function panel({ id, title, note, isLive }: PanelHead, content: Part): Html {
+  const own = isLive === undefined ? null : html`id="${id}" ${isLive ? html`data-live` : null}`;
+  return html`<section class="panel" aria-labelledby="${id}-title" ${own}>
+    <header>
+      <h2 id="${id}-title">${title}</h2>
+      ${note === undefined ? null : html`<p>${note}</p>`}
+    </header>
+    ${content}
+  </section>`;
+}
+
+/** A list that is all of a page, without a heading; `label` names it for screen readers. */
+export const listPanel = (id: string, label: string, isLive: boolean, content: Part): Html =>
+  html`<section class="panel" aria-label="${label}" id="${id}" ${isLive ? html`data-live` : null}>
+    ${content}
+  </section>`;
+
+/** Names with their values; one without a value is left out. */
+export const factList = (facts: readonly (readonly [name: string, value: Html | string | null])[]): Html =>
+  html`<dl class="facts">
+    ${facts.map(([name, value]) =>
+      value === null
+        ? html``
+        : html`<dt>${name}</dt>
+            <dd>${value}</dd>`,
+    )}
+  </dl>`;
+
+/** Words in the place of a list without items. */
+export const nothing = (words: string): Html => html`<p class="none">${words}</p>`;
+
+/** Items one below the other. */
+export const feed = (items: readonly Html[]): Html =>
+  html`<ol class="feed">
+    ${items}
+  </ol>`;
+
+/** A state as a coloured word; one without a tone is plain. */
+export const badge = (state: string, tones: Readonly<Record<string, string>> = {}): Html =>
+  html`<span class="state ${tones[state] ?? 'plain'}">${state}</span>`;
+
+/** A number that leads to its page; null = not counted yet. */
+export const tile = (address: string, number: number | null, words: string): Html =>
+  html`<li>
+    <strong>${number === null ? '…' : count(number)}</strong><span><a href="${address}">${words}</a></span>
+  </li>`;
