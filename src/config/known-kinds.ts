@@ -8,8 +8,6 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { PLAIN_TYPES } from './groups/kinds.ts';
 import type { Config } from './settings.ts';
 
-type TypeSetting = Config['kinds'][string]['fields'][string];
-
 /** Every record kind of this mirror: the catalogue's, then those of the settings, without the fields that are excluded. */
 export function allKinds(config: Config): readonly Kind[] {
   const { exclude } = config.privacy;
@@ -125,8 +123,9 @@ export const configuredKinds = (settings: Config['kinds']): readonly ListedKind[
     }),
   );
 
-function fieldFrom(name: string, type: TypeSetting): Field {
-  if (isPlain(type)) return { name, type };
+function fieldFrom(name: string, type: string): Field {
+  const plain = PLAIN_TYPES.find((each) => each === type);
+  if (plain !== undefined) return { name, type: plain };
   if (type.startsWith('reference(')) return reference(text(name), referredKind(type) ?? '');
   return decimal(name, Number(type.slice('decimal('.length, -1)));
 }
@@ -134,8 +133,4 @@ function fieldFrom(name: string, type: TypeSetting): Field {
 /** The kind named by a `reference(KIND)`; null for every other type. */
 export function referredKind(type: unknown): string | null {
   return /^reference\((.*)\)$/.exec(String(type))?.[1] ?? null;
-}
-
-function isPlain(type: TypeSetting): type is (typeof PLAIN_TYPES)[number] {
-  return PLAIN_TYPES.some((plain) => plain === type);
 }

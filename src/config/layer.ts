@@ -14,12 +14,10 @@ export interface ReadLayers {
   readonly faults: readonly string[];
 }
 
-export function combined(readings: readonly ReadLayers[]): ReadLayers {
-  return {
-    layers: readings.flatMap(({ layers }) => layers),
-    faults: readings.flatMap(({ faults }) => faults),
-  };
-}
+export const combined = (readings: readonly ReadLayers[]): ReadLayers => ({
+  layers: readings.flatMap(({ layers }) => layers),
+  faults: readings.flatMap(({ faults }) => faults),
+});
 
 /** Lays the layers over each other: maps are merged, other values replace weaker ones. */
 export function merged(layers: readonly Layer[]): Tree {
@@ -63,10 +61,8 @@ export function isTree(value: unknown): value is Tree {
 }
 
 function mergedTrees(below: Tree, above: Tree): Tree {
-  const keys = new Set([...Object.keys(below), ...Object.keys(above)]);
-  return Object.fromEntries(
-    [...keys].map((key) => [key, mergedValues(valueAt(below, [key]), valueAt(above, [key]))]),
-  );
+  const mergedAt = (key: string): unknown => mergedValues(valueAt(below, [key]), valueAt(above, [key]));
+  return Object.fromEntries(Object.keys({ ...below, ...above }).map((key) => [key, mergedAt(key)]));
 }
 
 function mergedValues(below: unknown, above: unknown): unknown {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import { countEntries } from '../mirror/outbox/outbox-store.ts';
+import type { EntryState } from '../mirror/outbox/outbox-store.ts';
 import { STATES } from '../outbound/decisions/entry-list.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
@@ -9,6 +10,7 @@ import { decisionForms } from './parts/decisions.ts';
 import { counted, html, when } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { kindsPanel, readKindLines } from './parts/kinds.ts';
+import type { KindLine } from './parts/kinds.ts';
 import { readNeeds } from './parts/needs.ts';
 import type { Need } from './parts/needs.ts';
 import { nothing, pageTitle, panel, tile } from './parts/layout.ts';
@@ -16,58 +18,43 @@ import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { readRuns, runTable } from './parts/runs.ts';
 
-/** Adds the first page. */
-export function addOverviewPage(app: Server, dashboard: Dashboard): void {
-  const summary = 'Show what needs a person, and how every kind stands';
-  const options = pageOptions(summary, { querystring: z.object({ done }) });
-  app.get('/', options, async ({ query }, reply) => {
-    const overview = await readOverview(dashboard);
-    const page = { title: 'Overview', part: '/', content: overviewPage(overview), after: overview.latest };
-    return sendPage(reply, { ...page, ...query });
-  });
-}
-
 const CHANGES_SHOWN = 14;
 const RUNS_SHOWN = 6;
 
-async function readOverview(dashboard: Dashboard) {
+/** Adds the first page: what needs a person, then how each kind stands, then what happened. */
+export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   const { session, clock, access } = dashboard;
-  const now = clock.now();
-  const latest = await latestSeq(session);
-  const [kinds, outbox, changes, runs] = await Promise.all([
-    readKindLines(dashboard, now),
-    countEntries(session),
-    latestChanges(session, { limit: CHANGES_SHOWN }),
-    readRuns(dashboard, { limit: RUNS_SHOWN }),
-  ]);
-  const needs = await readNeeds(session, kinds, outbox.parked ?? 0);
-  const { location: database } = session;
-  return { now, database, mayDecide: access.hasToken, latest, kinds, outbox, needs, changes, runs };
+  const summary = 'Show what needs a person, and how every kind stands';
+  const options = pageOptions(summary, { querystring: z.object({ done }) });
+  app.get('/', options, async ({ query }, reply) => {
+    const now = clock.now();
+    const after = await latestSeq(session);
+    const [kinds, outbox, changes, runs] = await Promise.all([
+      readKindLines(dashboard, now),
+      countEntries(session),
+      latestChanges(session, { limit: CHANGES_SHOWN }),
+      readRuns(dashboard, { limit: RUNS_SHOWN }),
+    ]);
+    const needs = await readNeeds(session, kinds, outbox.parked ?? 0);
+    const none = nothing('No change yet: the first pull is the baseline.');
+    const latest = changes.length === 0 ? none : changeList(changes, now);
+    const allRuns = html`<a href="/runs">All runs</a>`;
+    const allChanges = html`<a href="/changes">All changes</a>`;
+    const content = html`${pageTitle('Overview', `Mirror: ${session.location}`)}
+      ${needs.length === 0 ? calmPanel(kinds, now) : needsPanel(needs, now, access.hasToken)}
+      ${tiles(kinds, outbox)}
+      <div class="columns">
+        <div>
+          ${kindsPanel(kinds, now)}
+          ${panel({ id: 'runs', title: 'Latest runs', note: allRuns, isLive: true }, runTable(runs, now))}
+        </div>
+        ${panel({ id: 'changes', title: 'Latest changes', note: allChanges, isLive: true }, latest)}
+      </div>`;
+    return sendPage(reply, { title: 'Overview', part: '/', content, after, ...query });
+  });
 }
 
-type Overview = Awaited<ReturnType<typeof readOverview>>;
-
-/** The first page: what needs a person, then how each kind stands, then what happened. */
-function overviewPage(overview: Overview): Html {
-  const { now, database, needs, kinds, changes, runs } = overview;
-  const latest =
-    changes.length === 0
-      ? nothing('No change yet: the first pull is the baseline.')
-      : changeList(changes, now);
-  const allRuns = html`<a href="/runs">All runs</a>`;
-  const allChanges = html`<a href="/changes">All changes</a>`;
-  return html`${pageTitle('Overview', `Mirror: ${database}`)}
-    ${needs.length === 0 ? calmPanel(kinds, now) : needsPanel(overview)} ${tiles(overview)}
-    <div class="columns">
-      <div>
-        ${kindsPanel(kinds, now)}
-        ${panel({ id: 'runs', title: 'Latest runs', note: allRuns, isLive: true }, runTable(runs, now))}
-      </div>
-      ${panel({ id: 'changes', title: 'Latest changes', note: allChanges, isLive: true }, latest)}
-    </div>`;
-}
-
-function needsPanel({ needs, mayDecide, now }: Overview): Html {
+function needsPanel(needs: readonly Need[], now: Date, mayDecide: boolean): Html {
   const note = mayDecide
     ? counted(needs.length, 'thing')
     : 'To decide here, serve needs an ADMIN_TOKEN; the command line can decide, too.';
@@ -89,7 +76,7 @@ function needItem(need: Need, now: Date, mayDecide: boolean): Html {
   </li>`;
 }
 
-function calmPanel(kinds: Overview['kinds'], now: Date): Html {
+function calmPanel(kinds: readonly KindLine[], now: Date): Html {
   const [oldest] = kinds.map(({ certified_at: at }) => at ?? '').sort();
   const proof =
     oldest === undefined || oldest === ''
@@ -106,7 +93,7 @@ function calmPanel(kinds: Overview['kinds'], now: Date): Html {
   </section>`;
 }
 
-function tiles({ kinds, outbox }: Overview): Html {
+function tiles(kinds: readonly KindLine[], outbox: Partial<Record<EntryState, number>>): Html {
   const rows = sumOf(kinds.map((line) => line.rows));
   const changes = sumOf(kinds.flatMap(({ hours }) => hours?.slice(-24) ?? [null]));
   const open = STATES.slice(0, -2).reduce((all, state) => all + (outbox[state] ?? 0), 0);

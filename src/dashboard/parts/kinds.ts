@@ -51,9 +51,8 @@ async function staleNow(
   now: Date,
 ): Promise<ReadonlySet<string>> {
   const stale = staleKinds(schedules, { sweptAt: sweptAtOf(fresh), startedAt, now });
-  if (stale.length === 0) return new Set();
-  const reading = new Set((await openRuns(session)).flatMap((run) => run.kinds));
-  return new Set(stale.map(({ kind }) => kind).filter((kind) => !reading.has(kind)));
+  const reading = stale.length === 0 ? [] : (await openRuns(session)).flatMap((run) => run.kinds);
+  return new Set(stale.map(({ kind }) => kind).filter((kind) => !reading.includes(kind)));
 }
 
 /** How fresh and how sound each kind is, a row each. */

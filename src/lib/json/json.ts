@@ -103,10 +103,7 @@ function hasMember(
   isSuch: (member: Json, levels: number) => boolean,
   levels = 0,
 ): boolean {
-  if (isArray(value)) {
-    for (const member of value) if (isSuch(member, levels)) return true;
-    return false;
-  }
+  if (isArray(value)) return value.some((member) => isSuch(member, levels));
   for (const name in value) {
     const member = value[name];
     if (typeof member === 'object' && member !== null && isSuch(member, levels)) return true;
