@@ -142,6 +142,27 @@ export async function rewrittenSince(db: Queryable, kind: string, { seq }: Water
   return readRows(db, REWRITTEN, rewritten);
 }
 
+const CONTENT = [text('id'), optionalText('before'), optionalText('after')];
+
+/** The contents that the events after a watermark show, by record: somebody may have changed a record since it appeared. */
+export async function contentsSince(
+  db: Queryable,
+  kind: string,
+  { seq }: Watermark,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const contents = new Map<string, string[]>();
+  if (seq === null) return contents;
+  const shown = sql`
+    select record_id as id, case when change = 'updated' then before end as before, after
+    from changes where seq > ${seq} and kind = ${kind} order by seq`;
+  for (const { id, before, after } of await readRows(db, CONTENT, shown)) {
+    const known = contents.get(id) ?? [];
+    contents.set(id, known);
+    for (const content of [before, after]) if (content !== null) known.push(content);
+  }
+  return contents;
+}
+
 /** Whether a record was live at a watermark. */
 export async function wasLiveAt(
   db: Queryable,

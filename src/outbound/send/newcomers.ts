@@ -7,7 +7,12 @@ import type { JsonObject } from '../../lib/json/json.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { openCreates } from '../../mirror/outbox/outbox-queue.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { isSharedByMore, newcomersSince, rewrittenSince } from '../../mirror/records/record-store.ts';
+import {
+  contentsSince,
+  isSharedByMore,
+  newcomersSince,
+  rewrittenSince,
+} from '../../mirror/records/record-store.ts';
 import type { Rewritten } from '../../mirror/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { payloadOf } from '../attempt/journal.ts';
@@ -57,7 +62,7 @@ export function equalOnes(kind: Kind, entry: Entry, newcomers: readonly Newcomer
     .map(({ id }) => id);
 }
 
-/** The newcomers that may be what the service made of an entry. */
+/** The newcomers that may be what the service made of an entry, as they are or as they were before somebody changed them. */
 export async function possibleOnes(
   tx: Transaction,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
@@ -66,7 +71,11 @@ export async function possibleOnes(
   if (newcomers.length === 0) return [];
   const payload = payloadOf(entry);
   const telling = await tellingTexts(tx, kind, payload);
-  const left = newcomers.filter(({ record }) => !isRuledOut({ kind, payload, telling, record }));
+  const contents = await contentsSince(tx, kind.name, watermarkOf(entry));
+  const isPossible = (record: JsonObject): boolean => !isRuledOut({ kind, payload, telling, record });
+  const left = newcomers.filter(
+    ({ id, record }) => isPossible(record) || (contents.get(id) ?? []).map(parseObject).some(isPossible),
+  );
   return left.map(({ id }) => id);
 }
 
