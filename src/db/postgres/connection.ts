@@ -21,18 +21,16 @@ export interface Target {
  * is answered in its order.
  */
 export interface Connection {
-  rows(query: QueryConfig & Extended): Promise<QueryResult<Record<string, SqlValue>>>;
+  /** In the extended protocol a text is a single statement even without parameters. */
+  rows(
+    query: QueryConfig & { readonly queryMode?: 'extended' },
+  ): Promise<QueryResult<Record<string, SqlValue>>>;
   arrays(query: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>;
   /** Sends statements without parameters; each statement has its own result. */
   script(statements: string): Promise<QueryResult<Record<string, SqlValue>>[]>;
   /** True once the server or the network has ended it. */
   isLost(): boolean;
   close(): Promise<void>;
-}
-
-/** Sent with the extended protocol, a text is a single statement even without parameters. */
-interface Extended {
-  readonly queryMode?: 'extended';
 }
 
 /**
@@ -82,7 +80,8 @@ function newClient(url: string): pg.Client {
       types: AS_IN_SQLITE,
       application_name: 'bms-sync',
       pipeline: true,
-      ...KEEP_ALIVE,
+      keepAlive: true, // So that this process notices a server that is gone.
+      keepAliveInitialDelayMillis: 5_000,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
   } catch {
@@ -141,26 +140,16 @@ export function localSettings({ lockTimeoutMs }: Target): string {
     DateStyle: 'ISO, YMD',
     lock_timeout: String(lockTimeoutMs),
     statement_timeout: '0',
-    ...LIVENESS_SETTINGS,
+    // The server ends a connection whose process hangs inside a transaction, or whose host is gone: its locks are free within 15 s.
+    idle_in_transaction_session_timeout: '8s',
+    tcp_keepalives_idle: '5',
+    tcp_keepalives_interval: '2',
+    tcp_keepalives_count: '3',
+    tcp_user_timeout: '10s', // Also covers a process that does not read its answer.
   };
   const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`);
   return `select ${set.join(', ')}`;
 }
-
-/**
- * Settings that make the server end a connection whose process hangs inside a transaction or whose host is gone, so that its
- * locks are free within 15 s.
- */
-const LIVENESS_SETTINGS: Readonly<Record<string, string>> = {
-  idle_in_transaction_session_timeout: '8s',
-  tcp_keepalives_idle: '5',
-  tcp_keepalives_interval: '2',
-  tcp_keepalives_count: '3',
-  tcp_user_timeout: '10s', // Also covers a process that does not read its answer.
-};
-
-/** The driver's options with which this process notices a server that is gone. */
-const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 } as const;
 
 /** A connection that is opened when it is first needed, and again after it was lost. */
 export interface LazyConnection {
@@ -191,17 +180,11 @@ export function createLazyConnection(open: () => Promise<Connection>): LazyConne
 }
 
 /** A pool of connections, each used by one caller at a time; further callers wait in line. */
-interface ConnectionPool {
-  use<T>(work: (one: LazyConnection) => Promise<T>): Promise<T>;
-  /** Waits for the callers in line, then closes all connections. */
-  close(): Promise<void>;
-}
-
-export function createConnectionPool(connections: readonly LazyConnection[]): ConnectionPool {
+export function createConnectionPool(connections: readonly LazyConnection[]) {
   const free = [...connections];
   const line = new PQueue({ concurrency: connections.length });
   return {
-    use: (work) =>
+    use: <T>(work: (one: LazyConnection) => Promise<T>): Promise<T> =>
       line.add(async () => {
         const one = free.pop(); // The one used last, so that no more are opened than are needed concurrently.
         if (one === undefined) throw new Error('More callers were let in than there are connections.');
@@ -211,8 +194,8 @@ export function createConnectionPool(connections: readonly LazyConnection[]): Co
           free.push(one);
         }
       }),
-    close: async () => {
-      await line.onIdle();
+    close: async (): Promise<void> => {
+      await line.onIdle(); // The callers in line come first.
       await Promise.all(connections.map((one) => one.close()));
     },
   };

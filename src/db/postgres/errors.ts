@@ -1,7 +1,7 @@
 import { errorCode } from '../../lib/sync-error.ts';
-import type { ErrorDetails } from '../../lib/sync-error.ts';
 import type { Clock } from '../../lib/time/clock.ts';
-import { MirrorError } from '../session/errors.ts';
+import { MirrorError, mirrorError } from '../session/errors.ts';
+import type { Fault } from '../session/errors.ts';
 
 const CONNECTION_LOST = 'mirror.connection_lost';
 const UNREACHABLE = 'mirror.unreachable';
@@ -10,12 +10,7 @@ export const LOCKED = 'mirror.locked';
 /** Another bms-sync is writing. Unlike other locks, this one is worth waiting for. */
 export const WRITER_BUSY = 'mirror.writer_busy';
 
-interface Fault extends Omit<ErrorDetails, 'cause'> {
-  readonly what: string;
-  /** Prefixes of PostgreSQL's SQLSTATE, of Node's error code, or of the driver's message if it gives no code. */
-  readonly signs: readonly string[];
-}
-
+/** Their signs begin PostgreSQL's SQLSTATE, Node's error code, or the driver's message if it gives no code. */
 const FAULTS: readonly Fault[] = [
   {
     signs: [
@@ -119,15 +114,7 @@ const FAULTS: readonly Fault[] = [
 /** Turns a driver's error into one that names the database and what to do; passes on errors that it does not know. */
 export function postgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || error instanceof MirrorError) return error;
-  const sign = errorCode(error) || error.message;
-  const fault = FAULTS.find(({ signs }) => signs.some((beginning) => sign.startsWith(beginning)));
-  if (fault === undefined) return error;
-  const { what, code, hint } = fault;
-  return new MirrorError(`The mirror ${location} ${what} (${sign}).`, {
-    code,
-    hint: hint ?? '',
-    cause: error,
-  });
+  return mirrorError(error, errorCode(error) || error.message, location, FAULTS);
 }
 
 /** True if the connection is lost, and with it every uncommitted transaction. */

@@ -99,11 +99,6 @@ async function inTransaction<T>(
   }
 }
 
-interface LostAtCommit {
-  readonly xid: string;
-  readonly fault: unknown;
-}
-
 /**
  * Asks the server whether a transaction whose COMMIT was sent and not answered has landed.
  * @throws {MirrorError} `mirror.commit_unknown` if the server cannot be reached, or does not know, for ten seconds.
@@ -111,7 +106,7 @@ interface LostAtCommit {
 async function hasLanded(
   writer: LazyConnection,
   retries: DatabaseRetryPolicy,
-  { xid, fault }: LostAtCommit,
+  { xid, fault }: { readonly xid: string; readonly fault: unknown },
 ): Promise<boolean> {
   try {
     return await retried(retries, async () => {
@@ -148,20 +143,14 @@ async function retried<T>(retries: DatabaseRetryPolicy, work: () => Promise<T>):
   }
 }
 
-/** Reads a database as it is at one instant, however long that takes and whatever is written meanwhile. */
-interface SnapshotReader extends AsyncDisposable {
-  readonly dialect: 'postgres';
-  query(statement: SQL): Promise<Row[]>;
-}
-
-/** Opens a connection of its own whose queries all see the same instant. */
-export async function openSnapshotReader(url: string): Promise<SnapshotReader> {
+/** Opens a connection of its own whose queries all see the same instant, however long that takes and whatever is written meanwhile. */
+export async function openSnapshotReader(url: string) {
   const target = { url, location: locationOf(url), lockTimeoutMs: LOCK_TIMEOUT_MS };
   const connection = await openConnection(target);
   await connection.script(`begin isolation level repeatable read read only; ${localSettings(target)}`);
   return {
-    dialect: 'postgres',
-    query: (statement) => runStatement(connection, statement),
+    dialect: 'postgres' as const,
+    query: (statement: SQL): Promise<Row[]> => runStatement(connection, statement),
     [Symbol.asyncDispose]: () => connection.close(),
   };
 }

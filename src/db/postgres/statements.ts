@@ -17,16 +17,12 @@ export async function runStatement(connection: Connection, statement: SQL): Prom
   return rows;
 }
 
-interface RowsWanted {
-  readonly table: string;
-  readonly columns: readonly string[];
-  readonly ids: readonly string[];
-}
-
 /** Reads rows by their primary key, in the order of the ids. */
 export async function readById(
   connection: Connection,
-  { table, columns, ids }: RowsWanted,
+  table: string,
+  columns: readonly string[],
+  ids: readonly string[],
 ): Promise<Map<string, Values>> {
   if (ids.length === 0) return new Map();
   const [idType] = await columnTypes(connection, table, ['id']);

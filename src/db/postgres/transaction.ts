@@ -1,9 +1,8 @@
-import type { SQL } from 'drizzle-orm';
 import type { Connection } from './connection.ts';
 import { MirrorError } from '../session/errors.ts';
 import { LOCKED, WRITER_BUSY, isLoss, mayPass } from './errors.ts';
 import { forgetTypes, insertAll, readById, runStatement, tableColumns } from './statements.ts';
-import type { TableRows, Transaction } from '../session/session.ts';
+import type { Transaction } from '../session/session.ts';
 import { createQueue } from '../../lib/queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 
@@ -29,7 +28,7 @@ export async function attempt<T>(
     const xid = await handle.run(() => beginInTurn(connection, settings));
     const result = await work(handle.tx);
     await handle.end();
-    return await handle.run(() => commit(connection, { result, xid, earlier: handle.fault() }));
+    return await handle.run(() => commit(connection, result, xid, handle.fault()));
   } catch (error) {
     await handle.end();
     await rollBack(connection);
@@ -42,14 +41,13 @@ export async function attempt<T>(
 const ABORTED = '25P02'; // What PostgreSQL says of every statement after one that failed.
 const isConsequence = (error: unknown): boolean => errorCode(error) === ABORTED;
 
-interface Work<T> {
-  readonly result: T;
-  readonly xid: string;
-  /** The first statement that failed; work may have caught its error. */
-  readonly earlier: Error | null;
-}
-
-async function commit<T>(connection: Connection, { result, xid, earlier }: Work<T>): Promise<Outcome<T>> {
+/** @param earlier The first statement that failed; work may have caught its error. */
+async function commit<T>(
+  connection: Connection,
+  result: T,
+  xid: string,
+  earlier: Error | null,
+): Promise<Outcome<T>> {
   if (earlier !== null) throw earlier; // PostgreSQL would answer COMMIT with a rollback, and no error.
   try {
     await connection.script('commit');
@@ -69,18 +67,11 @@ async function rollBack(connection: Connection): Promise<void> {
   }
 }
 
-interface Handle {
-  readonly tx: Transaction;
-  /** Runs a statement outside `work`, and notes its error like that of a step. */
-  run<T>(work: () => Promise<T>): Promise<T>;
-  /** Refuses further steps and waits for the started ones. */
-  end(): Promise<void>;
-  /** The first error of a step; null if there was none. */
-  fault(): Error | null;
-}
-
-/** A handle that is good for one transaction: a branch that runs on must not write into the next one. */
-function transaction(connection: Connection): Handle {
+/**
+ * A handle that is good for one transaction: a branch that runs on must not write into the next one. Its statements run in the
+ * order in which they were asked for.
+ */
+function transaction(connection: Connection) {
   const enqueue = createQueue();
   let isOver = false;
   let firstFault: Error | null = null;
@@ -98,58 +89,41 @@ function transaction(connection: Connection): Handle {
   const refuseEnded = (): void => {
     if (isOver) throw new Error('This transaction has ended.');
   };
-  const steps: Steps = {
-    wait: async (work) => {
-      refuseEnded();
-      return enqueue(() => guarded(work));
-    },
-    send: (work) => {
-      refuseEnded();
-      void enqueue(() => work().catch(note));
-    },
+  const wait = async <T>(work: () => Promise<T>): Promise<T> => {
+    refuseEnded();
+    return enqueue(() => guarded(work));
   };
-  return {
-    tx: stepsOf(connection, steps),
-    run: guarded,
-    end: () => {
-      isOver = true;
-      return enqueue(() => Promise.resolve());
-    },
-    fault: () => firstFault,
-  };
-}
-
-/** The ways to run a statement of a transaction; all run in the order in which they were asked for. */
-interface Steps {
-  readonly wait: <T>(work: () => Promise<T>) => Promise<T>;
   /** Does not wait: rows are decoded while the server writes others. A fault refuses the commit, which waits for all. */
-  readonly send: (work: () => Promise<void>) => void;
-}
-
-function stepsOf(connection: Connection, { wait, send }: Steps): Transaction {
-  const write = async (statement: SQL): Promise<void> => {
-    send(async () => {
-      await runStatement(connection, statement);
-    });
+  const send = async (work: () => Promise<unknown>): Promise<void> => {
+    refuseEnded();
+    void enqueue(() => work().catch(note));
     return Promise.resolve();
   };
-  const sendRows = async (rows: TableRows, onId: 'replace' | 'refuse'): Promise<void> => {
-    send(() => insertAll(connection, rows, onId));
-    return Promise.resolve();
-  };
-  return {
+  const tx: Transaction = {
     dialect: 'postgres',
     query: (statement) => wait(() => runStatement(connection, statement)),
-    write,
-    rowsById: (table, columns, ids) => wait(() => readById(connection, { table, columns, ids })),
-    putRows: (rows) => sendRows(rows, 'replace'),
-    append: (rows) => sendRows(rows, 'refuse'),
+    write: (statement) => send(() => runStatement(connection, statement)),
+    rowsById: (table, columns, ids) => wait(() => readById(connection, table, columns, ids)),
+    putRows: (rows) => send(() => insertAll(connection, rows, 'replace')),
+    append: (rows) => send(() => insertAll(connection, rows, 'refuse')),
     columnsOf: (table) => wait(() => tableColumns(connection, table)),
     execute: (statement) =>
       wait(async () => {
         await connection.script(statement);
         forgetTypes(connection);
       }),
+  };
+  return {
+    tx,
+    /** Runs a statement outside `work`, and notes its error like that of a step. */
+    run: guarded,
+    /** Refuses further steps and waits for the started ones. */
+    end: (): Promise<void> => {
+      isOver = true;
+      return enqueue(() => Promise.resolve());
+    },
+    /** The first error of a step; null if there was none. */
+    fault: (): Error | null => firstFault,
   };
 }
 
@@ -178,11 +152,9 @@ const NO_SUCH_TABLE = '42P01';
  * @throws {MirrorError} `mirror.writer_busy` if another one is still writing after the connection's `lock_timeout`.
  */
 async function beginInTurn(connection: Connection, settings: string): Promise<string> {
-  const begin = `${BEGIN}; ${settings}`;
-  for (;;) {
-    const xid = await tryRow(connection, begin);
-    if (xid !== null) return xid;
-  }
+  let xid: string | null = null;
+  while (xid === null) xid = await tryRow(connection, `${BEGIN}; ${settings}`);
+  return xid;
 }
 
 /** Null if the row had to be inserted first. */

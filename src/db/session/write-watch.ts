@@ -12,13 +12,8 @@ export interface WriteStanding {
   readonly fault: string | null;
 }
 
-interface WatchedSession {
-  readonly session: Session;
-  readonly writes: () => WriteStanding;
-}
-
 /** Watches the transactions of a session: a database may be readable while it cannot be written. */
-export function watchWrites(session: Session, clock: Clock): WatchedSession {
+export function watchWrites(session: Session, clock: Clock) {
   let open = 0;
   let unlandedSince: number | null = null;
   let lastLandedAt: Date | null = null;
@@ -47,7 +42,7 @@ export function watchWrites(session: Session, clock: Clock): WatchedSession {
   };
   return {
     session: { ...session, atomically },
-    writes: () => ({
+    writes: (): WriteStanding => ({
       unlandedMs: unlandedSince === null ? 0 : clock.monotonicMs() - unlandedSince,
       lastLandedAt,
       fault,

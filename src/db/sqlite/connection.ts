@@ -97,14 +97,13 @@ export function runStatement(connection: Database, statement: SQL): Row[] {
   return [];
 }
 
-interface RowsWanted {
-  readonly table: string;
-  readonly columns: readonly string[];
-  readonly ids: readonly string[];
-}
-
 /** Reads rows one by one by their primary key, which costs less than one statement over all of them. */
-export function readById(connection: Database, { table, columns, ids }: RowsWanted): Map<string, Values> {
+export function readById(
+  connection: Database,
+  table: string,
+  columns: readonly string[],
+  ids: readonly string[],
+): Map<string, Values> {
   const names = columns.map(identifier).join(', ');
   const select = prepare(connection, `select ${names} from ${identifier(table)} where id = ?`, 'raw');
   const rows = new Map<string, Values>();

@@ -51,63 +51,44 @@ export function openSqliteSession(path: string): Session {
   };
 }
 
+/** Runs work with a handle that is good for this transaction: a branch that runs on must not write into the next one. */
 async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  const handle = transaction(writer);
+  let isOver = false;
+  const step = async <R>(run: () => R): Promise<R> => {
+    if (isOver) throw new Error('This transaction has ended.');
+    return Promise.resolve(run());
+  };
   try {
-    return await work(handle.tx);
+    return await work({
+      dialect: 'sqlite',
+      query: (statement) => step(() => runStatement(writer, statement)),
+      write: (statement) =>
+        step(() => {
+          runStatement(writer, statement);
+        }),
+      rowsById: (table, columns, ids) => step(() => readById(writer, table, columns, ids)),
+      putRows: (rows) =>
+        step(() => {
+          insertAll(writer, rows, 'replace');
+        }),
+      append: (rows) =>
+        step(() => {
+          insertAll(writer, rows, 'refuse');
+        }),
+      columnsOf: (table) => step(() => tableColumns(writer, table)),
+      execute: (statement) =>
+        step(() => {
+          writer.exec(statement);
+        }),
+    });
   } finally {
-    handle.end();
+    isOver = true;
   }
 }
 
-/** A handle that is good for one transaction: a branch that runs on must not write into the next one. */
-function transaction(writer: Database): { tx: Transaction; end: () => void } {
-  let isOver = false;
-  const step = async <T>(work: () => T): Promise<T> => {
-    if (isOver) throw new Error('This transaction has ended.');
-    return Promise.resolve(work());
-  };
-  const tx: Transaction = {
-    dialect: 'sqlite',
-    query: (statement) => step(() => runStatement(writer, statement)),
-    write: (statement) =>
-      step(() => {
-        runStatement(writer, statement);
-      }),
-    rowsById: (table, columns, ids) => step(() => readById(writer, { table, columns, ids })),
-    putRows: (rows) =>
-      step(() => {
-        insertAll(writer, rows, 'replace');
-      }),
-    append: (rows) =>
-      step(() => {
-        insertAll(writer, rows, 'refuse');
-      }),
-    columnsOf: (table) => step(() => tableColumns(writer, table)),
-    execute: (statement) =>
-      step(() => {
-        writer.exec(statement);
-      }),
-  };
-  return {
-    tx,
-    end: () => {
-      isOver = true;
-    },
-  };
-}
-
-/** Runs transactions one after the other; those that queue up at the same time share one fsync. */
-interface GroupCommit {
-  /** Runs work as one transaction: all of it lands, or nothing. */
-  readonly atomically: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Runs between transactions. */
-  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
-}
-
 interface Waiting {
-  /** Returns a function that settles the caller's promise once the group has landed. Alone, its fault is that of the group. */
-  readonly run: (isAlone: boolean) => Promise<() => void>;
+  /** Returns a function that settles the caller's promise once the group has landed. */
+  readonly run: () => Promise<() => void>;
   readonly fail: (error: unknown) => void;
 }
 
@@ -117,7 +98,7 @@ const MOST_TOGETHER = 32;
  * Groups the transactions of a connection. Each is a savepoint within its group: one that fails does not affect the others, and
  * no caller gets a result before the whole group has landed. One alone needs none, and SQLite copies no page for it.
  */
-function createGroupCommit(writer: Database, path: string): GroupCommit {
+function createGroupCommit(writer: Database, path: string) {
   const enqueue = createQueue();
   const waiting: Waiting[] = [];
   const commitGroup = async (): Promise<void> => {
@@ -125,23 +106,26 @@ function createGroupCommit(writer: Database, path: string): GroupCommit {
     const group = waiting.splice(0, MOST_TOGETHER);
     if (waiting.length > 0) void enqueue(commitGroup);
     await runGroup(writer, group).catch((error: unknown) => {
-      for (const { fail } of group) fail(sqliteError(error, path));
+      for (const { fail } of group) fail(error);
     });
   };
   return {
-    atomically: (work) =>
+    /** Runs work as one transaction: all of it lands, or nothing. Those that queue up at the same time share one fsync. */
+    atomically: <T>(work: () => Promise<T>): Promise<T> =>
       new Promise((resolve, reject) => {
-        const caller = { resolve, reject, path };
-        const run: Waiting['run'] = async (isAlone) => {
-          if (!isAlone) return inSavepoint(writer, work, caller);
+        const run: Waiting['run'] = async () => {
           const result = await work();
           return () => {
             resolve(result);
           };
         };
-        waiting.push({ run, fail: reject });
+        const fail: Waiting['fail'] = (error) => {
+          reject(sqliteError(error, path));
+        };
+        waiting.push({ run, fail });
         if (waiting.length === 1) void enqueue(commitGroup);
       }),
+    /** Runs between transactions. */
     alone: enqueue,
   };
 }
@@ -151,7 +135,8 @@ async function runGroup(writer: Database, group: readonly Waiting[]): Promise<vo
   writer.exec('begin immediate'); // A transaction that read first could not become a writer.
   try {
     const endings: (() => void)[] = [];
-    for (const { run } of group) endings.push(await run(group.length === 1));
+    for (const each of group)
+      endings.push(await (group.length === 1 ? each.run() : inSavepoint(writer, each)));
     writer.exec('commit');
     for (const end of endings) end();
   } catch (error) {
@@ -160,30 +145,18 @@ async function runGroup(writer: Database, group: readonly Waiting[]): Promise<vo
   }
 }
 
-interface Caller<T> {
-  readonly resolve: (result: T) => void;
-  readonly reject: (error: unknown) => void;
-  readonly path: string;
-}
-
-async function inSavepoint<T>(
-  writer: Database,
-  work: () => Promise<T>,
-  { resolve, reject, path }: Caller<T>,
-): Promise<() => void> {
+async function inSavepoint(writer: Database, { run, fail }: Waiting): Promise<() => void> {
   writer.exec('savepoint work');
   try {
-    const result = await work();
+    const end = await run();
     writer.exec('release work');
-    return () => {
-      resolve(result);
-    };
+    return end;
   } catch (error) {
     if (!writer.inTransaction) throw error; // The error rolled back the whole group.
     writer.exec('rollback to work');
     writer.exec('release work');
     return () => {
-      reject(sqliteError(error, path));
+      fail(error);
     };
   }
 }

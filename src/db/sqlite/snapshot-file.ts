@@ -65,7 +65,7 @@ export function beginSnapshot(path: string): SnapshotFile {
     copy: (table) => {
       create(table);
       const name = identifier(table.name);
-      const columns = namesOf(table);
+      const columns = table.columns.map((column) => identifier(column.name)).join(', ');
       return file
         .prepare(`insert into main.${name} (${columns}) select ${columns} from ${MIRROR}.${name}`)
         .run().changes;
@@ -86,9 +86,6 @@ export function beginSnapshot(path: string): SnapshotFile {
     },
   };
 }
-
-const namesOf = ({ columns }: SnapshotTable): string =>
-  columns.map(({ name }) => identifier(name)).join(', ');
 
 const indexOn = (table: string, key: readonly string[]): string =>
   `create index ${identifier(`${table}_key`)} on ${identifier(table)} (${key.map(identifier).join(', ')})`;
