@@ -105,8 +105,8 @@ function createGroupCommit(writer: Database, path: string) {
     await yieldToEventLoop(); // I/O that has arrived meanwhile may add work to this group, and waits for this thread either way.
     const group = waiting.splice(0, MOST_TOGETHER);
     if (waiting.length > 0) void enqueue(commitGroup);
-    await runGroup(writer, group).catch((error: unknown) => {
-      for (const { fail } of group) fail(error);
+    await runGroup(writer, group, path).catch((error: unknown) => {
+      for (const { fail } of group) fail(sqliteError(error, path));
     });
   };
   return {
@@ -119,10 +119,7 @@ function createGroupCommit(writer: Database, path: string) {
             resolve(result);
           };
         };
-        const fail: Waiting['fail'] = (error) => {
-          reject(sqliteError(error, path));
-        };
-        waiting.push({ run, fail });
+        waiting.push({ run, fail: reject });
         if (waiting.length === 1) void enqueue(commitGroup);
       }),
     /** Runs between transactions. */
@@ -131,12 +128,12 @@ function createGroupCommit(writer: Database, path: string) {
 }
 
 /** @throws The fault of the transaction as a whole; nothing of the group has landed then. */
-async function runGroup(writer: Database, group: readonly Waiting[]): Promise<void> {
+async function runGroup(writer: Database, group: readonly Waiting[], path: string): Promise<void> {
   writer.exec('begin immediate'); // A transaction that read first could not become a writer.
   try {
     const endings: (() => void)[] = [];
     for (const each of group)
-      endings.push(await (group.length === 1 ? each.run() : inSavepoint(writer, each)));
+      endings.push(await (group.length === 1 ? each.run() : inSavepoint(writer, each, path)));
     writer.exec('commit');
     for (const end of endings) end();
   } catch (error) {
@@ -145,7 +142,7 @@ async function runGroup(writer: Database, group: readonly Waiting[]): Promise<vo
   }
 }
 
-async function inSavepoint(writer: Database, { run, fail }: Waiting): Promise<() => void> {
+async function inSavepoint(writer: Database, { run, fail }: Waiting, path: string): Promise<() => void> {
   writer.exec('savepoint work');
   try {
     const end = await run();
@@ -156,7 +153,7 @@ async function inSavepoint(writer: Database, { run, fail }: Waiting): Promise<()
     writer.exec('rollback to work');
     writer.exec('release work');
     return () => {
-      fail(error);
+      fail(sqliteError(error, path));
     };
   }
 }
