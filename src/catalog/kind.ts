@@ -29,7 +29,7 @@ export const columnType = ({ type, refersTo }: Field): FieldType =>
 /** The three spellings of the authentication header (§5). */
 export type AuthHeader = 'Authentication' | 'Authorization' | 'Authentification';
 
-export interface Endpoint {
+interface Endpoint {
   /** Appended to the base URL; `:id` stands for the record's id. */
   readonly path: string;
   /** The spelling that the documentation shows for this operation. */
@@ -50,7 +50,7 @@ interface RetrieveEndpoint extends Endpoint {
   readonly misprint?: string;
 }
 
-export interface WriteEndpoint extends Endpoint {
+interface WriteEndpoint extends Endpoint {
   /** Body fields that the documentation lists, by the names of a write. */
   readonly body: readonly string[];
 }

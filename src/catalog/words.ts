@@ -28,12 +28,12 @@ const KINDS: Readonly<Record<string, { readonly section: string; readonly meanin
 export const kindWords = (kind: string): { readonly section: string | null; readonly meaning: string } =>
   KINDS[kind] ?? { section: null, meaning: `Records of the kind ${kind}, which the settings declare.` };
 
-type Entry = readonly [en: string, fr: string, meaning: string, unit?: string];
+type FieldEntry = readonly [en: string, fr: string, meaning: string, unit?: string];
 
 const MONEY = 'currency of the company';
 
 /** By name, which nearly always means the same in every kind; `kind.name` where it does not. */
-const FIELDS: Readonly<Record<string, Entry>> = {
+const FIELDS: Readonly<Record<string, FieldEntry>> = {
   id: ['Id', 'Identifiant', 'The number that the service gave the record.'],
   code: ['Code', 'Code', 'The code that people use for the record.'],
   client_id: ['Client', 'Client', 'The client; 0 = none.'],
@@ -170,4 +170,5 @@ export function fieldWords(owner: string, { name, textOf }: Pick<Field, 'name' |
 }
 
 /** A field of the service may have any name, that of an object's own members too. */
-const entryOf = (name: string): Entry | undefined => (Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined);
+const entryOf = (name: string): FieldEntry | undefined =>
+  Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;

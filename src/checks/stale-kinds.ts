@@ -11,7 +11,7 @@ import { isAway } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { leaveNews, staleNews } from '../mirror/webhooks/news.ts';
 
-interface WatchParts {
+interface StaleWatch {
   readonly session: Session;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -20,7 +20,7 @@ interface WatchParts {
 const CHECK_MS = 60_000;
 
 /** Tells in the log of scheduled kinds whose lists are no longer read to the end. Returns a function that stops it. */
-export function startStaleWatch(parts: WatchParts, schedules: readonly Schedule[]): () => Promise<void> {
+export function startStaleWatch(parts: StaleWatch, schedules: readonly Schedule[]): () => Promise<void> {
   const faults = createFaultLog({ ...parts, isTold: isAway });
   const task = createStaleCheck(parts, schedules);
   return repeat({ clock: parts.clock, faults, everyMs: CHECK_MS, name: 'looking for stale kinds', task })
@@ -29,7 +29,7 @@ export function startStaleWatch(parts: WatchParts, schedules: readonly Schedule[
 
 /** Creates the check that tells of each kind once as it becomes stale; a kind that is read or about to be read is not. */
 export function createStaleCheck(
-  { session, clock, logger }: WatchParts,
+  { session, clock, logger }: StaleWatch,
   schedules: readonly Schedule[],
 ): () => Promise<void> {
   const startedAt = clock.now();

@@ -20,7 +20,7 @@ interface ForgetOptions extends CommonOptions {
   readonly yes?: true;
 }
 
-interface Wanted {
+interface ForgetRequest {
   readonly kind: Kind;
   readonly id: string;
   /** Forgets a record that the service still lists, and keeps it out from now on. */
@@ -56,13 +56,13 @@ async function runForget(
 }
 
 /** Says what would be forgotten, and refuses what must not be; the mirror is closed before a person is asked. */
-async function planned(config: Config, wanted: Wanted): Promise<ForgetPlan> {
+async function planned(config: Config, wanted: ForgetRequest): Promise<ForgetPlan> {
   await using session = await openExistingMirror(config);
   return await planForgetting(session, wanted);
 }
 
 /** With a session of its own: the file is rewritten without one. */
-async function eraseRecord(config: Config, wanted: Wanted): Promise<Forgotten> {
+async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgotten> {
   await using session = await openExistingMirror(config);
   await session.makeDurable(); // What was reported as forgotten must not come back after a power cut.
   const by = `${userInfo().username}@${hostname()}`;
@@ -70,7 +70,7 @@ async function eraseRecord(config: Config, wanted: Wanted): Promise<Forgotten> {
 }
 
 /** @throws {UsageError} Where there is no terminal to ask at, or the answer is not the id. */
-async function askAgain(io: Io, { kind, id }: Wanted, plan: ForgetPlan): Promise<void> {
+async function askAgain(io: Io, { kind, id }: ForgetRequest, plan: ForgetPlan): Promise<void> {
   const refuse = (message: string): UsageError =>
     new UsageError(message, { code: 'usage.forget', hint: 'Nothing was forgotten.' });
   if (io.stdin.isTTY !== true) throw refuse('Without a terminal, forget asks nobody: it needs --yes.');
@@ -94,7 +94,7 @@ async function firstLine({ stdin }: Io): Promise<string> {
 }
 
 function* reportLines(
-  { kind, id, suppress }: Wanted,
+  { kind, id, suppress }: ForgetRequest,
   { row, ...traces }: Forgotten,
   scrubbed: boolean | null,
 ): Iterable<string> {

@@ -37,7 +37,7 @@ export function kindsCommand(context: CommandContext): Command {
     });
 }
 
-interface SeenFields {
+interface DiscoveredFields {
   readonly mirror: 'read' | 'absent' | 'unreadable';
   /** Why the mirror cannot be read. */
   readonly reason: string | null;
@@ -45,10 +45,10 @@ interface SeenFields {
   readonly fields: ReadonlyMap<string, ReadonlyMap<string, KnownField>> | null;
 }
 
-const ABSENT: SeenFields = { mirror: 'absent', reason: null, fields: null };
+const ABSENT: DiscoveredFields = { mirror: 'absent', reason: null, fields: null };
 
 /** The fields that the mirror has seen, if there is one; creates nothing. */
-async function seenFields({ database: { url } }: Config, kinds: readonly Kind[]): Promise<SeenFields> {
+async function seenFields({ database: { url } }: Config, kinds: readonly Kind[]): Promise<DiscoveredFields> {
   if (isFileMissing(url)) return ABSENT;
   try {
     await using session = await openSession(url);
@@ -81,7 +81,7 @@ const READ_COLUMNS = ['field', 'type', 'known'];
 const COLUMNS = [...READ_COLUMNS, 'written as', 'form', 'in a create'];
 
 /** One kind field by field. */
-function* kindTexts(kind: KindDescription, mirror: SeenFields['mirror']): Iterable<Text> {
+function* kindTexts(kind: KindDescription, mirror: DiscoveredFields['mirror']): Iterable<Text> {
   const origin = kind.declaredBy === 'settings' ? ' (a kind of the settings: read, never written)' : '';
   yield `${kind.kind}${origin}\n`;
   yield* readLines(kind);

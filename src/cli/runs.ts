@@ -14,14 +14,14 @@ import type { Text } from './parts/io.ts';
 
 const RUNS_LISTED = 20;
 
-interface ListOptions extends CommonOptions {
+interface RunListOptions extends CommonOptions {
   readonly limit: number;
 }
 
 export function runsCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list the latest runs')
     .option('--limit <n>', 'how many', wholeNumber, RUNS_LISTED)
-    .action((_: ListOptions, command: Command) => listLatest(context, command.optsWithGlobals()));
+    .action((_: RunListOptions, command: Command) => listLatest(context, command.optsWithGlobals()));
   const show = createCommand('show', 'show one run, kind by kind')
     .argument('<id>', 'the number of the run', wholeNumber)
     .action((id: number, _: CommonOptions, command: Command) =>
@@ -32,7 +32,7 @@ export function runsCommand(context: CommandContext): Command {
     .addCommand(show);
 }
 
-async function listLatest(context: CommandContext, options: ListOptions): Promise<void> {
+async function listLatest(context: CommandContext, options: RunListOptions): Promise<void> {
   const config = settingsOf(context, options);
   await using session = await openExistingMirror(config);
   const runs = await listRuns(session, { limit: options.limit, now: systemClock.now() });

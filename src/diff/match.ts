@@ -55,7 +55,7 @@ export function isEqualTo(kind: Kind, payload: JsonObject, record: JsonObject): 
 }
 
 /** A field that a record shows otherwise than it was sent. */
-export interface Altered {
+interface Altered {
   readonly field: string;
   readonly sent: Json;
   readonly shown: Json;

@@ -75,7 +75,7 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
   const forget = [...noted.keys()].filter((id) => !absentIds.has(id));
   const candidates = absent
     .filter(({ id }) => !isProtected.has(id))
-    .map((row): Candidate => ({ ...row, absence: absenceOf(row, facts) }))
+    .map((row): Absentee => ({ ...row, absence: absenceOf(row, facts) }))
     .filter(({ absence }) => absence.state !== 'rejected');
   if (!isCertified && !canAsk) {
     const held = candidates.filter(({ absence }) => absence.state === 'held');
@@ -95,16 +95,15 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
   };
 }
 
-const isUndecided = ({ absence: { state } }: Candidate): boolean => state === 'suspected' || state === 'held';
+const isUndecided = ({ absence: { state } }: Absentee): boolean => state === 'suspected' || state === 'held';
 
-const isAllowed = ({ absence: { state } }: Candidate): boolean =>
-  state === 'approved' || state === 'released';
+const isAllowed = ({ absence: { state } }: Absentee): boolean => state === 'approved' || state === 'released';
 
 function isNews({ state, sweep, isCertified }: Absence, noted: Absence | undefined): boolean {
   return noted?.state !== state || noted.sweep !== sweep || noted.isCertified !== isCertified;
 }
 
-function heldAfter(held: readonly Candidate[], noted: ReadonlyMap<string, Absence>): DeletionPlan['held'] {
+function heldAfter(held: readonly Absentee[], noted: ReadonlyMap<string, Absence>): DeletionPlan['held'] {
   const heldBefore = [...noted.values()].filter(({ state }) => state === 'held').length;
   return {
     ids: [...held].sort((a, b) => lastLook(a) - lastLook(b)).map(({ id }) => id),
@@ -119,7 +118,7 @@ export function isProvenGone({ firstGoneAt }: FirstGone, now: Date, rules: Delet
   return firstGoneAt !== null && isPast(firstGoneAt, now, rules);
 }
 
-interface Candidate extends AbsentRow {
+interface Absentee extends AbsentRow {
   readonly absence: Absence;
 }
 
@@ -134,7 +133,7 @@ function absenceOf({ id, lastShown }: AbsentRow, facts: AbsenceFacts): Absence {
 }
 
 function mustBeHeld(
-  undecided: readonly Candidate[],
+  undecided: readonly Absentee[],
   { live, isDoubtful }: AbsenceFacts,
   { holdAbove }: DeletionRules,
 ): boolean {
@@ -143,20 +142,20 @@ function mustBeHeld(
   return isMany || isDoubtful || undecided.some(({ absence }) => absence.state === 'held');
 }
 
-function dueForAsking(free: readonly Candidate[], { now }: AbsenceFacts, rules: DeletionRules): string[] {
+function dueForAsking(free: readonly Absentee[], { now }: AbsenceFacts, rules: DeletionRules): string[] {
   const due = free.filter(
     ({ absence: { firstGoneAt } }) => firstGoneAt === null || isPast(firstGoneAt, now, rules),
   );
-  const isUnlisted = ({ absence }: Candidate): boolean => absence.state === 'unlisted';
+  const isUnlisted = ({ absence }: Absentee): boolean => absence.state === 'unlisted';
   const unlisted = due.filter(isUnlisted).sort((a, b) => lastLook(a) - lastLook(b));
   const asked = [...due.filter((row) => !isUnlisted(row)), ...unlisted.slice(0, UNLISTED_ASKED)];
   return asked.map(({ id }) => id);
 }
 
-const lastLook = ({ absence: { firstGoneAt } }: Candidate): number => firstGoneAt?.getTime() ?? 0;
+const lastLook = ({ absence: { firstGoneAt } }: Absentee): number => firstGoneAt?.getTime() ?? 0;
 
 /** Outside a certified list again, in a later sweep, and long enough after it was there, or was written. */
-function isMissedAgain(row: Candidate, facts: AbsenceFacts, rules: DeletionRules): boolean {
+function isMissedAgain(row: Absentee, facts: AbsenceFacts, rules: DeletionRules): boolean {
   const { absence, changedAt } = row;
   const { sweep, now, isCertified } = facts;
   if (!isCertified || !absence.isCertified) return false;

@@ -20,7 +20,7 @@ export function startStopwatch(clock: Pick<Clock, 'now' | 'monotonicMs'>): Stopw
 }
 
 /** The time since an entry's send was lost, as its row keeps it. */
-export type Elapsed = Pick<Entry, 'elapsedMs' | 'elapsedAt'>;
+type Elapsed = Pick<Entry, 'elapsedMs' | 'elapsedAt'>;
 
 /** A send has just been lost: time begins. */
 export const noneElapsed = (watch: Stopwatch): Elapsed => ({

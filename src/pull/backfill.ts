@@ -41,7 +41,7 @@ export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt'
   readonly missing: readonly string[];
 }
 
-type Ending = Pick<KindReport, 'state' | 'reason' | 'detail'>;
+type BackfillEnding = Pick<KindReport, 'state' | 'reason' | 'detail'>;
 
 /**
  * Reads records again on request and lands them; proves nothing about records that it does not read.
@@ -87,7 +87,7 @@ async function read(
   parts: PullParts,
   { kind, extent }: BackfillRequest,
   work: BackfillWork,
-): Promise<Ending> {
+): Promise<BackfillEnding> {
   try {
     if ('ids' in extent) await backfillIds(parts, work, kind, extent.ids);
     else if (isListed(kind)) {
@@ -112,7 +112,7 @@ async function read(
 async function end(
   parts: PullParts,
   { sweep, tally }: BackfillWork,
-  state: Ending['state'] | 'refused',
+  state: BackfillEnding['state'] | 'refused',
 ): Promise<void> {
   const { session, clock } = parts;
   const { lease, kind } = sweep;

@@ -6,7 +6,7 @@ import type { Session } from '../db/session/session.ts';
 import { AWAY_REASONS, SourceError } from '../source/http/errors.ts';
 import type { Source } from '../source/source.ts';
 
-interface WatchParts {
+interface OutageWatch {
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -15,7 +15,7 @@ interface WatchParts {
  * Tells in the log when the database goes away and comes back, by the calls of this session. Reads and writes have connections of
  * their own: the database is back once both have answered.
  */
-export function watchDatabase(session: Session, parts: WatchParts): Session {
+export function watchDatabase(session: Session, parts: OutageWatch): Session {
   const log = createOutageLog(parts, { event: 'database', name: 'the database' });
   const watched = async <T>(part: string, call: () => Promise<T>): Promise<T> => {
     try {
@@ -35,7 +35,7 @@ export function watchDatabase(session: Session, parts: WatchParts): Session {
 }
 
 /** Tells in the log when the service goes away and comes back: a read that has used up its tries, and the next usable answer. */
-export function watchService(source: Source, parts: WatchParts): Source {
+export function watchService(source: Source, parts: OutageWatch): Source {
   const log = createOutageLog(parts, { event: 'source', name: 'the service' });
   const failed = (error: unknown): void => {
     if (error instanceof SourceError && AWAY_REASONS.includes(error.reason)) log.failed(error);

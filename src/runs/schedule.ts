@@ -44,7 +44,7 @@ const parse = (cron: string, timezone: string, from: number): CronExpression =>
 /** A kind is stale once this many slots of one of its schedules have passed since its list was read to the end. */
 export const STALE_SLOTS = 3;
 
-export interface StaleKind {
+interface StaleKind {
   readonly kind: string;
   /** When its list was last read to the end; null = never. */
   readonly since: Date | null;

@@ -39,7 +39,7 @@ const SILENT = new Set(['products']);
 
 export const comesWhole = (kind: Kind, envelopes: Envelopes): boolean => WHOLE[envelopes].has(kind.name);
 
-interface Page {
+interface AnsweredPage {
   readonly records: readonly JsonObject[];
   readonly number: number;
   readonly size: number;
@@ -47,7 +47,7 @@ interface Page {
 }
 
 /** Wraps a page of a list (§2.1); in the wild the numbers of `meta` are texts. */
-export function listEnvelope(kind: Kind, page: Page, envelopes: Envelopes): Json {
+export function listEnvelope(kind: Kind, page: AnsweredPage, envelopes: Envelopes): Json {
   const { records: data, number, size, total } = page;
   if (comesWhole(kind, envelopes)) return { data, ...successOf(kind) };
   const pages = Math.max(1, Math.ceil(total / size));

@@ -8,7 +8,7 @@ import type { Preview, RequestShown } from '../../outbound/intake/preview.ts';
 import { textTable } from './io.ts';
 import type { Text } from './io.ts';
 
-type Created = Extract<Preview, { readonly operation: 'create' }>;
+type PushedEntry = Extract<Preview, { readonly operation: 'create' }>;
 type Updated = Extract<Preview, { readonly operation: 'update' }>;
 
 export function previewDocument(preview: Preview): JsonObject {
@@ -28,7 +28,7 @@ export function* previewTexts(preview: Preview): Iterable<Text> {
   yield 'Nothing was stored or sent.';
 }
 
-function* createTexts({ request, alike }: Created): Iterable<Text> {
+function* createTexts({ request, alike }: PushedEntry): Iterable<Text> {
   yield* requestTexts(request);
   if (alike.length === 0) {
     yield 'The mirror has no record with its natural key.';

@@ -1,7 +1,7 @@
 import { errorCode } from '../../lib/sync-error.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError, mirrorError } from '../session/errors.ts';
-import type { Fault } from '../session/errors.ts';
+import type { DatabaseFault } from '../session/errors.ts';
 
 const CONNECTION_LOST = 'mirror.connection_lost';
 const UNREACHABLE = 'mirror.unreachable';
@@ -11,7 +11,7 @@ export const LOCKED = 'mirror.locked';
 export const WRITER_BUSY = 'mirror.writer_busy';
 
 /** Their signs begin PostgreSQL's SQLSTATE, Node's error code, or the driver's message if it gives no code. */
-const FAULTS: readonly Fault[] = [
+const FAULTS: readonly DatabaseFault[] = [
   {
     signs: [
       '57P01',

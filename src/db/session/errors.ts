@@ -28,7 +28,7 @@ export class LeaseError extends SyncError {
 }
 
 /** What a driver's errors mean, and what to do. */
-export interface Fault {
+export interface DatabaseFault {
   readonly code: string;
   readonly what: string;
   readonly hint: string;
@@ -36,7 +36,7 @@ export interface Fault {
   readonly signs: readonly string[];
 }
 
-const SQLITE_FAULTS: readonly Fault[] = [
+const SQLITE_FAULTS: readonly DatabaseFault[] = [
   {
     signs: ['SQLITE_FULL', 'ENOSPC'],
     code: 'mirror.disk_full',
@@ -89,7 +89,7 @@ export function mirrorError(
   error: unknown,
   sign: string,
   location: string,
-  faults: readonly Fault[],
+  faults: readonly DatabaseFault[],
 ): unknown {
   const fault = faults.find(({ signs }) => signs.some((beginning) => sign.startsWith(beginning)));
   if (fault === undefined) return error;

@@ -23,7 +23,7 @@ interface Id {
 }
 
 /** Open addressing: a slot holds an id's number + 1, or 0. A Map of a million texts would cost ten times that. */
-interface Table {
+interface HashTable {
   slots: Int32Array;
   tails: Uint32Array;
   /** Empty while no id is so long that it has one. */
@@ -34,7 +34,7 @@ interface Table {
 /** @param expected So many ids get room at once: growing to it would need half as much again for a moment. */
 export function createIdNumbers(expected = 0): IdNumbers {
   const room = 2 ** Math.ceil(Math.log2(Math.max(FEWEST_IDS, expected + 1)));
-  const table: Table = {
+  const table: HashTable = {
     slots: new Int32Array(room * 2), // Half of the slots stay free.
     tails: new Uint32Array(room),
     heads: new Float64Array(0),
@@ -62,7 +62,7 @@ export function createIdNumbers(expected = 0): IdNumbers {
   };
 }
 
-function numberOf(table: Table, id: Id): number {
+function numberOf(table: HashTable, id: Id): number {
   const slot = slotOf(table, id);
   const known = table.slots[slot] ?? 0;
   if (known > 0) return known - 1;
@@ -76,7 +76,7 @@ function numberOf(table: Table, id: Id): number {
 }
 
 /** The slot that holds the id, or that it should have. */
-function slotOf({ slots, tails, heads }: Table, { tail, head }: Id): number {
+function slotOf({ slots, tails, heads }: HashTable, { tail, head }: Id): number {
   const mask = slots.length - 1;
   let slot = scatter(tail, head) & mask;
   for (;;) {
@@ -86,7 +86,7 @@ function slotOf({ slots, tails, heads }: Table, { tail, head }: Id): number {
   }
 }
 
-function grow(table: Table): void {
+function grow(table: HashTable): void {
   const { tails, heads } = table;
   table.tails = new Uint32Array(tails.length * 2);
   table.tails.set(tails);
@@ -133,7 +133,7 @@ function digits(text: string, from: number, to: number): number {
   return number;
 }
 
-function idAt({ heads, tails }: Table, index: number): string {
+function idAt({ heads, tails }: HashTable, index: number): string {
   const head = heads[index] ?? 0;
   const tail = tails[index] ?? 0;
   return head === 0 ? String(tail) : `${head}${String(tail).padStart(TAIL_DIGITS, '0')}`;

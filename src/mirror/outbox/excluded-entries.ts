@@ -10,7 +10,7 @@ import { assign, pick, select } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 
 const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result');
-type StoredEntry = RowOf<typeof ENTRY>;
+type KeptEntry = RowOf<typeof ENTRY>;
 
 const ATTEMPT = pick(OUTBOX_ATTEMPTS, 'outbox_id', 'n', 'request', 'response_start');
 
@@ -55,7 +55,7 @@ function mentioning({ excluded = [] }: Kind, text: SQL): SQL {
   return sql`(${sql.join(tests, sql` or `)})`;
 }
 
-async function removeFromEntry(tx: Transaction, kind: Kind, entry: StoredEntry): Promise<void> {
+async function removeFromEntry(tx: Transaction, kind: Kind, entry: KeptEntry): Promise<void> {
   const { id, state } = entry;
   const payload = withoutNames(kind, entry.payload) ?? entry.payload;
   if (OPEN.includes(state) && payload !== entry.payload) return;

@@ -17,7 +17,7 @@ export interface Issue {
   readonly detail: string;
 }
 
-interface Judged {
+interface JudgedRecords {
   readonly kind: string;
   /** Records whose fields were just decoded: their open issues that were not found again are closed. */
   readonly recordIds: readonly string[];
@@ -40,7 +40,7 @@ const STANDING: readonly string[] = [
  */
 export async function saveFieldIssues(
   tx: Transaction,
-  { kind, recordIds, found, now }: Judged,
+  { kind, recordIds, found, now }: JudgedRecords,
 ): Promise<void> {
   if (found.length === 0 && !(await hasOpenFieldIssues(tx, kind))) return;
   const open = await openFieldIssues(tx, kind, recordIds);

@@ -177,7 +177,7 @@ export async function wasLiveAt(
 }
 
 /** A value in a column. */
-interface ColumnValue {
+interface SoughtValue {
   readonly column: string;
   readonly value: SqlValue;
 }
@@ -186,7 +186,7 @@ interface ColumnValue {
 export async function liveRecordsWith(
   db: Queryable,
   kind: string,
-  values: readonly ColumnValue[],
+  values: readonly SoughtValue[],
 ): Promise<LiveRecord[]> {
   const tests = values.map(({ column, value }) => sql`${sql.identifier(column)} = ${value}`);
   const live = sql`

@@ -2,11 +2,17 @@ import type { FieldType } from '../../catalog/kind.ts';
 import { identifier } from '../../db/session/sql-text.ts';
 import type { ViewColumn } from './draw-views.ts';
 
-type Entry = readonly [type: FieldType, en: string, fr: string, meaning: string, unit?: string];
+type ColumnEntry = readonly [type: FieldType, en: string, fr: string, meaning: string, unit?: string];
 
-const instant = (en: string, fr: string, meaning: string): Entry => ['timestamp', en, fr, meaning, 'UTC'];
+const instant = (en: string, fr: string, meaning: string): ColumnEntry => [
+  'timestamp',
+  en,
+  fr,
+  meaning,
+  'UTC',
+];
 
-const KIND: Entry = ['text', 'Kind', 'Type de fiche', 'The record kind.'];
+const KIND: ColumnEntry = ['text', 'Kind', 'Type de fiche', 'The record kind.'];
 
 /** The columns of the views that are about the mirror itself, by the name of the view without its `bi_`. */
 const COLUMNS = {
@@ -90,7 +96,7 @@ const COLUMNS = {
     to_column: ['text', 'To column', 'Vers la colonne', 'The column that it is found by.'],
     none: ['text', 'None', 'Aucun', 'How the column names no record, besides null.'],
   },
-} as const satisfies Record<string, Record<string, Entry>>;
+} as const satisfies Record<string, Record<string, ColumnEntry>>;
 
 type EngineView = keyof typeof COLUMNS;
 
@@ -99,7 +105,7 @@ export function engineColumns<Name extends EngineView>(
   view: Name,
   expressions: { readonly [Column in keyof (typeof COLUMNS)[Name]]?: string } = {},
 ): ViewColumn[] {
-  const entries: readonly (readonly [string, Entry])[] = Object.entries(COLUMNS[view]);
+  const entries: readonly (readonly [string, ColumnEntry])[] = Object.entries(COLUMNS[view]);
   const given: Readonly<Record<string, string | undefined>> = expressions;
   return entries.map(([name, [type, en, fr, meaning, unit = null]]) => ({
     name,

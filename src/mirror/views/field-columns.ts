@@ -7,7 +7,7 @@ import { identifier } from '../../db/session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { ViewColumn } from './draw-views.ts';
 
-interface Owner {
+interface ColumnOwner {
   readonly dialect: Dialect;
   readonly kind: string;
   /** The field that holds the array whose elements are shown; left out for the fields of records. */
@@ -15,7 +15,7 @@ interface Owner {
 }
 
 /** The columns in which a view shows fields. In SQLite plain references: only these keep their type in every client. */
-export function fieldColumns(fields: readonly Field[], { kind, array, dialect }: Owner): ViewColumn[] {
+export function fieldColumns(fields: readonly Field[], { kind, array, dialect }: ColumnOwner): ViewColumn[] {
   const documented = new Set(kindNamed(kind)?.fields.map(({ name }) => name));
   const { section } = kindWords(kind);
   return fields.flatMap((field) => {
@@ -25,7 +25,7 @@ export function fieldColumns(fields: readonly Field[], { kind, array, dialect }:
   });
 }
 
-function columnsOf(field: Field, dialect: Dialect, about: About): ViewColumn[] {
+function columnsOf(field: Field, dialect: Dialect, about: ColumnFacts): ViewColumn[] {
   const { name } = field;
   const column = identifier(name);
   if (field.type === 'decimal') return decimalColumns(field, dialect, about);
@@ -33,9 +33,9 @@ function columnsOf(field: Field, dialect: Dialect, about: About): ViewColumn[] {
   return [{ name, expression: column, type: 'integer', refersTo: field.refersTo, none: '0', ...about }];
 }
 
-type About = Pick<ViewColumn, 'words' | 'section'>;
+type ColumnFacts = Pick<ViewColumn, 'words' | 'section'>;
 
-function decimalColumns({ name }: Field, dialect: Dialect, about: About): ViewColumn[] {
+function decimalColumns({ name }: Field, dialect: Dialect, about: ColumnFacts): ViewColumn[] {
   const exact = dialect === 'sqlite' ? identifier(name) : `${identifier(name)}::text`;
   const units = `${name}_e4`;
   const { words } = about;

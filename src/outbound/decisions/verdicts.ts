@@ -8,7 +8,8 @@ interface Explanation {
   readonly next: readonly string[];
 }
 
-type About = Pick<Entry, 'id' | 'kind' | 'recordId' | 'state' | 'verdict'> & Partial<Pick<Entry, 'result'>>;
+type VerdictFacts = Pick<Entry, 'id' | 'kind' | 'recordId' | 'state' | 'verdict'> &
+  Partial<Pick<Entry, 'result'>>;
 
 interface Verdict {
   readonly meaning: string;
@@ -18,15 +19,15 @@ interface Verdict {
 }
 
 /** Writes an action that is open to a person. */
-type Step = (entry: About) => string;
+type Step = (entry: VerdictFacts) => string;
 
 const served: Step = () => 'Nothing, as long as bms-sync serve runs.';
-const retry = ({ id }: About): string => `Send it again: bms-sync outbox retry ${id}`;
-const abandon = ({ id }: About): string => `Give it up: bms-sync outbox abandon ${id}`;
-const adopt = ({ id }: About): string =>
+const retry = ({ id }: VerdictFacts): string => `Send it again: bms-sync outbox retry ${id}`;
+const abandon = ({ id }: VerdictFacts): string => `Give it up: bms-sync outbox abandon ${id}`;
+const adopt = ({ id }: VerdictFacts): string =>
   `One of the records is it: bms-sync outbox adopt ${id} RECORD (the candidates are in the result)`;
-const pull = ({ kind }: About): string => `Read the list again: bms-sync pull ${kind}`;
-const pushAnew = ({ id, kind, recordId }: About): string =>
+const pull = ({ kind }: VerdictFacts): string => `Read the list again: bms-sync pull ${kind}`;
+const pushAnew = ({ id, kind, recordId }: VerdictFacts): string =>
   `Send something else instead: bms-sync outbox abandon ${id}, then bms-sync push ` +
   (recordId === null ? `create ${kind} …` : `update ${kind} ${recordId} …`);
 
@@ -161,7 +162,7 @@ const BY_STATE: Record<EntryState, Verdict> = {
 };
 
 /** Explains in plain words the state of an entry, and the actions open to a person. */
-export function explain(entry: About): Explanation {
+export function explain(entry: VerdictFacts): Explanation {
   const { meaning, next } = verdictOf(entry);
   const awaited = awaitedBy(entry);
   return {
@@ -171,7 +172,7 @@ export function explain(entry: About): Explanation {
 }
 
 /** Since when an entry waits for a reading of its kind, and why the latest one was not enough; null if it waits for none. */
-export function awaitedBy({ kind, state, result = null }: About): string | null {
+export function awaitedBy({ kind, state, result = null }: VerdictFacts): string | null {
   if (result === null || (state !== 'ready' && state !== 'unsettled')) return null;
   const noted = tryParse(result);
   const awaits = isObject(noted) ? noted['awaits'] : undefined;
@@ -187,13 +188,16 @@ const CHOICES = { adopt: [adopt], retry: [retry], abandon: [abandon, pushAnew] }
 type EntryChoice = keyof typeof CHOICES;
 
 /** The decisions that an entry waits for; none while it goes on by itself. */
-export function choicesOf(entry: About): readonly EntryChoice[] {
+export function choicesOf(entry: VerdictFacts): readonly EntryChoice[] {
   const { next } = verdictOf(entry);
   const all = Object.entries(CHOICES) as [EntryChoice, readonly Step[]][];
   return all.filter(([, steps]) => steps.some((step) => next.includes(step))).map(([choice]) => choice);
 }
 
-function verdictOf({ state, verdict }: About): { readonly meaning: string; readonly next: readonly Step[] } {
+function verdictOf({ state, verdict }: VerdictFacts): {
+  readonly meaning: string;
+  readonly next: readonly Step[];
+} {
   const isOver = state === 'abandoned' || state === 'sending'; // Its verdict belongs to the time before.
   const known = isOver || verdict === null ? undefined : BY_NAME.get(verdict);
   const { meaning, onItsWay, next = [] } = known ?? BY_STATE[state];

@@ -87,7 +87,7 @@ export function validateEntry(kinds: readonly Kind[], draft: EntryDraft, seen: S
   return { ok };
 }
 
-interface Part {
+interface PayloadPart {
   readonly faults: readonly string[];
   readonly path?: string;
   readonly id?: string;
@@ -95,7 +95,7 @@ interface Part {
   readonly notes?: readonly string[];
 }
 
-const NOTHING: Part = { faults: [] };
+const NOTHING: PayloadPart = { faults: [] };
 const NONE: ReadonlySet<string> = new Set();
 
 /** Where the kind has no such operation, that one fault says it all. */
@@ -117,7 +117,7 @@ function endpointOf(
   kind: Kind | undefined,
   operation: Operation | undefined,
   draft: EntryDraft,
-): Part {
+): PayloadPart {
   const faults = [
     ...(operation ? [] : [`operation: expected create or update, got ${shown(draft.operation ?? null)}`]),
     ...(kind ? [] : [unknownKind(kinds, draft.kind ?? null)]),
@@ -137,7 +137,7 @@ function unknownKind(kinds: readonly Kind[], name: Json): string {
   return `kind: there is no record kind ${shown(name)}${meant || '.'} Those that can be written are ${writable.join(', ')}`;
 }
 
-function idOf(operation: Operation, value: Json | undefined): Part {
+function idOf(operation: Operation, value: Json | undefined): PayloadPart {
   const isAbsent = value === undefined || value === null;
   if (operation === 'create')
     return isAbsent ? NOTHING : { faults: ['id: the service numbers a new record by itself'] };
@@ -147,7 +147,7 @@ function idOf(operation: Operation, value: Json | undefined): Part {
   return { faults: [`id: expected a whole number from 1 to 9223372036854775807, got ${shown(value)}`] };
 }
 
-function bodyOf(kind: Kind | undefined, data: Json | undefined, rules: NameRules): Part {
+function bodyOf(kind: Kind | undefined, data: Json | undefined, rules: NameRules): PayloadPart {
   if (!isObject(data)) return { faults: [`data: expected a JSON object, got ${shownOrNone(data)}`] };
   if (Object.keys(data).length === 0) return { faults: ['data: there is no field to write'] };
   if (kind === undefined) return { faults: [], data };
@@ -155,7 +155,7 @@ function bodyOf(kind: Kind | undefined, data: Json | undefined, rules: NameRules
   return { faults, notes, data: body };
 }
 
-function baseOf(operation: Operation, kind: Kind | undefined, base: Json | undefined): Part {
+function baseOf(operation: Operation, kind: Kind | undefined, base: Json | undefined): PayloadPart {
   if (base === undefined || base === null) return NOTHING;
   if (operation === 'create') return { faults: ['base: before a create there is nothing'] };
   if (!isObject(base)) return { faults: [`base: expected a JSON object, got ${shownOrNone(base)}`] };

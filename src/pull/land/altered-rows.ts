@@ -45,7 +45,7 @@ export async function recallRows(
   return recalled;
 }
 
-interface Known {
+interface KnownRow {
   readonly record: Incoming;
   readonly row: StoredRow | undefined;
   readonly own: RecordEvidence;
@@ -53,7 +53,7 @@ interface Known {
   readonly forgottenBefore: string | null;
 }
 
-function recall(sweep: Sweep, known: Known): Recalled {
+function recall(sweep: Sweep, known: KnownRow): Recalled {
   const { record, row, own } = known;
   if (row?.isDeleted === false) return returned(sweep, known, 'its content was no record');
   const is = judgeListed(row === undefined ? 'none' : 'tombstone', factsOfKnown(known));
@@ -64,7 +64,7 @@ function recall(sweep: Sweep, known: Known): Recalled {
   return { stored: row ?? { ...lost(sweep, known), raw, isDeleted: true } };
 }
 
-function factsOfKnown({ row, own, seen, forgottenBefore }: Known): RecordFacts {
+function factsOfKnown({ row, own, seen, forgottenBefore }: KnownRow): RecordFacts {
   const deletedAt = row?.deletedAt ?? null;
   return factsOf(own, {
     wasShown: seen !== null,
@@ -74,7 +74,7 @@ function factsOfKnown({ row, own, seen, forgottenBefore }: Known): RecordFacts {
 }
 
 /** The row before it was altered; if its content is lost, the record counts as unchanged. */
-function returned(sweep: Sweep, known: Known, repair: string): Recalled {
+function returned(sweep: Sweep, known: KnownRow, repair: string): Recalled {
   const { row, record, own } = known;
   const content = own.lastEvent?.after ?? record.raw;
   const stored = row ?? lost(sweep, known);
@@ -82,7 +82,10 @@ function returned(sweep: Sweep, known: Known, repair: string): Recalled {
   return { stored: { ...stored, raw, isDeleted: false, deletedAt: null }, repair };
 }
 
-function lost({ lease }: Sweep, { own, seen, forgottenBefore }: Known): Omit<StoredRow, 'raw' | 'isDeleted'> {
+function lost(
+  { lease }: Sweep,
+  { own, seen, forgottenBefore }: KnownRow,
+): Omit<StoredRow, 'raw' | 'isDeleted'> {
   const { firstEvent, lastEvent } = own;
   // A row without any event dates from before the baseline, unless events were removed.
   const isOfBaseline = firstEvent?.change !== 'created' && forgottenBefore === null;

@@ -28,13 +28,13 @@ export interface ListReading {
 }
 
 /** How the reading of a list ended: a stable word why it did not reach its end, and the same for a person. */
-export type Ending = Reason &
+export type Ending = ListReason &
   (
     | { readonly state: 'complete'; readonly verdict: ListCertification }
     | { readonly state: 'invalid' | 'aborted' }
   );
 
-type Reason = Pick<KindReport, 'reason' | 'detail'>;
+type ListReason = Pick<KindReport, 'reason' | 'detail'>;
 
 /** Reads the whole list and lands it page by page; reads it again if that may give a pending proof. */
 export async function readList(parts: PullParts, reading: ListReading): Promise<Ending> {
@@ -58,7 +58,7 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
   }
 }
 
-function reasonOf({ verdict, certifiedAt, isOfThisSweep }: ListCertification): Reason {
+function reasonOf({ verdict, certifiedAt, isOfThisSweep }: ListCertification): ListReason {
   if (!verdict.certified) return { reason: verdict.reason, detail: verdict.detail };
   if (isOfThisSweep) return { reason: null, detail: null };
   const detail = `known exactly as of ${certifiedAt ?? 'an earlier sweep'}, not since`;

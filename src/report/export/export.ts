@@ -7,7 +7,7 @@ import { csvEncoding, ndjsonEncoding } from './text-encodings.ts';
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-export interface ExportOptions {
+interface ExportOptions {
   readonly format: ExportFormat;
   /** Leaves texts of CSV as they are, formulas too. */
   readonly isRaw: boolean;

@@ -18,7 +18,7 @@ export interface Difference {
   readonly mirror: string | null;
 }
 
-interface Comparison {
+interface RecordComparison {
   readonly differences: readonly Difference[];
   /** The content of which the row's columns and elements must be the decoding. */
   readonly content: JsonObject;
@@ -28,7 +28,10 @@ interface Comparison {
  * Makes the comparison of a kind's records with their rows: `_raw` with the record, the columns with its decoding.
  * @param kind As mirrored: discovered fields have columns too.
  */
-export function recordComparer(kind: Kind, dialect: Dialect): (record: Incoming, row: Row) => Comparison {
+export function recordComparer(
+  kind: Kind,
+  dialect: Dialect,
+): (record: Incoming, row: Row) => RecordComparison {
   const decode = recordDecoder(kind);
   const columns = filledColumns(kind, dialect);
   return (incoming, row) => {
@@ -47,7 +50,7 @@ export function recordComparer(kind: Kind, dialect: Dialect): (record: Incoming,
  * Other spellings of the same value are no difference, but columns are filled from the spelling that `_raw` has: the content is
  * the record with those.
  */
-function compareRaw(kind: Kind, { record, raw }: Incoming, stored: string): Comparison {
+function compareRaw(kind: Kind, { record, raw }: Incoming, stored: string): RecordComparison {
   if (stored === raw) return { differences: [], content: record };
   const held = tryParse(stored);
   if (!isObject(held))

@@ -5,7 +5,7 @@ import type { SourceParts, SourceSettings } from './http.ts';
 import { SourceError } from './errors.ts';
 
 /** Runs when its turn has come: paced, a few at a time. Rejects where the signal fires first. */
-export type TakeTurn = <T>(run: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+type TakeTurn = <T>(run: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 /** Creates the queue that all requests of a source wait in: a semaphore and a rate limit. Each counts as it takes its turn. */
 export function createTurns(settings: SourceSettings, clock: Clock, counts: { requests: number }): TakeTurn {
