@@ -87,7 +87,9 @@ async function pushBatch(context: CommandContext, options: PushOptions): Promise
       code: 'usage.push',
       hint: 'bms-sync push --help',
     });
-  await run(context, options, readBatch(await readStdin(context.io)));
+  const requests = readBatch(await readStdin(context.io));
+  if (requests.length === 0) printLine(context.io.stderr, 'The batch is empty: nothing is stored.');
+  await run(context, options, requests);
 }
 
 /** Checks the requests; then previews or stores them, all or none. */

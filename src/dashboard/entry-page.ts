@@ -53,7 +53,7 @@ function factsOf({ entry, isMaker }: History): Html {
     ['Natural key', naturalKey],
     ['Stored (UTC)', exactly(createdAt)],
     ['Changed', exactly(updatedAt)],
-    ['Next try', nextAttemptAt === null ? null : exactly(nextAttemptAt)],
+    ['Next try', nextAttemptAt === null || entry.state === 'done' ? null : exactly(nextAttemptAt)],
     ['Result', result],
   ]);
 }

@@ -45,7 +45,8 @@ function entryTable(entries: readonly Entry[], now: Date): Html {
 const LONGEST_PAYLOAD = 90;
 
 function entryRow(entry: Entry, now: Date): Html {
-  const { id, kind, recordId, operation, state, payload, attempts, updatedAt, nextAttemptAt } = entry;
+  const { id, kind, recordId, operation, state, payload, attempts, updatedAt } = entry;
+  const nextTry = state === 'done' ? null : entry.nextAttemptAt;
   return html`<tr>
     <th scope="row"><a href="/outbox/${id}">${id}</a></th>
     <td data-title="what">
@@ -57,7 +58,7 @@ function entryRow(entry: Entry, now: Date): Html {
       <p class="small quiet">${state === 'done' ? null : explain(entry).meaning}</p>
     </td>
     <td data-title="changed" class="nowrap">${when(updatedAt, now)}</td>
-    <td data-title="next try" class="nowrap">${nextAttemptAt === null ? '–' : when(nextAttemptAt, now)}</td>
+    <td data-title="next try" class="nowrap">${nextTry === null ? '–' : when(nextTry, now)}</td>
     <td data-title="tries" class="number">${attempts}</td>
   </tr>`;
 }

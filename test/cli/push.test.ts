@@ -317,6 +317,15 @@ describe('push --batch', () => {
     '',
   ];
 
+  test('an empty one says so', async () => {
+    const { env } = await mirror();
+    const { code, stderr } = await batch(env, []);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining('The batch is empty') as string,
+    });
+  });
+
   test('stores entries from stdin in their order, and prints one document', async () => {
     const { path, env } = await mirror();
     const ended = await batch(env, LINES, '--json');

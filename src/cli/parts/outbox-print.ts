@@ -61,6 +61,7 @@ export function* historyTexts(history: History): Iterable<Text> {
 }
 
 function factsOf({ entry, isMaker, candidates }: History): (readonly [string, string | null])[] {
+  const nextTry = entry.state === 'done' ? null : entry.nextAttemptAt; // A done entry is only looked at for twins.
   const unknown = 'fields that are neither documented nor were ever seen are sent, too';
   return [
     ['payload', entry.payload],
@@ -71,7 +72,7 @@ function factsOf({ entry, isMaker, candidates }: History): (readonly [string, st
     ['made', isMaker ? `record ${entry.recordId ?? ''}` : null],
     ['stored', `${entry.createdAt} UTC`],
     ['changed', `${entry.updatedAt} UTC`],
-    ['next try', entry.nextAttemptAt === null ? null : `${entry.nextAttemptAt} UTC`],
+    ['next try', nextTry === null ? null : `${nextTry} UTC`],
   ];
 }
 
