@@ -62,7 +62,9 @@ function proofFiles(): string[] {
     .filter(isProof);
 }
 
-const shorterProofs = (): string[] => proofFiles().filter((path) => !LONG.includes(path));
+function shorterProofs(): string[] {
+  return proofFiles().filter((path) => !LONG.includes(path));
+}
 
 interface ProofRun {
   /** What properties draw from; simulations have seeds of their own. */
