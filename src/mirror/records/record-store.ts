@@ -142,25 +142,21 @@ export async function rewrittenSince(db: Queryable, kind: string, { seq }: Water
   return readRows(db, REWRITTEN, rewritten);
 }
 
-const CONTENT = [text('id'), optionalText('before'), optionalText('after')];
+const CONTENT = [optionalText('before'), optionalText('after')];
 
-/** The contents that the events after a watermark show, by record: somebody may have changed a record since it appeared. */
+/** The contents that the events after a watermark show of a record: somebody may have changed it since it appeared. */
 export async function contentsSince(
   db: Queryable,
   kind: string,
+  id: string,
   { seq }: Watermark,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const contents = new Map<string, string[]>();
-  if (seq === null) return contents;
+): Promise<readonly string[]> {
+  if (seq === null) return [];
   const shown = sql`
-    select record_id as id, case when change = 'updated' then before end as before, after
-    from changes where seq > ${seq} and kind = ${kind} order by seq`;
-  for (const { id, before, after } of await readRows(db, CONTENT, shown)) {
-    const known = contents.get(id) ?? [];
-    contents.set(id, known);
-    for (const content of [before, after]) if (content !== null) known.push(content);
-  }
-  return contents;
+    select case when change = 'updated' then before end as before, after
+    from changes where kind = ${kind} and record_id = ${id} and seq > ${seq} order by seq`;
+  const contents = (await readRows(db, CONTENT, shown)).flatMap(({ before, after }) => [before, after]);
+  return contents.filter((content) => content !== null);
 }
 
 /** Whether a record was live at a watermark. */

@@ -71,12 +71,12 @@ export async function possibleOnes(
   if (newcomers.length === 0) return [];
   const payload = payloadOf(entry);
   const telling = await tellingTexts(tx, kind, payload);
-  const contents = await contentsSince(tx, kind.name, watermarkOf(entry));
   const isPossible = (record: JsonObject): boolean => !isRuledOut({ kind, payload, telling, record });
-  const left = newcomers.filter(
-    ({ id, record }) => isPossible(record) || (contents.get(id) ?? []).map(parseObject).some(isPossible),
-  );
-  return left.map(({ id }) => id);
+  const wasPossible = async (id: string): Promise<boolean> =>
+    (await contentsSince(tx, kind.name, id, watermarkOf(entry))).map(parseObject).some(isPossible);
+  const left: string[] = [];
+  for (const { id, record } of newcomers) if (isPossible(record) || (await wasPossible(id))) left.push(id);
+  return left;
 }
 
 /** A word that many records share tells none of them from the others: the service may well spell it in a form of its own. */
