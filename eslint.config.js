@@ -7,6 +7,8 @@ const TUPLE = 'Return an object whose members have names.';
 const READABLE = [
   { selector: 'SpreadElement > ObjectExpression', message: GROUPING },
   { selector: 'SpreadElement > ArrayExpression', message: GROUPING },
+  { selector: 'SpreadElement > TSAsExpression > ArrayExpression', message: GROUPING },
+  { selector: 'SpreadElement > TSSatisfiesExpression > ArrayExpression', message: GROUPING },
   {
     selector: "VariableDeclarator[id.type='ArrayPattern'][init.type='ArrayExpression']",
     message: 'Declare unrelated values apart.',

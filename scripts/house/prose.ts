@@ -12,7 +12,8 @@ interface Declared {
 export function countsOfProse(files: readonly TreeFile[]): Record<string, number> {
   const nodes = files.flatMap(({ source }) => nodesIn(source));
   const lines = files.reduce((sum, file) => sum + file.lines, 0);
-  const declared = files.flatMap((file) => declaredIn(file, files));
+  const uses = new Map(files.map(({ path, source }) => [path, usesIn(source)]));
+  const declared = files.flatMap((file) => declaredIn(file, files, uses));
   const once = (is: Declared['is']): number => {
     const all = declared.filter((one) => one.is === is);
     return percent(all.filter(({ uses }) => uses === 1).length, all.length);
@@ -40,9 +41,17 @@ function nodesIn(source: ts.SourceFile): ts.Node[] {
   return found;
 }
 
-const isGrouping = (node: ts.Node): boolean =>
-  (ts.isSpreadElement(node) || ts.isSpreadAssignment(node)) &&
-  (ts.isObjectLiteralExpression(node.expression) || ts.isArrayLiteralExpression(node.expression));
+function isGrouping(node: ts.Node): boolean {
+  if (!ts.isSpreadElement(node) && !ts.isSpreadAssignment(node)) return false;
+  let spread = node.expression;
+  while (
+    ts.isAsExpression(spread) ||
+    ts.isSatisfiesExpression(spread) ||
+    ts.isParenthesizedExpression(spread)
+  )
+    spread = spread.expression;
+  return ts.isObjectLiteralExpression(spread) || ts.isArrayLiteralExpression(spread);
+}
 
 const isTupleLet = (node: ts.Node): boolean =>
   ts.isVariableDeclaration(node) &&
@@ -54,14 +63,21 @@ const isPick = (node: ts.Node): boolean =>
   ts.isTypeReferenceNode(node) && /^(?:Pick|Omit)$/.test(node.typeName.getText());
 
 /** The functions and types of a file's top level, with the uses in the files that know them. */
-function declaredIn(file: TreeFile, files: readonly TreeFile[]): Declared[] {
+function declaredIn(
+  file: TreeFile,
+  files: readonly TreeFile[],
+  usesOf: ReadonlyMap<string, ReadonlyMap<string, number>>,
+): Declared[] {
   return file.source.statements.flatMap((statement) => {
     const of = declaredBy(statement);
     if (of === null) return [];
     const importers = files.filter(({ imports }) =>
       imports.some(({ from, names }) => from === file.path && names.includes(of.name)),
     );
-    const uses = [file, ...importers].reduce((sum, { source }) => sum + usesIn(source, of.name), 0);
+    const uses = [file, ...importers].reduce(
+      (sum, { path }) => sum + (usesOf.get(path)?.get(of.name) ?? 0),
+      0,
+    );
     return [{ ...of, path: file.path, uses }];
   });
 }
@@ -77,21 +93,17 @@ function declaredBy(statement: ts.Statement): Pick<Declared, 'name' | 'is'> | nu
   return ts.isArrowFunction(declaration.initializer) ? { name: declaration.name.text, is: 'function' } : null;
 }
 
-const usesIn = (source: ts.SourceFile, name: string): number =>
-  nodesIn(source).filter((node) => {
-    if (!ts.isIdentifier(node) || node.text !== name) return false;
-    const { parent } = node;
-    const isMember =
-      (ts.isPropertyAccessExpression(parent) && parent.name === node) || ts.isPropertySignature(parent);
-    const isDeclared =
-      'name' in parent &&
-      parent.name === node &&
-      !ts.isPropertyAccessExpression(parent) &&
-      !isShorthand(parent);
-    return !isMember && !isDeclared && !ts.isImportSpecifier(parent);
-  }).length;
-
-const isShorthand = (node: ts.Node): boolean => ts.isShorthandPropertyAssignment(node);
+/** How often a file uses each name, its declaration, its imports and members of that name aside. */
+function usesIn(source: ts.SourceFile): ReadonlyMap<string, number> {
+  const uses = new Map<string, number>();
+  for (const node of nodesIn(source)) {
+    if (!ts.isIdentifier(node) || ts.isImportSpecifier(node.parent)) continue;
+    const isNamed = 'name' in node.parent && node.parent.name === node;
+    if (isNamed && !ts.isShorthandPropertyAssignment(node.parent)) continue;
+    uses.set(node.text, (uses.get(node.text) ?? 0) + 1);
+  }
+  return uses;
+}
 
 function homonyms(declared: readonly Declared[]): number {
   const places = new Map<string, Set<string>>();

@@ -8,7 +8,11 @@ import type { RowOf } from '../../db/rows/rows.ts';
 
 const STANDING = pick(
   KIND_STATE,
-  ...(['certified_at', 'baseline_at', 'last_sweep_at', 'control_failures', 'known_from'] as const),
+  'certified_at',
+  'baseline_at',
+  'last_sweep_at',
+  'control_failures',
+  'known_from',
 );
 
 /** How much the mirror knows of a kind's list, and since when; instants are texts, null = never. */

@@ -26,14 +26,11 @@ interface JudgedRecords {
 }
 
 /** An issue of a whole list rather than of one record. */
-export type ListIssue = 'baseline_uncertified' | 'too_many_rows' | 'retrieve_unusable';
+export type ListIssue = (typeof OF_LISTS)[number];
+const OF_LISTS = ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] as const;
 
 /** Issues without a field that no reading of the list closes. */
-const STANDING: readonly string[] = [
-  ...(['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] satisfies ListIssue[]),
-  'twins',
-  'mirror_touched',
-];
+const STANDING: readonly string[] = [...OF_LISTS, 'twins', 'mirror_touched'];
 
 /**
  * Opens the issues that were found and are not open yet; closes the open issues of these records' fields that were not found.

@@ -109,10 +109,7 @@ export function proofWords(absence: RecordAbsence | null): string | null {
   return absence.proof === 'list' ? 'later certified lists lack it' : 'the service answered that it is gone';
 }
 
-const EVENT = pick(
-  CHANGES,
-  ...(['seq', 'change', 'observed_from', 'observed_at', 'origin', 'run_id', 'fields'] as const),
-);
+const EVENT = pick(CHANGES, 'seq', 'change', 'observed_from', 'observed_at', 'origin', 'run_id', 'fields');
 
 /** A change event of a record; `fields` is `{name: [old, new]}` as JSON text, `{}` for all but updates. */
 type RecordEvent = RowOf<typeof EVENT>;

@@ -8,8 +8,15 @@ import type { RowOf } from '../../db/rows/rows.ts';
 
 const WATCHED_KIND = pick(
   KIND_STATE,
-  ...(['kind', 'tick', 'state', 'owner', 'lease_until', 'lease_yields', 'baseline_at'] as const),
-  ...(['last_complete_sweep', 'page_size'] as const),
+  'kind',
+  'tick',
+  'state',
+  'owner',
+  'lease_until',
+  'lease_yields',
+  'baseline_at',
+  'last_complete_sweep',
+  'page_size',
 );
 
 /** The facts of a kind's list, and its reader. */

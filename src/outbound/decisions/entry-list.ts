@@ -19,8 +19,13 @@ import { explain } from './verdicts.ts';
 
 /** States in the order in which they need a person. */
 export const STATES = [
-  ...(['parked', 'rejected', 'unsettled', 'sending', 'ready'] as const),
-  ...(['done', 'abandoned'] as const),
+  'parked',
+  'rejected',
+  'unsettled',
+  'sending',
+  'ready',
+  'done',
+  'abandoned',
 ] as const satisfies readonly EntryState[];
 
 /** States of an entry that is neither done nor given up. */

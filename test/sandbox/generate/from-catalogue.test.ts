@@ -19,7 +19,10 @@ import { textOf } from '../text-of.ts';
 /** Kinds without a generator, one for each order of a list; no generator knows their fields. */
 const MADE_UP = vi.hoisted(() => {
   const orders: readonly ListOrder[] = [
-    ...(['created, oldest first', 'created, newest first', 'code', 'unknown'] as const),
+    'created, oldest first',
+    'created, newest first',
+    'code',
+    'unknown',
     'pickup date, newest first',
   ];
   return orders.map((order, index) => ({ order, name: `made_up_${'abcde'[index] ?? ''}` }));
