@@ -229,14 +229,11 @@ function fault(
  * @throws {SourceError} not_utf8, empty_body, html, not_json, too_deep
  */
 export function parseBody(bytes: Uint8Array, where: string): Json {
-  let text = '';
+  const text = decoded(bytes, where);
+  if (text.trim() === '') throw new SourceError('empty_body', `${where}: got an empty body, expected JSON`);
   try {
-    text = UTF8.decode(bytes);
-    if (text.trim() === '') throw new SourceError('empty_body', `${where}: got an empty body, expected JSON`);
     return parseJson(text);
   } catch (cause) {
-    if (cause instanceof TypeError)
-      throw new SourceError('not_utf8', `${where}: got bytes that are no UTF-8`, { cause });
     if (cause instanceof RangeError)
       throw new SourceError('too_deep', `${where}: got JSON nested too deep to be parsed`, { cause });
     if (!(cause instanceof SyntaxError)) throw cause;
@@ -246,3 +243,12 @@ export function parseBody(bytes: Uint8Array, where: string): Json {
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+function decoded(bytes: Uint8Array, where: string): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new SourceError('not_utf8', `${where}: got bytes that are no UTF-8`, { cause });
+  }
+}
