@@ -2,7 +2,7 @@ import { startStaleWatch } from '../checks/stale-kinds.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { startSchedules as startRequesting } from '../runs/request-runs.ts';
-import { nextSlots, wholeSweeps } from '../runs/schedule.ts';
+import { nextSlots } from '../runs/schedule.ts';
 import type { ScheduleSlot } from '../runs/schedule.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import { startKeepingFresh } from '../pull/freshness/keep-fresh.ts';
@@ -38,7 +38,6 @@ export function startFreshness(
     rules,
     baseUrl: rules.baseUrl,
     kinds: listedKinds(config),
-    sweepsOf: wholeSweeps(schedulesOf(config)),
   });
 }
 

@@ -87,28 +87,3 @@ export function nextSlots(schedules: readonly Schedule[], now: Date): readonly S
     .map((each) => ({ ...each, at: instantText(nextSlot(each.cron, each.timezone, now)) }))
     .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
 }
-
-/** Milliseconds between the sweeps of a list, and when the next one is due; null = never. */
-type Sweeps = { readonly everyMs: number; readonly nextMs: number } | null;
-type SweepSchedule = Omit<Schedule, 'name'>;
-
-/** Tells when the schedules read the whole list of a kind next, and how often; computes it again once that has come. */
-export function wholeSweeps(schedules: readonly SweepSchedule[]): (kind: string, now: Date) => Sweeps {
-  const known = new Map<string, { readonly fromMs: number; readonly sweeps: Sweeps }>();
-  return (kind, now) => {
-    const before = known.get(kind);
-    const nowMs = now.getTime();
-    if (before !== undefined && nowMs >= before.fromMs && nowMs < (before.sweeps?.nextMs ?? Infinity))
-      return before.sweeps;
-    let sweeps: Sweeps = null;
-    for (const { cron, timezone, kinds } of schedules) {
-      if (!kinds.includes(kind)) continue;
-      const next = nextSlot(cron, timezone, now);
-      const nextMs = next.getTime();
-      if (sweeps !== null && sweeps.nextMs <= nextMs) continue;
-      sweeps = { nextMs, everyMs: nextSlot(cron, timezone, next).getTime() - nextMs };
-    }
-    known.set(kind, { fromMs: nowMs, sweeps });
-    return sweeps;
-  };
-}

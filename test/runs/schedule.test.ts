@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { describe, expect, test } from 'vitest';
-import { dueSlot, nextSlot, staleKinds, wholeSweeps } from '../../src/runs/schedule.ts';
+import { dueSlot, nextSlot, staleKinds } from '../../src/runs/schedule.ts';
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
@@ -121,18 +121,6 @@ describe('the slot that is due', () => {
     expect(dueSlot({ ...question, now: new Date(DAY) })).toBe(null);
     expect(dueSlot({ ...question, now: new Date(1) })).toBe(null);
   });
-});
-
-test('the next sweep of a kind is that of the schedule that comes first', () => {
-  const at = (minute: number): Date => new Date(Date.parse('2026-03-01T12:00:00Z') + minute * MINUTE);
-  const schedule = { timezone: 'UTC', kinds: ['clients'] };
-  const sweepsOf = wholeSweeps([
-    { ...schedule, cron: '30 * * * *' },
-    { ...schedule, cron: '10 13 * * *' },
-  ]);
-  expect(sweepsOf('clients', at(1))).toEqual({ nextMs: at(30).getTime(), everyMs: 60 * MINUTE });
-  expect(sweepsOf('clients', at(31))).toEqual({ nextMs: at(70).getTime(), everyMs: 1440 * MINUTE });
-  expect(sweepsOf('products', at(1))).toBeNull();
 });
 
 const schedule = { name: 'all', cron: '*/15 * * * *', timezone: 'UTC', kinds: ['departments'] };

@@ -1,25 +1,13 @@
 import { sql } from 'drizzle-orm';
-import type { Change } from '../../diff/judge-page.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
 import { pick, readNumber, readTexts, select } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 
-const WATCHED_KIND = pick(
-  KIND_STATE,
-  'kind',
-  'tick',
-  'state',
-  'owner',
-  'lease_until',
-  'lease_yields',
-  'baseline_at',
-  'last_complete_sweep',
-  'page_size',
-);
+const WATCHED_KIND = pick(KIND_STATE, 'kind', 'tick', 'last_complete_sweep', 'page_size');
 
-/** The facts of a kind's list, and its reader. */
+/** The facts of a kind's list. */
 export type WatchedKind = RowOf<typeof WATCHED_KIND>;
 
 /** The kinds whose list was read to its end, and that have a baseline: a record new in such a list is new to the service. */
@@ -38,7 +26,9 @@ export type PageSighting = RowOf<typeof PAGE_SIGHTING>;
 /** The list responses of one sweep, in the order of answers; null if they show more rows than `most`. */
 export async function readSweepPages(
   db: Queryable,
-  { kind, sweep, most }: { readonly kind: string; readonly sweep: number; readonly most: number },
+  kind: string,
+  sweep: number,
+  most: number,
 ): Promise<PageSighting[] | null> {
   const ofSweep = sql`where kind = ${kind} and sweep = ${sweep}`;
   const rows = await readNumber(db, sql`select sum(rows) from sightings ${ofSweep}`);
@@ -50,21 +40,15 @@ export async function readSweepPages(
 export const readPagesSince = (db: Queryable, kind: string, tick: number): Promise<PageSighting[]> =>
   select(db, PAGE_SIGHTING, sql`where kind = ${kind} and answered > ${tick} order by answered`);
 
-/** A change event, as far as rates are counted. */
-export interface NotedChange {
-  readonly seq: number;
-  readonly kind: string;
-  readonly recordId: string;
-  readonly change: Change;
-  readonly observedAt: string;
-  readonly origin: string;
-}
+const NOTED_CHANGE = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at', 'origin');
+
+/** A change event, as far as it is counted. */
+export type NotedChange = RowOf<typeof NOTED_CHANGE>;
 
 /** The latest events after one, in their order, and no more than `most`. */
 export async function readChangesSince(db: Queryable, seq: number, most: number): Promise<NotedChange[]> {
-  const columns = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at', 'origin');
   const oldest = sql`(select coalesce(max(seq), 0) - ${most} from changes)`;
-  return select(db, columns, sql`where seq > ${seq} and seq > ${oldest} order by seq`);
+  return select(db, NOTED_CHANGE, sql`where seq > ${seq} and seq > ${oldest} order by seq`);
 }
 
 /** The kinds in which a create of ours waits to be found. */

@@ -1,7 +1,13 @@
-import { ratesOf } from './change-rates.ts';
-import type { ChangeHistory, ChangeRates } from './change-rates.ts';
-import { pageCount, pageOfNew } from './watched-list.ts';
+import type { Change } from '../../diff/judge-page.ts';
+import { pageCount, pageOfNew, probeOf } from './watched-list.ts';
 import type { WatchedList } from './watched-list.ts';
+
+/** How often a list has changed within a day. */
+export interface ChangeHistory {
+  readonly created: number;
+  /** Updates of each record. */
+  readonly updated: ReadonlyMap<string, number>;
+}
 
 /** A list, and what else decides about reading it. */
 export interface ReadableList {
@@ -11,8 +17,6 @@ export interface ReadableList {
   readonly isFree: boolean;
   /** A create of ours waits to be found in it. */
   readonly isAwaited: boolean;
-  /** When a schedule reads the whole list next; null = never. */
-  readonly nextSweepMs: number | null;
 }
 
 /** The next page to read. */
@@ -23,83 +27,78 @@ export interface NextRead {
   readonly why: 'search' | 'look';
 }
 
-const MINUTE_MS = 60_000;
-/** Rows that went may hide in a total those that came: the page of new records is also looked at by itself, so much. */
-const HIDDEN = 0.1;
-/** A change that is not seen is taken to wait no longer than this for the next sweep. */
-const HORIZON_MS = 3_600_000;
+/** Changes are counted for so long: yesterday tells of today. */
+export const HISTORY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+/** No page is taken to change so many times more or less often than the mean one: all are read, and none is read on and on. */
+const MOST_APART = 16;
+
+export function countChanges(
+  history: ChangeHistory,
+  changes: readonly { readonly change: Change; readonly recordId: string }[],
+): ChangeHistory {
+  const updated = new Map(history.updated);
+  let { created } = history;
+  for (const { change, recordId } of changes) {
+    if (change === 'created' || change === 'restored') created++;
+    if (change === 'updated') updated.set(recordId, (updated.get(recordId) ?? 0) + 1);
+  }
+  return { ...history, created, updated };
+}
 
 /**
  * Chooses the next page to read; null if none may be read.
  *
  * A page that changes at a rate r and was read a ago is worth r·a²: where the best is always read, intervals are proportional
- * to 1/√r, which keeps changes unseen for the shortest time (Cho & Garcia-Molina 2003). Shortly before a sweep it is worth
- * less, since that would show the same. New records are weighed likewise, by the time since the list last told of them. Rates are
- * shares of all updates, and of all new records: seeing either sooner is worth the same.
+ * to 1/√r, which keeps changes unseen for the shortest time (Cho & Garcia-Molina 2003). New records are weighed likewise, by the
+ * time since the list last told of them. Rates are shares of all updates, and of all new records: seeing either sooner is
+ * worth the same. Little evidence is drawn towards the mean: half an event is added everywhere.
  */
 export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextRead | null {
-  const rates = ratesOf(lists, nowMs);
-  const all = { created: 0, updated: 0 };
-  for (const { created, ofPages } of rates.values()) {
-    all.created += created;
-    for (const rate of ofPages) all.updated += rate;
+  const counted = lists.map((readable) => ({
+    ...readable,
+    created: readable.history.created + 0.5,
+    updates: updatesByPage(readable),
+  }));
+  const created = sumOf(counted.map((one) => one.created));
+  const updated = sumOf(counted.flatMap(({ updates }) => updates));
+  const mean = updated / sumOf(counted.map(({ updates }) => updates.length));
+  let best: NextRead | null = null;
+  let most = -1;
+  for (const { list, isFree, isAwaited, created: own, updates } of counted) {
+    if (!isFree) continue;
+    const news = newsOf(list, isAwaited ? 1 : own / created, nowMs);
+    const probe = probeOf(list);
+    for (const [index, count] of updates.entries()) {
+      const page = index + 1;
+      const isSearch = page === probe;
+      const rate = Math.min(mean * MOST_APART, Math.max(mean / MOST_APART, count)) / updated;
+      const known = isSearch ? (HISTORY_MS * HOUR_MS) / created : 0; // It would wait for an hour else.
+      const worth = rate * (nowMs - (list.readMs.get(page) ?? 0)) ** 2 + news(page) + known;
+      if (worth <= most) continue;
+      most = worth;
+      best = { kind: list.kind, page, why: isSearch ? 'search' : 'look' };
+    }
   }
-  let best: (NextRead & { readonly worth: number }) | null = null;
-  for (const readable of lists) {
-    const ofList = rates.get(readable.list.kind);
-    if (!readable.isFree || ofList === undefined) continue;
-    for (const candidate of candidatesOf(readable, ofList, all, nowMs))
-      if (best === null || candidate.worth > best.worth) best = candidate;
-  }
-  return best === null ? null : { kind: best.kind, page: best.page, why: best.why };
+  return best;
 }
 
-/** @param all The rates of all lists together. */
-function candidatesOf(
-  readable: ReadableList,
-  rates: ChangeRates,
-  all: { readonly created: number; readonly updated: number },
-  nowMs: number,
-) {
-  const { list, isAwaited, nextSweepMs } = readable;
-  const { kind } = list;
-  const horizon = Math.min(HORIZON_MS, Math.max(0, (nextSweepMs ?? Infinity) - nowMs)) / MINUTE_MS;
-  const share = isAwaited ? 1 : rates.created / all.created;
-  const sooner = (sinceMs: number): number => {
-    const age = (nowMs - sinceMs) / MINUTE_MS;
-    return age * Math.min(age, horizon);
-  };
-  const news = (sinceMs: number): number => share * sooner(sinceMs);
-  const known = (rows: number): number => (rows * horizon) / all.created;
-  const changes = (page: number): number =>
-    ((rates.ofPages[page - 1] ?? 0) / all.updated) * sooner(list.readMs.get(page) ?? 0);
-  const place = pageOfNew(list);
-  const tells = tellsOf(list, place, news);
-  const candidate = (why: NextRead['why'], page: number, worth: number) => ({ kind, page, why, worth });
-  const candidates = rates.ofPages.map((_, index) =>
-    candidate('look', index + 1, changes(index + 1) + tells(index + 1)),
-  );
-  const { gap, risen } = list;
-  if (gap !== null) {
-    const page = Math.floor((gap.after + gap.before) / 2);
-    const requests = 1 + Math.log2(gap.before - gap.after);
-    candidates.push(candidate('search', page, known(Math.max(1, risen)) / requests + changes(page)));
-  } else if (place !== null && risen > 0) candidates.push(candidate('search', place, known(risen)));
-  return candidates;
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
+function updatesByPage({ list, history }: ReadableList): number[] {
+  const counts = Array<number>(pageCount(list)).fill(0.5);
+  for (const [id, times] of history.updated) {
+    const page = Math.floor((list.places.get(id) ?? Infinity) / list.stride);
+    if (page < counts.length) counts[page] = (counts[page] ?? 0) + times;
+  }
+  return counts;
 }
 
 /** What a page is worth for the new records that it tells of: those of its list, by a total, or those that it shows. */
-function tellsOf(
-  list: WatchedList,
-  place: number | null,
-  news: (sinceMs: number) => number,
-): (page: number) => number {
-  const own = (page: number): number => news(list.readMs.get(page) ?? 0);
-  if (list.total !== null) {
-    const told = news(list.totalMs);
-    return (page) => told + (page === place ? HIDDEN * own(page) : 0);
-  }
-  if (place !== null) return (page) => (page === place ? own(page) : 0);
-  const pages = pageCount(list);
-  return (page) => own(page) / pages;
+function newsOf(list: WatchedList, share: number, nowMs: number): (page: number) => number {
+  if (list.total !== null) return () => share * (nowMs - list.totalMs) ** 2;
+  const place = pageOfNew(list);
+  const ofPage = place === null ? share / pageCount(list) : share;
+  return (page) =>
+    place === null || page === place ? ofPage * (nowMs - (list.readMs.get(page) ?? 0)) ** 2 : 0;
 }

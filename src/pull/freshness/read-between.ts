@@ -1,5 +1,5 @@
+import type { ListedKind } from '../../catalog/kind.ts';
 import { claimYielding, releaseYielding } from '../../mirror/kinds/kind-lease.ts';
-import type { YieldingLease } from '../../mirror/kinds/kind-lease.ts';
 import { claimSource } from '../../mirror/kinds/source-binding.ts';
 import { wakeSearches } from '../../mirror/outbox/outbox-queue.ts';
 import { decoderOf } from '../../mirror/tables/kind-table.ts';
@@ -8,16 +8,8 @@ import { SourceError } from '../../source/http/errors.ts';
 import { landPages } from '../land/land-pages.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { beginPage } from '../sweep/begin-sweep.ts';
-import type { PageRequest } from '../sweep/begin-sweep.ts';
+import type { Sweep } from '../run/sweep.ts';
 import { requireTenant } from '../land/guard-source.ts';
-
-/** Reads one page of a list between two sweeps. */
-export type ReadBetween = (page: PageBetween) => Promise<BetweenEnd>;
-
-interface PageBetween extends Pick<PageRequest, 'kind' | 'page'> {
-  /** Called before the request leaves. */
-  readonly onSend?: () => void;
-}
 
 /** How a reading between sweeps ended. */
 export type BetweenEnd =
@@ -44,18 +36,23 @@ export type BetweenEnd =
 export function createBetweenReader(
   parts: PullParts,
   { baseUrl, rules }: { readonly baseUrl: string; readonly rules: ReadingRules },
-): ReadBetween {
+) {
   const { session, owner, clock } = parts;
   let isConfirmed = false; // The company of the token: it is asked for once, not for every page that does not name it.
-  return async (request) => {
+  /** @param onSend Called before the request leaves. */
+  return async (kind: ListedKind, page: number, onSend?: () => void): Promise<BetweenEnd> => {
     const claim = { ...(await claimSource(session, { baseUrl, acceptNew: false })), isConfirmed };
-    const claimed = { kind: request.kind.name, owner: owner.name, now: clock.now(), isDead: owner.isDead };
+    const claimed = { kind: kind.name, owner: owner.name, now: clock.now(), isDead: owner.isDead };
     const lease = await claimYielding(session, claimed);
     if (lease === null) return { is: 'not begun' };
     let end: BetweenEnd = { is: 'not begun' };
     try {
-      end = await readPage(parts, { ...request, claim, rules }, lease);
+      const reading = await beginPage(parts, { kind, page, claim, rules }, lease);
+      if (lease.decodedAs !== decoderOf(reading.kind)) return end;
+      end = await readPage(parts, reading, { kind, page }, onSend);
       isConfirmed ||= claim.isConfirmed;
+    } catch (error) {
+      end = endOf(error);
     } finally {
       const hasChanges = end.is === 'landed' && end.found > 0;
       await session.atomically((tx) => releaseYielding(tx, lease, { hasChanges, now: clock.now() }));
@@ -66,31 +63,25 @@ export function createBetweenReader(
 
 async function readPage(
   parts: PullParts,
-  request: PageRequest & PageBetween,
-  lease: YieldingLease,
+  reading: Sweep,
+  { kind, page }: { readonly kind: ListedKind; readonly page: number },
+  onSend?: () => void,
 ): Promise<BetweenEnd> {
   const { session, source, clock, signal } = parts;
-  const { kind, page, claim, onSend } = request;
-  const reading = await beginPage(parts, request, lease);
-  if (lease.decodedAs !== decoderOf(reading.kind)) return { is: 'not begun' };
-  const { ticks, digestScope, pages: knownPages, tenants } = reading;
+  const { ticks, digestScope, pages: knownPages, tenants, claim } = reading;
   const tick = (): number => {
     onSend?.();
     return ticks.next();
   };
   const options = { tick, signal, once: true, digestScope, knownPages } as const;
-  try {
-    const pages = source.pages(kind, { from: page, to: page }, options);
-    for await (const response of requireTenant(pages, { parts, kind, claim, tenants })) {
-      const landings = await landPages(session, reading, [response], clock.now());
-      const appeared = landings.flatMap(({ created, restored }) => [...created, ...restored]).length;
-      if (appeared > 0) await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));
-      return { is: 'landed', found: appeared + landings.flatMap(({ changed }) => changed).length };
-    }
-    return { is: 'failed', reason: 'page_repeated', isRefused: false, waitMs: null };
-  } catch (error) {
-    return endOf(error);
+  const pages = source.pages(kind, { from: page, to: page }, options);
+  for await (const response of requireTenant(pages, { parts, kind, claim, tenants })) {
+    const landings = await landPages(session, reading, [response], clock.now());
+    const appeared = landings.flatMap(({ created, restored }) => [...created, ...restored]).length;
+    if (appeared > 0) await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));
+    return { is: 'landed', found: appeared + landings.flatMap(({ changed }) => changed).length };
   }
+  return { is: 'failed', reason: 'page_repeated', isRefused: false, waitMs: null };
 }
 
 /** A single page that shows no known record need not be another company's: the next sweep decides. */

@@ -79,15 +79,10 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
   }
 }
 
-/** One page of a list to read between two sweeps. */
-export interface PageRequest extends Omit<SweepRequest, 'runId'> {
-  readonly page: number;
-}
-
 /** Reads what landing a single page needs to know. The page lands as in a sweep, and proves nothing about the list's end. */
 export async function beginPage(
   parts: Pick<PullParts, 'session' | 'clock'>,
-  request: PageRequest,
+  request: Omit<SweepRequest, 'runId'> & { readonly page: number },
   lease: KindLease,
 ): Promise<Sweep> {
   const { session } = parts;

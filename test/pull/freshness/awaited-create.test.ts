@@ -27,8 +27,7 @@ async function readAll({ service, session, clock, work }: Stage): Promise<void> 
   });
   for (const kind of kindsNamed('clients')) {
     const pages = Math.ceil(service.world.ids('clients').length / 100);
-    for (let page = 1; page <= pages; page++)
-      expect(await read({ kind, page })).toMatchObject({ is: 'landed' });
+    for (let page = 1; page <= pages; page++) expect(await read(kind, page)).toMatchObject({ is: 'landed' });
   }
   await work();
 }

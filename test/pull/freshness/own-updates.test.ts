@@ -11,8 +11,7 @@ async function readFirst({ service, session, clock }: Stage): Promise<void> {
     baseUrl: service.url,
     rules: RULES,
   });
-  for (const kind of kindsNamed('clients'))
-    expect(await read({ kind, page: 1 })).toMatchObject({ is: 'landed' });
+  for (const kind of kindsNamed('clients')) expect(await read(kind, 1)).toMatchObject({ is: 'landed' });
 }
 
 describe.each(DATABASES)('a list that lags behind an update of ours, in %s', (database) => {

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import type { ListOrder } from '../../../src/catalog/kind.ts';
-import { countChanges } from '../../../src/pull/freshness/change-rates.ts';
-import { chooseRead } from '../../../src/pull/freshness/choose-read.ts';
+import { chooseRead, countChanges } from '../../../src/pull/freshness/choose-read.ts';
 import type { ReadableList } from '../../../src/pull/freshness/choose-read.ts';
 import { observePage, pageCount, watchList } from '../../../src/pull/freshness/watched-list.ts';
 import type { WatchedList } from '../../../src/pull/freshness/watched-list.ts';
@@ -103,10 +102,9 @@ const anyLists = fc
 
 const readable = ({ list, updated }: Shown, more: Partial<ReadableList> = {}): ReadableList => ({
   list,
-  history: { sinceMs: -60 * MINUTE_MS, created: 0, updated },
+  history: { created: 0, updated },
   isFree: true,
   isAwaited: false,
-  nextSweepMs: null,
   ...more,
 });
 
@@ -213,7 +211,7 @@ test('updates are counted by record, and new records by list', () => {
   const before = { sinceMs: 0, created: 1, updated: new Map([['1', 1]]) };
   const found = (['updated', 'updated', 'created', 'deleted'] as const).map((change, index) => ({
     change,
-    id: index === 0 ? '1' : '2',
+    recordId: index === 0 ? '1' : '2',
   }));
   const updated = new Map([
     ['1', 2],

@@ -40,7 +40,7 @@ interface Reads {
 const readPage = (service: Sandbox, session: Session, reads: Reads = {}): Promise<BetweenEnd> => {
   const { kind = KIND, page = 1, minute = 1, parts } = reads;
   const own = partsOf({ service, session, clock: clockAt(minute), ...(parts && { parts }) });
-  return createBetweenReader(own, { baseUrl: service.url, rules: RULES })({ kind: listed(kind), page });
+  return createBetweenReader(own, { baseUrl: service.url, rules: RULES })(listed(kind), page);
 };
 
 const sightingsBetween = (session: Session): Promise<Row[]> =>

@@ -8,8 +8,6 @@ import type { Session } from '../../../src/db/session/session.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
 import { RULES, logger, openSandboxSource } from '../support.ts';
 
-const HOUR_MS = 3_600_000;
-
 export interface Reader {
   readonly service: Sandbox;
   readonly session: Session;
@@ -33,7 +31,6 @@ export function readerOf(reader: Reader): () => Promise<void> {
     requestsPerMinute: 10,
     baseUrl: reader.service.url,
     rules: RULES,
-    sweepsOf: (_kind, now) => ({ everyMs: HOUR_MS, nextMs: now.getTime() + HOUR_MS }),
     ...reader.rules,
   });
 }

@@ -1,11 +1,9 @@
 /** A service with lists that change, and a reader of them in simulated time: how late does it see what happened? */
 import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
-import { countChanges } from '../../../src/pull/freshness/change-rates.ts';
-import type { ChangeHistory, CountedChange } from '../../../src/pull/freshness/change-rates.ts';
-import { chooseRead } from '../../../src/pull/freshness/choose-read.ts';
-import type { NextRead } from '../../../src/pull/freshness/choose-read.ts';
+import { chooseRead, countChanges } from '../../../src/pull/freshness/choose-read.ts';
+import type { ChangeHistory, NextRead } from '../../../src/pull/freshness/choose-read.ts';
 import { takeToken, untilToken } from '../../../src/pull/freshness/spend-budget.ts';
-import type { TokenBucket } from '../../../src/pull/freshness/spend-budget.ts';
+import type { RequestBudget } from '../../../src/mirror/kinds/request-budget.ts';
 import { observePage, watchList } from '../../../src/pull/freshness/watched-list.ts';
 import type { PageReading, WatchedList } from '../../../src/pull/freshness/watched-list.ts';
 import { randomFrom } from '../../../src/sandbox/generate/draw.ts';
@@ -66,7 +64,7 @@ export function replay(plan: ReplayPlan): Replayed {
   const play = begin(plan);
   const { minutes, sweepMinutes, perMinute } = plan;
   const endMs = minutes * MINUTE_MS;
-  let bucket: TokenBucket = { tokens: 0, atMs: 0 };
+  let bucket: RequestBudget = { tokens: 0, atMs: 0 };
   let nextSweepMs = sweepMinutes * MINUTE_MS;
   let nowMs = 0;
   while (nowMs < endMs) {
@@ -82,7 +80,7 @@ export function replay(plan: ReplayPlan): Replayed {
       continue;
     }
     bucket = taken;
-    readNext(play, nextSweepMs, nowMs);
+    readNext(play, nowMs);
     nowMs = advance(play, nowMs, nowMs + ANSWER_MS);
   }
   return measured(play);
@@ -96,7 +94,7 @@ function begin(plan: ReplayPlan): Replay {
     const order = kindNamed(kind)?.list?.order ?? 'unknown';
     const start = beginning(kind, order, hasTotal ? rows : null);
     const pagesRead = Array.from({ length: pages }, (_, index) => pageOf(ids, index + 1, null, 0));
-    const history = { sinceMs: 0, created: 0, updated: new Map<string, number>() };
+    const history = { created: 0, updated: new Map<string, number>() };
     return { order, hasTotal, ids, history, list: watchList(start, pagesRead, STRIDE) };
   });
   const homes = new Map(watches.flatMap((watch) => watch.ids.map((id) => [id, watch] as const)));
@@ -121,8 +119,6 @@ export const beginning = (kind: string, order: WatchedList['order'], total: numb
   kind,
   order,
   total,
-  hidden: 0,
-  found: { expected: 0, elsewhere: 0 },
 });
 
 const pageOf = (ids: readonly string[], page: number, total: number | null, atMs: number): PageReading => ({
@@ -187,13 +183,12 @@ function update({ random, ranks, homes, created, updated }: Replay, atMs: number
   if (homes.has(id) && !created.has(id)) updated.set(id, [...(updated.get(id) ?? []), atMs]);
 }
 
-function readNext(play: Replay, nextSweepMs: number, nowMs: number): void {
+function readNext(play: Replay, nowMs: number): void {
   const lists = play.watches.map(({ list, history }) => ({
     list,
     history,
     isFree: true,
     isAwaited: false,
-    nextSweepMs,
   }));
   const next = chooseRead(lists, nowMs);
   const watch = play.watches.find(({ list }) => list.kind === next?.kind);
@@ -211,20 +206,20 @@ function sweep(play: Replay, watch: Watch, fromMs: number): number {
     nowMs = advance(play, nowMs, nowMs + SWEEP_PAGE_MS);
   }
   const { list, hasTotal, ids } = watch;
-  watch.list = watchList({ ...list, total: hasTotal ? ids.length : null, hidden: 0 }, pages, STRIDE);
+  watch.list = watchList({ ...list, total: hasTotal ? ids.length : null }, pages, STRIDE);
   return nowMs;
 }
 
 /** Reads a page, and sees what has happened to its records. */
 function show(play: Replay, watch: Watch, page: number, nowMs: number): PageReading {
   const reading = pageOf(watch.ids, page, watch.hasTotal ? watch.ids.length : null, nowMs);
-  const found: CountedChange[] = [];
+  const found: { readonly change: 'created' | 'updated'; readonly recordId: string }[] = [];
   play.requests++;
   for (const id of reading.ids) {
     const bornMs = play.created.get(id);
     const updates = play.updated.get(id) ?? [];
-    if (bornMs !== undefined) found.push({ change: 'created', id });
-    if (updates.length > 0) found.push({ change: 'updated', id });
+    if (bornMs !== undefined) found.push({ change: 'created', recordId: id });
+    if (updates.length > 0) found.push({ change: 'updated', recordId: id });
     for (const atMs of bornMs === undefined ? updates : [bornMs])
       if (atMs > (play.plan.minutes * MINUTE_MS) / 5)
         play.ages[bornMs === undefined ? 'updated' : 'created'].push(nowMs - atMs);

@@ -13,7 +13,6 @@ const SEEDS = sized({ quick: 15, acceptance: 2000, deep: 20_000 });
 const readBetween: Beside = (parts, { kinds, pullSettings }) =>
   createFreshnessTask(parts, {
     kinds,
-    sweepsOf: () => null,
     requestsPerMinute: 20,
     baseUrl: pullSettings.baseUrl,
     rules: pullSettings,

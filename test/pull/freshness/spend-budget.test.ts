@@ -7,7 +7,7 @@ import {
   takeToken,
   untilToken,
 } from '../../../src/pull/freshness/spend-budget.ts';
-import type { TokenBucket } from '../../../src/pull/freshness/spend-budget.ts';
+import type { RequestBudget } from '../../../src/mirror/kinds/request-budget.ts';
 
 const MINUTE_MS = 60_000;
 const rates = fc.double({ min: 0.2, max: 600, noNaN: true });
@@ -16,7 +16,7 @@ const pauses = fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, max
 test('in no span of time are more tokens taken than come in, and the few that are kept', () => {
   fc.assert(
     fc.property(rates, pauses, (perMinute, gaps) => {
-      let bucket: TokenBucket = { tokens: 0, atMs: 0 };
+      let bucket: RequestBudget = { tokens: 0, atMs: 0 };
       let nowMs = 0;
       const taken: number[] = [];
       for (const gap of gaps) {
@@ -57,7 +57,7 @@ test('a clock that went back brings no tokens', () => {
 test('processes whose clocks are apart get no token twice', () => {
   fc.assert(
     fc.property(rates, fc.integer({ min: 1, max: 60_000 }), (perMinute, apartMs) => {
-      const bucket: TokenBucket = { tokens: 0, atMs: apartMs }; // Counted by a clock that is ahead.
+      const bucket: RequestBudget = { tokens: 0, atMs: apartMs }; // Counted by a clock that is ahead.
       const seen = refill(bucket, perMinute, 0);
       expect(refill(seen, perMinute, apartMs)).toEqual(refill(bucket, perMinute, apartMs));
       expect(takeToken(bucket, perMinute, untilToken(bucket, perMinute, 0) + 1)).not.toBeNull();
