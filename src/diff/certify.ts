@@ -64,40 +64,29 @@ export function certify(
   known: readonly string[] = [],
   spans: Spans = spansOf(responses, known),
 ): Certification {
-  const told = pointsOf(responses).reduce<Certification | null>(tellMore(responses, spans), null);
-  return told ?? uncertified('no_end', 'no response proves the end of the list');
-}
-
-/** The newest point that certifies or contradicts the list decides; without one, the point with the most evidence. */
-function tellMore(
-  responses: readonly Sighting[],
-  spans: Spans,
-): (told: Certification | null, point: Point) => Certification {
-  return (told, point) => {
-    if (told !== null && (told.certified || told.reason === 'too_many_rows')) return told;
+  let told: Uncertified | null = null;
+  for (const point of pointsOf(responses)) {
     const verdict = judge(point, responses, spans);
-    if (told === null || verdict.certified || verdict.reason === 'too_many_rows') return verdict;
+    // The newest point that certifies or contradicts the list decides; without one, the point with the most evidence.
+    if (verdict.certified || verdict.reason === 'too_many_rows') return verdict;
     // A point whose total agrees is stronger evidence than the empty page after it, which only bounds the list.
-    return told.reason === 'total_differs' && verdict.reason === 'rows_unseen' ? verdict : told;
-  };
+    if (told === null || (told.reason === 'total_differs' && verdict.reason === 'rows_unseen'))
+      told = verdict;
+  }
+  return told ?? uncertified('no_end', 'no response proves the end of the list');
 }
 
 /** Newest first. */
 function pointsOf(responses: readonly Sighting[]): Point[] {
   return responses
     .filter((response): response is Point => response.sweep !== null && response.endRows !== null)
-    .filter((point) => point.rows === 0 || !responses.some((response) => isBeyond(response, point)))
+    .filter(({ rows, sweep, page, answered }) => {
+      // The same sweep then found rows beyond the point: its page has a hole, or the list grew.
+      const isBeyond = (other: Sighting): boolean =>
+        other.sweep === sweep && other.page > page && other.rows > 0 && other.sent > answered;
+      return rows === 0 || !responses.some(isBeyond);
+    })
     .sort((a, b) => b.answered - a.answered);
-}
-
-/** Whether the same sweep then found rows beyond the point: its page has a hole, or the list grew. */
-function isBeyond(response: Sighting, point: Point): boolean {
-  return (
-    response.sweep === point.sweep &&
-    response.page > point.page &&
-    response.rows > 0 &&
-    response.sent > point.answered
-  );
 }
 
 function judge(point: Point, responses: readonly Sighting[], spans: Spans): Certification {
@@ -144,14 +133,11 @@ function isPageSizeProven(point: Point, responses: readonly Sighting[], spans: S
   const { page, endRows, rows, sweep } = point;
   if (page === 1) return true;
   const size = (endRows - rows) / (page - 1);
+  const liveCount = (response: Sighting): number =>
+    liveAt(response, spans).reduce((count, live) => count + live, 0);
   return responses.some(
-    (first) =>
-      first.sweep === sweep && first.page === 1 && first.rows === size && liveCount(first, spans) > size,
+    (first) => first.sweep === sweep && first.page === 1 && first.rows === size && liveCount(first) > size,
   );
-}
-
-function liveCount(response: Sighting, spans: Spans): number {
-  return liveAt(response, spans).reduce((count, live) => count + live, 0);
 }
 
 /** By the number of an id: 1 = it was in the list when the response was made. */

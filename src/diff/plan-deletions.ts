@@ -7,6 +7,9 @@ export interface AbsentRow {
   readonly lastShown: number;
 }
 
+/** Sweeps with a control that could not be retrieved, after which retrieving proves nothing any more. */
+export const MOST_CONTROL_FAILURES = 3;
+
 /** `released`: held long enough without contrary evidence, so that it goes on as if a person had approved it. */
 export type AbsenceState = 'suspected' | 'held' | 'approved' | 'released' | 'rejected' | 'unlisted';
 
@@ -85,7 +88,9 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
   const isHeld = mustBeHeld(undecided, facts, rules);
   const state: AbsenceState = isHeld ? 'held' : 'suspected';
   const planned = candidates.map((row) => (isUndecided(row) ? { ...row.absence, state } : row.absence));
-  const free = candidates.filter((row) => !isHeld || isAllowed(row));
+  const free = candidates.filter(
+    ({ absence }) => !isHeld || absence.state === 'approved' || absence.state === 'released',
+  );
   return {
     note: planned.filter((absence) => isNews(absence, noted.get(absence.id))),
     forget,
@@ -96,8 +101,6 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
 }
 
 const isUndecided = ({ absence: { state } }: Absentee): boolean => state === 'suspected' || state === 'held';
-
-const isAllowed = ({ absence: { state } }: Absentee): boolean => state === 'approved' || state === 'released';
 
 function isNews({ state, sweep, isCertified }: Absence, noted: Absence | undefined): boolean {
   return noted?.state !== state || noted.sweep !== sweep || noted.isCertified !== isCertified;
@@ -111,10 +114,12 @@ function heldAfter(held: readonly Absentee[], noted: ReadonlyMap<string, Absence
   };
 }
 
-type FirstGone = Pick<Absence, 'firstGoneAt'>;
-
 /** Judges a retrieved record: it is gone after two such answers, a grace period apart. */
-export function isProvenGone({ firstGoneAt }: FirstGone, now: Date, rules: DeletionRules): boolean {
+export function isProvenGone(
+  { firstGoneAt }: { readonly firstGoneAt: Date | null },
+  now: Date,
+  rules: DeletionRules,
+): boolean {
   return firstGoneAt !== null && isPast(firstGoneAt, now, rules);
 }
 

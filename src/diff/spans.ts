@@ -35,7 +35,10 @@ const KNOWN_BEFORE: Span = { firstAnswered: -Infinity, lastSent: -Infinity, last
 
 /** @param known Ids that were shown before all of these responses. */
 export function spansOf(responses: readonly Shown[], known: readonly string[]): Spans {
-  const expected = Math.max(mostRows(responses) + known.length, FEWEST_IDS);
+  const rows = new Map<number | null, number>();
+  for (const { sweep, rows: more } of responses) rows.set(sweep, (rows.get(sweep) ?? 0) + more);
+  const mostRows = Math.max(0, ...rows.values()); // Hardly more ids will there be than the longest sweep read.
+  const expected = Math.max(mostRows + known.length, FEWEST_IDS);
   const ids = createIdNumbers(expected);
   const from = responses.reduce((least, { sent }) => Math.min(least, sent), Infinity);
   const until = responses.reduce((most, { answered }) => Math.max(most, answered), 0);
@@ -70,13 +73,6 @@ export function spansOf(responses: readonly Shown[], known: readonly string[]): 
       return tick === -Infinity ? null : tick;
     },
   };
-}
-
-/** Rows that the longest sweep read: hardly more ids will there be. */
-function mostRows(responses: readonly Shown[]): number {
-  const rows = new Map<number | null, number>();
-  for (const response of responses) rows.set(response.sweep, (rows.get(response.sweep) ?? 0) + response.rows);
-  return Math.max(0, ...rows.values());
 }
 
 function spansByText(responses: readonly Shown[]): Map<string, Span> {

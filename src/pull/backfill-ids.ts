@@ -1,5 +1,5 @@
 import { askableKind, isListed } from '../catalog/kind.ts';
-import type { Kind, ListedKind, RetrievableKind } from '../catalog/kind.ts';
+import type { Kind, ListedKind } from '../catalog/kind.ts';
 import { sortPage } from '../diff/judge-page.ts';
 import type { SortedPage } from '../diff/judge-page.ts';
 import { requireCompanies, requireCompany } from './land/guard-source.ts';
@@ -21,21 +21,12 @@ export async function backfillIds(
   ids: readonly string[],
 ): Promise<void> {
   const askable = askableKind(kind);
-  if (askable !== null) await askForIds(parts, work, askable, ids);
-  else if (isListed(kind)) await lookForIds(parts, work, kind, ids);
-}
-
-async function askForIds(
-  parts: PullParts,
-  work: BackfillWork,
-  kind: RetrievableKind,
-  ids: readonly string[],
-): Promise<void> {
-  const { tenants } = work.sweep;
+  if (askable === null) return isListed(kind) ? lookForIds(parts, work, kind, new Set(ids)) : undefined;
+  const { ticks, tenants } = work.sweep;
   for (let from = 0; from < ids.length; from += ASKED_TOGETHER) {
     const some = ids.slice(from, from + ASKED_TOGETHER);
-    const options = { tick: work.sweep.ticks.next, signal: parts.signal };
-    const answers = await Promise.all(some.map((id) => parts.source.retrieve(kind, id, options)));
+    const options = { tick: ticks.next, signal: parts.signal };
+    const answers = await Promise.all(some.map((id) => parts.source.retrieve(askable, id, options)));
     const records = answers.flatMap(({ record }) => record ?? []);
     requireCompany({ kind, tenants }, { isKnown: false, read: () => records });
     const shown = answers.flatMap(({ record, ...ticks }) =>
@@ -51,15 +42,11 @@ async function lookForIds(
   parts: PullParts,
   work: BackfillWork,
   kind: ListedKind,
-  ids: readonly string[],
+  wanted: Set<string>,
 ): Promise<void> {
-  const wanted = new Set(ids);
   const { ticks, tenants } = work.sweep;
-  const pages = parts.source.pages(
-    kind,
-    { from: 1, to: Infinity },
-    { tick: ticks.next, signal: parts.signal },
-  );
+  const options = { tick: ticks.next, signal: parts.signal };
+  const pages = parts.source.pages(kind, { from: 1, to: Infinity }, options);
   for await (const response of requireCompanies(pages, { kind, tenants })) {
     const { incoming, quarantined } = sortPage(response.read());
     const found = {

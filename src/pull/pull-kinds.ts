@@ -4,7 +4,7 @@ import { LeaseError, MirrorError, OtherSourceError } from '../db/session/errors.
 import { makeReportIndexes } from '../mirror/shape/grow-kind-tables.ts';
 import type { Retention } from '../mirror/runs/retention.ts';
 import { isRead, saveKindReport } from '../mirror/runs/run-store.ts';
-import type { KindReport, RunState } from '../mirror/runs/run-store.ts';
+import type { KindReport } from '../mirror/runs/run-store.ts';
 import { claimSource, readTenants } from '../mirror/kinds/source-binding.ts';
 import type { SourceClaim } from '../mirror/kinds/source-binding.ts';
 import { requireTenant, tellingFirst } from './land/guard-source.ts';
@@ -42,10 +42,19 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
   const { kinds, baseUrl, acceptNewSource } = request;
   const { result, ...facts } = await recordRun(parts, { command: 'pull', ...request }, async (runId) => {
     const claim = await claimSource(parts.session, { baseUrl, acceptNew: acceptNewSource });
-    const reports = await sweepAll(parts, kinds, { runId, claim, rules: request });
-    const isForeign = reports.every(({ reason }) => reason === OTHER_SOURCE);
-    if (claim.refusal !== null && isForeign) throw claim.refusal;
-    return { state: runState(reports), result: reports };
+    const swept = new Map<ListedKind, KindReport>();
+    for (const kind of await tellingFirst(parts.session, kinds)) {
+      parts.onProgress?.({ kind: kind.name, pages: 0, lastPage: null, rows: 0 });
+      const report = parts.signal?.aborted
+        ? notSwept(kind, INTERRUPTED)
+        : await trySweep(parts, { kind, runId, claim, rules: request });
+      swept.set(kind, report);
+    }
+    const reports = kinds.flatMap((kind) => swept.get(kind) ?? []);
+    const reasons = reports.map(({ reason }) => reason);
+    if (claim.refusal !== null && reasons.every((reason) => reason === OTHER_SOURCE)) throw claim.refusal;
+    const state = reasons.includes('interrupted') ? 'interrupted' : 'incomplete';
+    return { state: reports.every(isRead) ? 'done' : state, result: reports };
   });
   try {
     await makeReportIndexes(parts.session, kinds);
@@ -55,22 +64,6 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
     parts.logger.warn({ err: error }, message);
   }
   return { ...facts, kinds: result.map(withZone) };
-}
-
-async function sweepAll(
-  parts: PullParts,
-  kinds: readonly ListedKind[],
-  reading: Omit<SweepRequest, 'kind'>,
-): Promise<KindReport[]> {
-  const reports = new Map<ListedKind, KindReport>();
-  for (const kind of await tellingFirst(parts.session, kinds)) {
-    parts.onProgress?.({ kind: kind.name, pages: 0, lastPage: null, rows: 0 });
-    const report = parts.signal?.aborted
-      ? notSwept(kind, INTERRUPTED)
-      : await trySweep(parts, { kind, ...reading });
-    reports.set(kind, report);
-  }
-  return kinds.flatMap((kind) => reports.get(kind) ?? []);
 }
 
 /** Sweeps a kind, or reports that another process is sweeping it. */
@@ -88,11 +81,6 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
 }
 
 const INTERRUPTED = { reason: 'interrupted', detail: 'The run was interrupted before this kind.' };
-
-function runState(reports: readonly KindReport[]): RunState {
-  if (reports.every(isRead)) return 'done';
-  return reports.some(({ reason }) => reason === 'interrupted') ? 'interrupted' : 'incomplete';
-}
 
 /** The database's instants are UTC by contract; a reader of a report must not take them for local time. */
 export function withZone(report: KindReport): KindReport {

@@ -139,43 +139,33 @@ export async function adoptRecord(
         code: 'outbox.wrong_state',
         hint: `bms-sync outbox retry ${id}, or abandon ${id}`,
       });
-    await requireLive(tx, kinds, entry, recordId);
-    await link(tx, entry, recordId, now);
+    const { kind } = entry;
+    const isKind = kinds.some(({ name }) => name === kind); // An application may have stored anything by SQL.
+    const row = isKind ? (await readRows(tx, kind, [recordId])).get(recordId) : undefined;
+    if (row?.isLive !== true) throw noRecord(kind, recordId, row === undefined);
+    if (!(await saveLink(tx, { kind, recordId, outboxId: id }, now))) {
+      const maker = await linkedEntry(tx, kind, recordId);
+      if (maker !== id) throw recordTaken(entry, recordId, maker);
+    }
     await change(tx, entry, { state: 'done', verdict: 'adopted', recordId, nextAttemptAt: null }, now);
     await wakeWaiting(tx, entry, now);
     return { id, warning: null };
   });
 }
 
-async function requireLive(
-  tx: Transaction,
-  kinds: readonly Kind[],
-  { kind }: Entry,
-  recordId: string,
-): Promise<void> {
-  const isKind = kinds.some(({ name }) => name === kind); // An application may have stored anything by SQL.
-  const row = isKind ? (await readRows(tx, kind, [recordId])).get(recordId) : undefined;
-  if (row?.isLive === true) return;
-  const message = row === undefined ? 'does not have' : 'holds as deleted';
-  throw new SyncError(`The mirror ${message} record ${recordId} of ${kind}.`, {
+function noRecord(kind: string, recordId: string, isUnknown: boolean): SyncError {
+  const fact = isUnknown ? 'does not have' : 'holds as deleted';
+  return new SyncError(`The mirror ${fact} record ${recordId} of ${kind}.`, {
     code: 'outbox.no_record',
     hint: `Read it first: bms-sync pull ${kind}, or bms-sync backfill ${kind} --ids ${recordId}`,
   });
 }
 
-async function link(
-  tx: Transaction,
-  { id: outboxId, kind }: Entry,
-  recordId: string,
-  now: Date,
-): Promise<void> {
-  if (await saveLink(tx, { kind, recordId, outboxId }, now)) return;
-  const maker = await linkedEntry(tx, kind, recordId);
-  if (maker === outboxId) return;
+function recordTaken({ id, kind }: Entry, recordId: string, maker: number | null): SyncError {
   const message =
     maker === null
-      ? `Entry ${outboxId} has made another record of ${kind} already.`
+      ? `Entry ${id} has made another record of ${kind} already.`
       : `Record ${recordId} of ${kind} was made by entry ${maker}.`;
-  const hint = `bms-sync outbox show ${maker ?? outboxId}`;
-  throw new SyncError(message, { code: 'outbox.record_taken', hint });
+  const hint = `bms-sync outbox show ${maker ?? id}`;
+  return new SyncError(message, { code: 'outbox.record_taken', hint });
 }

@@ -91,18 +91,14 @@ export function readBatch(text: string): EntryRequest[] {
     .split('\n')
     .map((line, index) => ({ line: line.trim(), where: `line ${index + 1}` }))
     .filter(({ line }) => line !== '')
-    .map(({ line, where }) => readLine(line, where));
-}
-
-function readLine(line: string, where: string): EntryRequest {
-  const read = tryParse(line);
-  if (!isObject(read)) return { ...NOTHING, where, unreadable: ['expected a JSON object'] };
-  const unknown = Object.keys(read).filter((name) => !KEYS.includes(name));
-  if (unknown.length > 0) {
-    const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
-    return { ...NOTHING, where, unreadable: [fault] };
-  }
-  return { ...NOTHING, ...read, where };
+    .map(({ line, where }) => {
+      const read = tryParse(line);
+      if (!isObject(read)) return { ...NOTHING, where, unreadable: ['expected a JSON object'] };
+      const unknown = Object.keys(read).filter((name) => !KEYS.includes(name));
+      if (unknown.length === 0) return { ...NOTHING, ...read, where };
+      const fault = `unknown: ${unknown.join(', ')}; an entry has ${KEYS.join(', ')}`;
+      return { ...NOTHING, where, unreadable: [fault] };
+    });
 }
 
 const NOTHING = { operation: undefined, kind: undefined, data: undefined } as const;

@@ -68,7 +68,8 @@ export async function storeChecked(
     const refused: Refused[] = [];
     for (const entry of entries) {
       const before = await storedBefore(tx, entry);
-      const holder = before === null && isGated(entry) ? await keyHolder(tx, entry) : null;
+      const isGated = before === null && entry.operation === 'create' && !entry.allowsDouble;
+      const holder = isGated ? await keyHolder(tx, entry) : null;
       const row = rows.get(entry.kind.name)?.get(entry.recordId ?? '') ?? null;
       if (holder !== null) refused.push({ where: entry.where, kind: entry.kind.name, holder });
       else stored.push(before ?? (await storeOne(tx, entry, row, now)));
@@ -91,9 +92,6 @@ async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]) {
   for (const [kind, some] of ids) rows.set(kind, await readRows(tx, kind, some));
   return rows;
 }
-
-const isGated = ({ operation, allowsDouble }: CheckedEntry): boolean =>
-  operation === 'create' && !allowsDouble;
 
 async function storeOne(
   tx: Transaction,

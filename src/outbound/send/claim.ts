@@ -71,7 +71,14 @@ async function claimReady(
   const patch = { payload, naturalKey, recordId, ...(await baseNow(tx, stored, now)) };
   await changeEntry(tx, { ...stored, patch, now });
   const entry = { ...stored, ...patch };
-  if ((await waitsForEntry(tx, entry, now)) || (await waitsForBlock(tx, entry, now))) return null;
+  const before = await entryBefore(tx, entry);
+  if (before !== null) {
+    const result = JSON.stringify({ ...notesOf(entry), waitsFor: before });
+    const nextAttemptAt = instantText(new Date(now.getTime() + RETRY_MS));
+    await release(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
+    return null;
+  }
+  if (await waitsForBlock(tx, entry, now)) return null;
   if (entry.operation === 'create') return claimCreate(tx, parts, { entry, now, kind });
   await changeEntry(tx, { ...entry, patch: { state: 'sending' }, now }); // From now on no list overwrites its row.
   return { step: 'update', kind, entry: { ...entry, state: 'sending' } };
@@ -82,23 +89,13 @@ async function baseNow(
   tx: Transaction,
   { operation, kind, recordId, base }: Entry,
   now: Date,
-): Promise<Pick<Entry, 'base' | 'baseAt'> | null> {
+): Promise<{ readonly base: string; readonly baseAt: string } | null> {
   if (operation === 'create' || base !== null || recordId === null) return null;
   const row = (await readRows(tx, kind, [recordId])).get(recordId);
   return row === undefined ? null : { base: row.raw, baseAt: instantText(now) };
 }
 
 const RETRY_MS = 60_000;
-
-/** Whether an entry before this one comes first. */
-async function waitsForEntry(tx: Transaction, entry: Entry, now: Date): Promise<boolean> {
-  const before = await entryBefore(tx, entry);
-  if (before === null) return false;
-  const result = JSON.stringify({ ...notesOf(entry), waitsFor: before });
-  const nextAttemptAt = instantText(new Date(now.getTime() + RETRY_MS));
-  await release(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
-  return true;
-}
 
 async function claimCreate(
   tx: Transaction,

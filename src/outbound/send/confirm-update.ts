@@ -1,9 +1,9 @@
 import { askableKind, isListed, sentField } from '../../catalog/kind.ts';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
+import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
 import { mayBeMadeOf } from '../../diff/rule-out.ts';
 import { isBlank, readBack } from '../../diff/written.ts';
-import type { FieldStates } from '../../diff/written.ts';
 import { isObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
@@ -78,7 +78,11 @@ async function conclude(
   // Where the service has not said that it took them, another person may have written what looks like our values.
   if (missed.length > 0 && grade(answer).is !== 'accepted')
     return retryUnconfirmed(tx, parts, written, 'no_answer');
-  const lost = missed.filter((field) => !isNormalized(written, field));
+  // The service keeps some values in a form of its own: a change to what it may have made of the sent value counts as taken.
+  const lost = missed.filter(({ field, remote: present, wanted }) => {
+    const isAsBefore = JSON.stringify(remote[field] ?? null) === JSON.stringify(present);
+    return isAsBefore || !mayBeMadeOf(sentField(kind, field), wanted, present);
+  });
   // A person's request for another try allows one more round.
   const rounds = (await readAttempts(tx, entry.id)).filter(
     (attempt) => attempt.grade === 'not_applied',
@@ -119,19 +123,11 @@ async function tellReplaced(
   );
 }
 
-/** The service keeps some values in a form of its own: a change to what it may have made of the sent value counts as taken. */
-function isNormalized(
-  { kind, remote: before }: WrittenUpdate,
-  { field, remote, wanted }: FieldStates,
-): boolean {
-  const isAsBefore = JSON.stringify(before[field] ?? null) === JSON.stringify(remote);
-  return !isAsBefore && mayBeMadeOf(sentField(kind, field), wanted, remote);
-}
-
-/** Sweeps with a failed control after which a path is no longer used. */
-const MOST_CONTROL_FAILURES = 3;
 /** This reading does not land, so no counter needs its ticks. */
 const NO_TICKS = { tick: (): number => 0 };
+
+/** Rows move between pages while a list is read, so that a moving row may be on none of the pages read. */
+const MOST_READINGS = 3;
 
 /**
  * Reads the service's present record: by its path, or in its list if the path cannot be relied on.
@@ -146,15 +142,8 @@ export async function readRemote(parts: OutboundParts, kind: Kind, id: string): 
     const { record } = await parts.source.retrieve(askable, id);
     if (record !== null) return record;
   }
-  return isListed(kind) ? findInList(parts, kind, id) : null;
-}
-
-/** Rows move between pages while a list is read, so that a moving row may be on none of the pages read. */
-const MOST_READINGS = 3;
-
-/** Searches the page that showed it last, then all pages, several times. */
-async function findInList(parts: OutboundParts, kind: ListedKind, id: string): Promise<JsonObject | null> {
-  const page = await readPageOf(parts.session, kind.name, id);
+  if (!isListed(kind)) return null;
+  const page = await readPageOf(parts.session, kind.name, id); // The page that showed it last.
   let found = page === null ? null : await findOnPages(parts, kind, id, { from: page, to: page });
   for (let reading = 0; reading < MOST_READINGS && found === null; reading++)
     found = await findOnPages(parts, kind, id, { from: 1, to: Infinity });

@@ -42,21 +42,23 @@ export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: J
   const read = shown && recordId(shown);
   if (shown !== null && read !== null && 'id' in read) {
     const full = await fullRecord(parts, kind, entry, { id: read.id, shown });
-    return closeAccepted(parts, {
-      kind,
-      entry,
-      answer,
-      shown: full ?? shown,
-      id: read.id,
-      isWhole: full !== null,
-    });
+    const created = { id: read.id, shown: full ?? shown, isWhole: full !== null };
+    return closeAccepted(parts, { kind, entry, answer, ...created });
   }
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     if (graded.is !== 'accepted' && graded.is !== 'ambiguous')
       return closeFailed(tx, parts, entry, { answer, graded, now });
     await closeWith(tx, entry, { grade: 'ambiguous', answer, now });
-    await unsettle(tx, parts, entry);
+    // The mirror is searched, and the create is not sent again until its absence is certain.
+    await release(tx, entry, {
+      state: 'unsettled',
+      verdict: 'ambiguous',
+      result: null, // Notes about an earlier send do not apply to this one.
+      nextAttemptAt: instantText(new Date(now.getTime() + firstLookMs(parts.rules))),
+      ...noneElapsed(parts.watch),
+      now,
+    });
   });
 }
 
@@ -79,22 +81,23 @@ async function fullRecord(
   }
 }
 
-interface Created {
-  readonly kind: Kind;
-  readonly entry: Entry;
-  readonly id: string;
-  readonly shown: JsonObject;
-  readonly answer: WriteAnswer;
-  readonly isWhole: boolean;
-}
-
 /**
  * Stores that a create was accepted: the record that the answer names is linked and landed, whatever it shows.
  *
  * Only an answer with a record that was there before proves nothing: the service may have made none.
  */
-async function closeAccepted(parts: OutboundParts, created: Created): Promise<void> {
-  const { kind, entry, answer, id } = created;
+async function closeAccepted(
+  parts: OutboundParts,
+  created: {
+    readonly kind: Kind;
+    readonly entry: Entry;
+    readonly id: string;
+    readonly shown: JsonObject;
+    readonly answer: WriteAnswer;
+    readonly isWhole: boolean;
+  },
+): Promise<void> {
+  const { kind, entry, answer, id, shown, isWhole } = created;
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
     await dropBlock(tx, kind.name, now);
@@ -104,30 +107,24 @@ async function closeAccepted(parts: OutboundParts, created: Created): Promise<vo
     if (wasThere) return finishAs(tx, entry, { ...parked, verdict: 'existed' });
     if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
       return finishAs(tx, entry, { ...parked, verdict: 'twins' });
-    await endAccepted(tx, parts, created);
-  });
-}
-
-async function endAccepted(tx: Transaction, parts: OutboundParts, created: Created): Promise<void> {
-  const { kind, entry, id, shown, isWhole } = created;
-  const now = parts.clock.now();
-  if (isWhole)
-    await landOwn(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, mayBeNew: true });
-  const payload = payloadOf(entry);
-  const altered = alteredFields(kind, payload, shown);
-  const keyed = keyFields(kind, payload, {}).map(({ name }) => name);
-  const isKeyAltered = altered.some(({ field }) => keyed.includes(field));
-  if (isKeyAltered && !(await altersKeys(tx, kind.name)))
-    await writeMeta(tx, `outbox.alters.${kind.name}`, instantText(now));
-  const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
-  const fields = altered.map((field) => ({ ...field }));
-  return finishAs(tx, entry, {
-    state: 'done',
-    verdict: altered.length > 0 ? 'altered' : wasLost ? 'resent' : 'sent',
-    recordId: id,
-    result: { recordId: id, ...(fields.length > 0 && { altered: fields }) },
-    now,
-    ...(wasLost && { watchUntil: now }), // A send that was given up may still arrive, days late.
+    if (isWhole)
+      await landOwn(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, mayBeNew: true });
+    const payload = payloadOf(entry);
+    const altered = alteredFields(kind, payload, shown);
+    const keyed = keyFields(kind, payload, {}).map(({ name }) => name);
+    const isKeyAltered = altered.some(({ field }) => keyed.includes(field));
+    if (isKeyAltered && !(await altersKeys(tx, kind.name)))
+      await writeMeta(tx, `outbox.alters.${kind.name}`, instantText(now));
+    const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
+    const fields = altered.map((field) => ({ ...field }));
+    return finishAs(tx, entry, {
+      state: 'done',
+      verdict: altered.length > 0 ? 'altered' : wasLost ? 'resent' : 'sent',
+      recordId: id,
+      result: { recordId: id, ...(fields.length > 0 && { altered: fields }) },
+      now,
+      ...(wasLost && { watchUntil: now }), // A send that was given up may still arrive, days late.
+    });
   });
 }
 
@@ -140,18 +137,4 @@ export async function altersKeys(tx: Transaction, kind: string): Promise<boolean
 export function watermarkOf({ preimage, createdAt }: Entry): Watermark {
   const known = (preimage === null ? {} : JSON.parse(preimage)) as Partial<Watermark>;
   return { tick: known.tick ?? 0, at: known.at ?? createdAt, seq: known.seq ?? null };
-}
-
-/** Its outcome is unknown: the mirror is searched, and the create is not sent again until its absence is certain. */
-async function unsettle(tx: Transaction, parts: OutboundParts, entry: Entry): Promise<void> {
-  const { rules, clock, watch } = parts;
-  const now = clock.now();
-  await release(tx, entry, {
-    state: 'unsettled',
-    verdict: 'ambiguous',
-    result: null, // Notes about an earlier send do not apply to this one.
-    nextAttemptAt: instantText(new Date(now.getTime() + firstLookMs(rules))),
-    ...noneElapsed(watch),
-    now,
-  });
 }

@@ -2,7 +2,6 @@ import { instantText } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import { dueEntries, raiseEntry, readBlock } from '../../mirror/outbox/outbox-queue.ts';
 import { findEntry } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { ClaimLostError } from '../attempt/conclude.ts';
 import { sendCreate } from './create.ts';
 import { settle } from './settle.ts';
@@ -71,30 +70,23 @@ async function carryOut(parts: OutboundParts, claimed: Claimed): Promise<void> {
   if (journalled !== null) await sendCreate(parts, kind, journalled);
 }
 
-type Parts = Pick<OutboundParts, 'session' | 'logger'>;
-
 /** Logs the state of an entry that was worked from `begunAt` on, if it has ended or its kind is blocked now. */
-async function tellEntry(parts: Parts, id: number, begunAt: Date): Promise<void> {
+async function tellEntry(parts: OutboundParts, id: number, begunAt: Date): Promise<void> {
   const entry = await findEntry(parts.session, id);
   if (entry === null) return;
-  if (entry.state === 'ready' && entry.verdict === 'kind_blocked')
-    await tellBlock(parts, entry.kind, begunAt);
-  if (entry.state === 'done' || entry.state === 'parked' || entry.state === 'rejected')
-    tellEnd(parts, entry, entry.state);
-}
-
-function tellEnd({ logger }: Parts, entry: Entry, state: 'done' | 'parked' | 'rejected'): void {
-  const { id: entryId, kind, operation, recordId: record, verdict } = entry;
+  const { kind, operation, recordId: record, state, verdict } = entry;
+  if (state === 'ready' && verdict === 'kind_blocked') await tellBlock(parts, kind, begunAt);
+  if (state !== 'done' && state !== 'parked' && state !== 'rejected') return;
   const { meaning, next } = explain(entry);
-  const facts = { event: `entry.${state}`, entryId, kind, record, operation, verdict };
+  const facts = { event: `entry.${state}`, entryId: id, kind, record, operation, verdict };
   const what = record === null ? `${operation} of ${kind}` : `${operation} of ${kind} ${record}`;
-  const message = `entry ${entryId} (${what}) is ${state}: ${meaning}`;
-  if (state === 'done') logger.info(facts, message);
-  else logger.warn({ ...facts, next }, message);
+  const message = `entry ${id} (${what}) is ${state}: ${meaning}`;
+  if (state === 'done') parts.logger.info(facts, message);
+  else parts.logger.warn({ ...facts, next }, message);
 }
 
 /** A block that was there before is told already: each probe only puts it off. */
-async function tellBlock({ session, logger }: Parts, kind: string, begunAt: Date): Promise<void> {
+async function tellBlock({ session, logger }: OutboundParts, kind: string, begunAt: Date): Promise<void> {
   const block = await readBlock(session, kind);
   if (block === null || block.since < instantText(begunAt)) return;
   const hint = 'Check the token, and what its user may write in the service.';

@@ -17,16 +17,15 @@ export async function recoverEntries(
   parts: OutboundParts,
   isGone: (entry: Entry, owner: string) => boolean,
 ): Promise<void> {
-  for (const entry of await ownedEntries(parts.session))
-    if (entry.owner !== null && isGone(entry, entry.owner))
-      await parts.session.atomically((tx) => recover(tx, parts, entry));
+  for (const lost of await ownedEntries(parts.session))
+    if (lost.owner !== null && isGone(lost, lost.owner))
+      await parts.session.atomically((tx) => recover(tx, parts, lost.id, lost.epoch));
 }
 
-/** Puts one entry into the state that its journal proves; a slow owner may have continued since it was found. */
-async function recover(tx: Transaction, parts: OutboundParts, lost: Entry): Promise<void> {
-  const { id, epoch } = lost;
+/** Puts one entry into the state that its journal proves. */
+async function recover(tx: Transaction, parts: OutboundParts, id: number, epoch: number): Promise<void> {
   const entry = await findEntry(tx, id);
-  if (entry?.epoch !== epoch) return;
+  if (entry?.epoch !== epoch) return; // A slow owner has continued.
   const now = parts.clock.now();
   const last = (await readAttempts(tx, id)).at(-1);
   const isOpen = last !== undefined && last.closedAt === null;

@@ -1,13 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { readNameOf, merge } from '../../diff/written.ts';
-import type { Merge } from '../../diff/written.ts';
 import { compactJson, isArray, isObject, parseJson } from '../../lib/json/json.ts';
 import type { JsonObject, Json } from '../../lib/json/json.ts';
 import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
 import { updatesSince } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import type { Transaction, Queryable } from '../../db/session/session.ts';
+import type { Queryable } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { blockKind, finishAs, tryLater, waitAfter, waitsForBlock } from '../attempt/conclude.ts';
 import { grade, mayHaveArrived } from '../attempt/grade.ts';
@@ -29,7 +28,18 @@ export async function update(
   const base = await baseOf(parts.session, kind, entry);
   const merged = merge({ kind, wanted: payloadOf(entry), base, remote });
   if (merged.is === 'set') return write(parts, { kind, entry, remote }, merged.body);
-  await parts.session.atomically((tx) => leaveAlone(tx, parts, { kind, entry, remote }, merged));
+  await parts.session.atomically(async (tx) => {
+    const now = parts.clock.now();
+    if (merged.is === 'conflict') {
+      const conflicts = merged.conflicts.map((conflict) => ({ ...conflict }));
+      return finishAs(tx, entry, { state: 'parked', verdict: 'conflict', result: { conflicts }, now });
+    }
+    // An earlier attempt without an answer caused this state.
+    const isOurs = (await readAttempts(tx, entry.id)).some(mayHaveArrived);
+    const origin = isOurs ? `outbox:${entry.id}` : 'service';
+    await landOwn(tx, parts, { kind, record: remote, origin, mayBeNew: false });
+    return finishAs(tx, entry, { state: 'done', verdict: isOurs ? 'sent' : 'already_so', now });
+  });
 }
 
 /** Reads the record; if that fails, puts the entry into its next state and returns null. */
@@ -42,44 +52,19 @@ async function readOrLater(parts: OutboundParts, kind: Kind, entry: Entry): Prom
     );
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    await parts.session.atomically((tx) => readLater(tx, parts, entry, error));
+    await parts.session.atomically((tx) => {
+      const now = parts.clock.now();
+      const { reason, passing } = error;
+      if (reason === 'unauthorized' || reason === 'forbidden') return blockKind(tx, entry, reason, now);
+      // No request was sent, so the attempts do not count its failures.
+      const noted = entry.verdict === 'unreachable' && entry.result !== null ? objectOf(entry.result) : null;
+      const failedReads = Number(noted?.['failedReads'] ?? 0) + 1;
+      const tries = { attempts: entry.attempts + failedReads };
+      const waitMs = waitAfter(tries, parts, passing?.waitMs ?? null);
+      return tryLater(tx, entry, { verdict: 'unreachable', result: { failedReads }, now, waitMs });
+    });
   }
   return null;
-}
-
-async function readLater(
-  tx: Transaction,
-  parts: OutboundParts,
-  entry: Entry,
-  { reason, passing }: SourceError,
-): Promise<void> {
-  const now = parts.clock.now();
-  if (reason === 'unauthorized' || reason === 'forbidden') return blockKind(tx, entry, reason, now);
-  // No request was sent, so the attempts do not count its failures.
-  const noted = entry.verdict === 'unreachable' && entry.result !== null ? objectOf(entry.result) : null;
-  const failedReads = Number(noted?.['failedReads'] ?? 0) + 1;
-  const tries = { attempts: entry.attempts + failedReads };
-  const waitMs = waitAfter(tries, parts, passing?.waitMs ?? null);
-  return tryLater(tx, entry, { verdict: 'unreachable', result: { failedReads }, now, waitMs });
-}
-
-/** No write is needed, or none is possible: the service has the wanted values, or another writer's change conflicts. */
-async function leaveAlone(
-  tx: Transaction,
-  parts: OutboundParts,
-  { kind, entry, remote }: Updating,
-  merged: Exclude<Merge, { readonly is: 'set' }>,
-): Promise<void> {
-  const now = parts.clock.now();
-  if (merged.is === 'conflict') {
-    const conflicts = merged.conflicts.map((conflict) => ({ ...conflict }));
-    return finishAs(tx, entry, { state: 'parked', verdict: 'conflict', result: { conflicts }, now });
-  }
-  // An earlier attempt without an answer caused this state.
-  const isOurs = (await readAttempts(tx, entry.id)).some(mayHaveArrived);
-  const origin = isOurs ? `outbox:${entry.id}` : 'service';
-  await landOwn(tx, parts, { kind, record: remote, origin, mayBeNew: false });
-  return finishAs(tx, entry, { state: 'done', verdict: isOurs ? 'sent' : 'already_so', now });
 }
 
 /** Writes of the same fields before a person must look. */

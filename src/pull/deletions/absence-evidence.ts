@@ -1,4 +1,5 @@
 import type { Certificate } from '../../diff/certify.ts';
+import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
 import type { Absence, AbsentRow } from '../../diff/plan-deletions.ts';
 import type { Unseen } from '../../diff/spans.ts';
 import { instantOf } from '../../lib/time/clock.ts';
@@ -142,8 +143,6 @@ async function isThere(
     return null;
   }
 }
-
-export const MOST_CONTROL_FAILURES = 3;
 
 /** How records of a kind can be retrieved one by one. */
 export interface RetrievalMethod {

@@ -21,8 +21,8 @@ import { bySweeps, byCertificate, findAbsent, retrievalMethod } from './absence-
 import type { AbsenceEvidence, RetrievalMethod } from './absence-evidence.ts';
 import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
+import type { Session } from '../../db/session/session.ts';
 import { repairStrays, withoutStrays } from './repair-rows.ts';
-import type { Sorted } from './repair-rows.ts';
 import { underLease } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
@@ -54,10 +54,16 @@ export async function concludeAbsences(
 ): Promise<Concluded> {
   const noted = await readAbsences(parts.session, sweep.kind.name);
   const retrieval = await retrievalMethod(parts, sweep, reading.tally.latestId());
-  const evidence = evidenceOf(sweep, reading, { noted, isUsable: retrieval.isUsable });
+  const evidence = evidenceOf(sweep, reading, noted, retrieval.isUsable);
   if (evidence === null) return { deleted: 0, waiting: 0, mended: 0, controlFailures: retrieval.failures };
   const facts = { ...reading, noted, retrieval, evidence };
-  const { absent, mended } = await sortOutside(parts, sweep, facts);
+  const { verdict } = reading.list;
+  const ids = noted.keys();
+  // Rows that only another writer can have made get no event.
+  const { absent, mended } =
+    evidence.isCertified && verdict.certified
+      ? await repairStrays(parts, sweep, verdict, { outside: reading.outside, noted: ids })
+      : { absent: await findDisappeared(parts.session, sweep, evidence, ids), mended: 0 };
   const planned = { ...facts, ...(await planFor(parts, sweep, facts, absent)) };
   await note(parts, sweep, planned);
   for (const absence of planned.plan.note) noted.set(absence.id, absence);
@@ -76,17 +82,14 @@ interface PlannedAbsences extends KnownAbsences {
   readonly hold: HoldClock | null;
 }
 
-/** Finds the disappeared rows, without those that only another writer can have made: these get no event. */
-async function sortOutside(
-  parts: PullParts,
+async function findDisappeared(
+  session: Session,
   sweep: Sweep,
-  { list: { verdict }, outside, evidence, noted }: KnownAbsences,
-): Promise<Sorted> {
-  const ids = noted.keys();
-  if (evidence.isCertified && verdict.certified)
-    return repairStrays(parts, sweep, { certificate: verdict, ids: outside, noted: ids });
-  const rows = await findAbsent(parts.session, sweep.kind.name, evidence, ids);
-  return { absent: await withoutStrays(parts.session, sweep, rows, evidence.lastShown), mended: 0 };
+  evidence: AbsenceEvidence,
+  noted: Iterable<string>,
+): Promise<readonly AbsentRow[]> {
+  const rows = await findAbsent(session, sweep.kind.name, evidence, noted);
+  return withoutStrays(session, sweep, rows, evidence.lastShown);
 }
 
 /** Collects the proof that absent records are gone: from the list, or by retrieving them. */
@@ -94,7 +97,7 @@ async function prove(
   parts: PullParts,
   sweep: Sweep,
   { plan, hold, retrieval: { path, failures }, noted, rules, evidence }: PlannedAbsences,
-): Promise<Pick<Concluded, 'deleted' | 'controlFailures'>> {
+) {
   let deleted = await tombstoneRecords(parts, sweep, plan.tombstones, 'list');
   const asking = path && { ...path, noted, rules };
   const rounds: (boolean | null)[] = [];
@@ -118,7 +121,8 @@ async function prove(
 function evidenceOf(
   { began, lease }: Sweep,
   { list, tally }: CompleteReading,
-  { noted, isUsable }: { readonly noted: ReadonlyMap<string, Absence> } & Pick<RetrievalMethod, 'isUsable'>,
+  noted: ReadonlyMap<string, Absence>,
+  isUsable: boolean,
 ): AbsenceEvidence | null {
   const { verdict, unseenSince } = list;
   const before = isUsable && !tally.hasHoles() ? lease.lastCompleteSweep : null;

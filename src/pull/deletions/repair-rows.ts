@@ -12,7 +12,7 @@ import {
   readDead,
   tombstoneStrays,
 } from '../../mirror/records/tombstone-store.ts';
-import type { LiveRow, Stray } from '../../mirror/records/tombstone-store.ts';
+import type { Stray } from '../../mirror/records/tombstone-store.ts';
 import type { FoundAbsent } from './absence-evidence.ts';
 import type { PullParts } from '../run/parts.ts';
 import { underLease } from '../run/sweep.ts';
@@ -31,14 +31,6 @@ import { readStored } from '../../mirror/records/stored-rows.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import { isRecord } from '../land/altered-rows.ts';
 
-interface Outside {
-  readonly certificate: Certificate;
-  /** Live rows that the list does not have. */
-  readonly ids: readonly string[];
-  /** Ids whose absence was noted before. */
-  readonly noted: Iterable<string>;
-}
-
 export interface Sorted {
   /** Rows of records that the list shows as disappeared; the proof is still to come. */
   readonly absent: readonly AbsentRow[];
@@ -48,15 +40,29 @@ export interface Sorted {
 
 const ROWS_A_TRANSACTION = 500;
 
-/** Sorts rows outside a certified list: disappeared records, and rows that only another writer can have made. */
-export async function repairStrays(parts: PullParts, sweep: Sweep, outside: Outside): Promise<Sorted> {
-  const { certificate } = outside;
-  const lifted = await liftFalse(parts, sweep, outside);
-  const rows = await liveRowsOf(parts.session, sweep.kind.name, [...outside.ids, ...lifted]);
+/**
+ * Sorts rows outside a certified list: disappeared records, and rows that only another writer can have made.
+ * @param outside `noted`: ids whose absence was noted before.
+ */
+export async function repairStrays(
+  parts: PullParts,
+  sweep: Sweep,
+  certificate: Certificate,
+  { outside, noted }: { readonly outside: readonly string[]; readonly noted: Iterable<string> },
+): Promise<Sorted> {
+  const lifted = await liftFalse(parts, sweep, certificate, noted);
+  const rows = await liveRowsOf(parts.session, sweep.kind.name, [...outside, ...lifted]);
   const suspects = (await straysAmong(parts.session, sweep, rows, certificate.lastShown)).map(({ id }) => id);
   let marked = 0;
-  for (const ids of inChunks(suspects, ROWS_A_TRANSACTION))
-    marked += await markStrays(parts, sweep, ids, certificate);
+  for (const ids of inChunks(suspects, ROWS_A_TRANSACTION)) {
+    const response = sweep.ticks.next();
+    marked += await underLease(parts, sweep, async (tx, now) => {
+      // Judged again: an outbox entry may have landed a row in the meantime, with its event.
+      const again = await liveRowsOf(tx, sweep.kind.name, ids);
+      const strays = await straysAmong(tx, sweep, again, certificate.lastShown);
+      return (await tombstoneStrays(tx, sweep.kind.name, { strays, response, now })).length;
+    });
+  }
   const strays = new Set(suspects);
   const absent = rows
     .filter(({ id, response }) => !strays.has(id) && response < certificate.point.sent)
@@ -82,7 +88,7 @@ export async function withoutStrays(
 async function straysAmong(
   db: Queryable,
   { kind, lease: { knownFrom } }: Sweep,
-  rows: readonly Pick<LiveRow, 'id' | 'response'>[],
+  rows: readonly { readonly id: string; readonly response: number }[],
   lastShown: Certificate['lastShown'],
 ): Promise<Stray[]> {
   const ids = rows.map(({ id }) => id);
@@ -98,27 +104,12 @@ async function straysAmong(
   });
 }
 
-/** Judges again within the transaction: an outbox entry may have landed a row in the meantime, with its event. */
-async function markStrays(
-  parts: PullParts,
-  sweep: Sweep,
-  ids: readonly string[],
-  certificate: Certificate,
-): Promise<number> {
-  const { kind, ticks } = sweep;
-  const response = ticks.next();
-  return underLease(parts, sweep, async (tx, now) => {
-    const rows = await liveRowsOf(tx, kind.name, ids);
-    const strays = await straysAmong(tx, sweep, rows, certificate.lastShown);
-    return (await tombstoneStrays(tx, kind.name, { strays, response, now })).length;
-  });
-}
-
 /** Tombstones without a found deletion whose records a list showed a short time ago and shows no more. */
 async function liftFalse(
   parts: PullParts,
   sweep: Sweep,
-  { certificate, noted }: Outside,
+  certificate: Certificate,
+  noted: Iterable<string>,
 ): Promise<readonly string[]> {
   const { kind } = sweep;
   const suppressed = await readSuppressed(parts.session, kind.name);

@@ -1,5 +1,4 @@
 import { judgeListed } from '../../diff/plan-repairs.ts';
-import type { RecordFacts } from '../../diff/plan-repairs.ts';
 import type { Incoming } from '../../diff/judge-page.ts';
 import { isObject, parseObject, tryParse } from '../../lib/json/json.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
@@ -64,7 +63,7 @@ function recall(sweep: Sweep, known: KnownRow): Recalled {
   return { stored: row ?? { ...lost(sweep, known), raw, isDeleted: true } };
 }
 
-function factsOfKnown({ row, own, seen, forgottenBefore }: KnownRow): RecordFacts {
+function factsOfKnown({ row, own, seen, forgottenBefore }: KnownRow) {
   const deletedAt = row?.deletedAt ?? null;
   return factsOf(own, {
     wasShown: seen !== null,
@@ -82,10 +81,7 @@ function returned(sweep: Sweep, known: KnownRow, repair: string): Recalled {
   return { stored: { ...stored, raw, isDeleted: false, deletedAt: null }, repair };
 }
 
-function lost(
-  { lease }: Sweep,
-  { own, seen, forgottenBefore }: KnownRow,
-): Omit<StoredRow, 'raw' | 'isDeleted'> {
+function lost({ lease }: Sweep, { own, seen, forgottenBefore }: KnownRow) {
   const { firstEvent, lastEvent } = own;
   // A row without any event dates from before the baseline, unless events were removed.
   const isOfBaseline = firstEvent?.change !== 'created' && forgottenBefore === null;

@@ -7,7 +7,6 @@ import { judgeAsked } from '../../mirror/records/stored-rows.ts';
 import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { NO_RUN } from '../run/sweep.ts';
-import type { Sweep } from '../run/sweep.ts';
 import { findTampered, isRecord, recallRows } from './altered-rows.ts';
 import type { DraftedSweep } from './row-buffer.ts';
 
@@ -35,10 +34,17 @@ export async function compareRecords(
 ): Promise<ComparedRecord[]> {
   const { kind, state, comparesColumns } = sweep;
   const rows = await sweep.rows.read(received.map(({ id }) => id));
-  const records = received.map((record) =>
-    isAsStored(record, rows.get(record.id)) ? record : compacted(record),
-  );
-  const doubtful = records.filter((record) => isDoubtful(sweep, record, rows.get(record.id)));
+  const records = received.map((record) => {
+    const row = rows.get(record.id);
+    const isAsStored = row?.raw === record.raw && !row.isDeleted && row.listed !== null;
+    return isAsStored ? record : compacted(record);
+  });
+  // Another writer may have altered these rows. Before the baseline, rows come without events anyway.
+  const doubtful = records.filter(({ id, raw }) => {
+    const row = rows.get(id);
+    if (row === undefined) return sweep.lease.baselineAt !== null;
+    return row.isDeleted || (row.raw !== raw && !isRecord(row.raw));
+  });
   const recalled = doubtful.length > 0 ? await recallRows(tx, sweep, doubtful, rows) : null;
   const lagging = await readLagging(tx, sweep, rows);
   const judgeRecord = sweep.isListed ? judgeListed : judgeAsked;
@@ -72,17 +78,6 @@ async function readLagging(
     .filter(([, { changedAt }]) => String(changedAt) >= instantText(since))
     .map(([id]) => id);
   return readUpdatedSince(tx, kind.name, { ids, since });
-}
-
-/** Whether the row has the text that was sent, so that it need not be written anew to be compared: it stays as it is. */
-function isAsStored({ raw }: Incoming, row: StoredRow | undefined): boolean {
-  return row?.raw === raw && !row.isDeleted && row.listed !== null;
-}
-
-/** Whether another writer may have altered the row. Before the baseline, rows come without events anyway. */
-function isDoubtful({ lease }: Sweep, { raw }: Incoming, row: StoredRow | undefined): boolean {
-  if (row === undefined) return lease.baselineAt !== null;
-  return row.isDeleted || (row.raw !== raw && !isRecord(row.raw));
 }
 
 function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incoming): Judged {

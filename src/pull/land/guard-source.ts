@@ -127,15 +127,14 @@ function idsOf(records: readonly Json[]): string[] {
 /** Puts kinds whose lists name the company first: their answers decide for the others. */
 export async function tellingFirst(session: Session, kinds: readonly ListedKind[]): Promise<ListedKind[]> {
   const places: ListedKind[][] = [[], [], [], []];
-  for (const kind of kinds) places[await placeOf(session, kind)]?.push(kind);
+  for (const kind of kinds) {
+    const isNamed = namesCompany(kind);
+    let place = isNamed ? 2 : 3;
+    if (isNamed && !(await readTenants(session, kind, false)).isLearning) place = 0;
+    else if (await hasMoreLive(session, kind.name, ROWS_THAT_IDENTIFY)) place = 1;
+    places[place]?.push(kind);
+  }
   return places.flat();
-}
-
-async function placeOf(session: Session, kind: ListedKind): Promise<number> {
-  const isNamed = namesCompany(kind);
-  if (isNamed && !(await readTenants(session, kind, false)).isLearning) return 0;
-  if (await hasMoreLive(session, kind.name, ROWS_THAT_IDENTIFY)) return 1;
-  return isNamed ? 2 : 3;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { valueDrift } from '../../diff/field-drift.ts';
 import { withoutSuppressed } from '../../diff/judge-page.ts';
-import type { Incoming, Quarantined, SortedPage } from '../../diff/judge-page.ts';
+import type { Incoming, SortedPage } from '../../diff/judge-page.ts';
 import { boundFields, MOST_FIELDS, observeFields, showNothingNew } from '../../diff/observe-fields.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
@@ -60,7 +60,11 @@ export async function landRecords(
   { sent, answered }: LandingAnswer,
 ): Promise<LandedRecords> {
   const { incoming, quarantined } = withoutSuppressed(page, sweep.suppressed);
-  const landed = { ...nothingLanded(), quarantined: await landQuarantined(tx, sweep, quarantined) };
+  const issues = quarantined.map(({ id, code, raw }) => ({ recordId: id, field: null, code, detail: raw }));
+  const fresh = issues.filter((issue) => !sweep.state.quarantined.has(issueKey(issue)));
+  await openIssues(tx, sweep.kind.name, fresh, sweep.now);
+  for (const issue of fresh) sweep.state.quarantined.add(issueKey(issue));
+  const landed = { ...nothingLanded(), quarantined: issues.map(issueKey) };
   for (const records of slicesOf(incoming)) {
     const compared = await compareRecords(tx, sweep, records, sent);
     for (const record of compared) {
@@ -91,19 +95,6 @@ export const nothingLanded = (): LandedRecords => ({
   quarantined: [],
 });
 
-/** Opens issues for records that cannot become a row; returns the keys of all of them. */
-async function landQuarantined(
-  tx: Transaction,
-  { kind, state, now }: DraftedSweep,
-  quarantined: readonly Quarantined[],
-): Promise<string[]> {
-  const issues = quarantined.map(({ id, code, raw }) => ({ recordId: id, field: null, code, detail: raw }));
-  const fresh = issues.filter((issue) => !state.quarantined.has(issueKey(issue)));
-  await openIssues(tx, kind.name, fresh, now);
-  for (const issue of fresh) state.quarantined.add(issueKey(issue));
-  return issues.map(issueKey);
-}
-
 /** The count that a record adds to; a row rewritten without an event has not changed. */
 function placeOf(
   compared: ComparedRecord,
@@ -132,7 +123,10 @@ async function confirmUnchanged(
   for (const id of ids) rows.forget(id);
 }
 
-/** Notes fields that appear for the first time, or with another type. The first reading is the baseline. */
+const EXAMPLES = 3;
+const LONGEST_EXAMPLE = 40;
+
+/** Notes fields that appear for the first time, or with another type. The first reading is the baseline. That a kind has more names than are tracked is noted once. */
 async function landFields(
   tx: Transaction,
   { kind, lease, now, state: { fields } }: DraftedSweep,
@@ -140,30 +134,16 @@ async function landFields(
 ): Promise<void> {
   if (showNothingNew(kind, fields, records)) return;
   const { records: bounded, untracked } = boundFields(kind, fields, records);
-  if (untracked.size > 0) await noteUntracked(tx, kind.name, untracked, now);
+  const drift = { kind: kind.name, code: 'untracked_fields', field: null } as const;
+  if (untracked.size > 0 && !(await hasDrift(tx, drift))) {
+    const names = [...untracked].slice(0, EXAMPLES).map((name) => storable(shortened(name, LONGEST_EXAMPLE)));
+    const detail = `${untracked.size} further names were sent at once, such as ${names.join(', ')}; ${MOST_FIELDS} are tracked, the values of others stay in _raw`;
+    await saveDrift(tx, [{ ...drift, detail }], now);
+  }
   const seen = observeFields(kind, fields, bounded);
   await saveFields(tx, kind, { fields: seen, now });
   const drifts = lease.completeSweeps === 0 ? [] : valueDrift(fields, seen);
   const noted = drifts.map((drift) => ({ kind: kind.name, ...drift }));
   await saveDrift(tx, noted, now);
   for (const [field, shown] of seen) fields.set(field, shown);
-}
-
-const EXAMPLES = 3;
-const LONGEST_EXAMPLE = 40;
-
-/** Notes once that a kind has more field names than are tracked. */
-async function noteUntracked(
-  tx: Transaction,
-  kind: string,
-  untracked: ReadonlySet<string>,
-  now: Date,
-): Promise<void> {
-  const drift = { kind, code: 'untracked_fields', field: null } as const;
-  if (await hasDrift(tx, drift)) return;
-  const examples = [...untracked]
-    .slice(0, EXAMPLES)
-    .map((name) => storable(shortened(name, LONGEST_EXAMPLE)));
-  const detail = `${untracked.size} further names were sent at once, such as ${examples.join(', ')}; ${MOST_FIELDS} are tracked, the values of others stay in _raw`;
-  await saveDrift(tx, [{ ...drift, detail }], now);
 }

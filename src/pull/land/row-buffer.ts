@@ -1,4 +1,3 @@
-import type { Kind } from '../../catalog/kind.ts';
 import { readStored, rewrittenBy, writeRows } from '../../mirror/records/stored-rows.ts';
 import type { AnsweredRecords, StoredRow } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
@@ -43,7 +42,8 @@ const LONGEST_TEXT = { sqlite: 150_000, postgres: 600_000 };
 
 export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>): RowBuffer {
   const { kind, state } = sweep;
-  const ahead = createRowsAhead(tx, kind);
+  let rows: ReadonlyMap<string, StoredRow> = new Map(); // As they were read; those in `current` are so still.
+  const current = new Set<string>();
   const waiting = createWaitingRows(tx, sweep);
   const pages = new Map<number, NewPage | null>();
   const writePages = async (): Promise<void> => {
@@ -51,14 +51,25 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows
     pages.clear();
   };
   return {
-    readAhead: ahead.readAhead,
-    forget: ahead.forget,
+    readAhead: async (ids) => {
+      rows = await readStored(tx, kind, ids);
+      for (const id of ids) current.add(id);
+    },
     read: async (ids) => {
       if (waiting.hasAny(ids)) await waiting.write();
-      return ahead.read(ids);
+      if (!ids.every((id) => current.has(id))) return readStored(tx, kind, ids);
+      const found = new Map<string, StoredRow>();
+      for (const id of ids) {
+        const row = rows.get(id);
+        if (row !== undefined) found.set(id, row);
+      }
+      return found;
+    },
+    forget: (id) => {
+      current.delete(id);
     },
     put: async (answer) => {
-      for (const { id } of answer.records) ahead.forget(id);
+      for (const { id } of answer.records) current.delete(id);
       const rewritten = new Map(rewrittenBy(answer));
       state.touched.add(rewritten);
       await waiting.put(answer);
@@ -73,30 +84,6 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows
     flush: async () => {
       await waiting.write();
       await writePages();
-    },
-  };
-}
-
-/** Rows as they were read, until they are written. */
-function createRowsAhead(tx: Transaction, kind: Kind): Pick<RowBuffer, 'readAhead' | 'read' | 'forget'> {
-  let rows: ReadonlyMap<string, StoredRow> = new Map();
-  const current = new Set<string>();
-  return {
-    readAhead: async (ids) => {
-      rows = await readStored(tx, kind, ids);
-      for (const id of ids) current.add(id);
-    },
-    read: async (ids) => {
-      if (!ids.every((id) => current.has(id))) return readStored(tx, kind, ids);
-      const found = new Map<string, StoredRow>();
-      for (const id of ids) {
-        const row = rows.get(id);
-        if (row !== undefined) found.set(id, row);
-      }
-      return found;
-    },
-    forget: (id) => {
-      current.delete(id);
     },
   };
 }

@@ -5,19 +5,6 @@ import type { ListShape } from '../../mirror/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
 
-/** Counts of a reading: a page and a record count once, however often they were read. */
-interface TallyCounts {
-  readonly pages: number;
-  readonly rows: number;
-  readonly created: number;
-  readonly updated: number;
-  readonly restored: number;
-  readonly unchanged: number;
-  /** Unchanged records whose rows had been altered. */
-  readonly mended: number;
-  readonly quarantined: number;
-}
-
 export interface Tally {
   readonly add: (landing: Landing) => void;
   /** Counts records that were landed without a page. */
@@ -38,80 +25,77 @@ export interface Tally {
   readonly fields: ReadonlySet<string>;
   /** Keys of the quarantined records. */
   readonly quarantined: ReadonlySet<string>;
-  readonly counts: () => TallyCounts;
+  /** A page and a record count once, however often they were read. */
+  readonly counts: () => {
+    readonly pages: number;
+    readonly rows: number;
+    readonly created: number;
+    readonly updated: number;
+    readonly restored: number;
+    readonly unchanged: number;
+    /** Unchanged records whose rows had been altered. */
+    readonly mended: number;
+    readonly quarantined: number;
+  };
 }
 
 export function createTally(): Tally {
-  const records = createRecordCounter();
+  const seen = createIdNumbers();
+  const touched = createIdNumbers();
+  const mended = createIdNumbers();
+  const quarantined = new Set<string>();
   const fields = new Set<string>();
   const pages = new Set<number>();
+  let created = 0;
+  let updated = 0;
+  let restored = 0;
   let lastPage = 0;
   let hasHoles = false;
   let wholeAt: number | null = null;
   let latestId: string | null = null;
   let shape: ListShape = { envelope: null, pageSize: null };
 
-  const addPage = ({ response: { page, rows, envelope, meta, plan }, seen }: Landing): void => {
-    if (page === 1) shape = { envelope, pageSize: meta?.perPage ?? null };
-    if (page === 1 || seen.length > 0) pages.add(page);
-    if (rows > 0) lastPage = Math.max(lastPage, page);
-    latestId = seen.at(0) ?? latestId;
-    hasHoles ||= plan.hasHoles;
-    wholeAt = plan.wholeAt ?? wholeAt;
+  const addRecords = (ids: TextList, landed: LandedRecords): void => {
+    const count = (numbers: IdNumbers, some: TextList): void => {
+      numbers.number(some.joined ?? [...some].join(), () => undefined);
+    };
+    created += landed.created.length;
+    updated += landed.changed.length;
+    restored += landed.restored.length;
+    for (const key of landed.quarantined) quarantined.add(key);
+    count(seen, ids);
+    for (const some of [landed.created, landed.changed, landed.restored]) count(touched, some);
+    count(mended, landed.mended);
   };
 
   return {
     add: (landing) => {
-      addPage(landing);
-      records.add(landing.seen, landing);
+      const { response, seen: ids } = landing;
+      const { page, plan } = response;
+      if (page === 1) shape = { envelope: response.envelope, pageSize: response.meta?.perPage ?? null };
+      if (page === 1 || ids.length > 0) pages.add(page);
+      if (response.rows > 0) lastPage = Math.max(lastPage, page);
+      latestId = ids.at(0) ?? latestId;
+      hasHoles ||= plan.hasHoles;
+      wholeAt = plan.wholeAt ?? wholeAt;
+      addRecords(ids, landing);
       for (const field of landing.fields) fields.add(field);
     },
-    addRecords: records.add,
+    addRecords,
     pages: () => pages.size,
     lastPage: () => lastPage,
     latestId: () => latestId,
     hasHoles: () => hasHoles,
     wholeAt: () => wholeAt,
-    changes: () => {
-      const { created, updated, restored } = records.counts();
-      return created + updated + restored;
-    },
+    changes: () => created + updated + restored,
     shape: () => shape,
     fields,
-    quarantined: records.quarantined,
-    counts: () => ({ pages: pages.size, ...records.counts() }),
-  };
-}
-
-function createRecordCounter() {
-  const seen = createIdNumbers();
-  const touched = createIdNumbers();
-  const mended = createIdNumbers();
-  const quarantined = new Set<string>();
-  let created = 0;
-  let updated = 0;
-  let restored = 0;
-  return {
     quarantined,
-    add: (ids: TextList, landed: LandedRecords): void => {
-      const count = (numbers: IdNumbers, some: TextList): void => {
-        numbers.number(some.joined ?? [...some].join(), () => undefined);
-      };
-      created += landed.created.length;
-      updated += landed.changed.length;
-      restored += landed.restored.length;
-      for (const key of landed.quarantined) quarantined.add(key);
-      count(seen, ids);
-      count(touched, landed.created);
-      count(touched, landed.changed);
-      count(touched, landed.restored);
-      count(mended, landed.mended);
-    },
     counts: () => {
       const rows = seen.size();
       const unchanged = rows - touched.size() - mended.size();
       const left = { mended: mended.size(), quarantined: quarantined.size };
-      return { rows, created, updated, restored, unchanged, ...left };
+      return { pages: pages.size, rows, created, updated, restored, unchanged, ...left };
     },
   };
 }

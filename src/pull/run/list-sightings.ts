@@ -10,7 +10,6 @@ import {
   readSightings,
 } from '../../mirror/sightings/sighting-store.ts';
 import type { SeenPage } from '../../mirror/sightings/sighting-store.ts';
-import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
 import type { EarlierSightings, FirstSighting, Sweep } from './sweep.ts';
 
 /** The proven facts about a list after a sweep. */
@@ -66,16 +65,25 @@ type Find = (id: string) => FirstSighting | null;
 /** Records that are looked up one by one: a reading between sweeps seldom finds more, and would load all each time. */
 const LOOK_UPS = 5;
 
-type Known = Pick<KindLease, 'tick' | 'knownFrom'>;
-
-export function createEarlierSightings(kind: string, lease: Known): EarlierSightings {
+export function createEarlierSightings(
+  kind: string,
+  { tick, knownFrom }: { readonly tick: number; readonly knownFrom: number },
+): EarlierSightings {
   let loaded: Find | null = null;
   let lookUps = 0;
   return {
     find: async (db, id) => {
-      if (loaded === null && lookUps++ < LOOK_UPS) return lookUp(db, kind, id, lease);
-      loaded ??= await load(db, kind, lease);
-      return loaded(id);
+      if (loaded !== null || lookUps++ >= LOOK_UPS) {
+        loaded ??= await load(db, kind, tick, knownFrom);
+        return loaded(id);
+      }
+      const first = await readFirstSighting(db, { kind, id }, tick);
+      if (first === null) return null;
+      const oldestEnd = (await readOldestSweepEnd(db, kind, tick)) ?? -Infinity;
+      return {
+        listed: first.answered <= oldestEnd ? knownFrom + 1 : first.answered,
+        seenAt: first.seenAt,
+      };
     },
     release: () => {
       loaded = null;
@@ -83,19 +91,7 @@ export function createEarlierSightings(kind: string, lease: Known): EarlierSight
   };
 }
 
-async function lookUp(
-  db: Queryable,
-  kind: string,
-  id: string,
-  { tick, knownFrom }: Known,
-): Promise<FirstSighting | null> {
-  const first = await readFirstSighting(db, { kind, id }, tick);
-  if (first === null) return null;
-  const isOfOldest = first.answered <= ((await readOldestSweepEnd(db, kind, tick)) ?? -Infinity);
-  return { listed: isOfOldest ? knownFrom + 1 : first.answered, seenAt: first.seenAt };
-}
-
-async function load(db: Queryable, kind: string, { tick, knownFrom }: Known): Promise<Find> {
+async function load(db: Queryable, kind: string, tick: number, knownFrom: number): Promise<Find> {
   const responses = (await readSightings(db, kind)).filter(({ answered }) => answered <= tick);
   const sweeps = responses.flatMap(({ sweep }) => sweep ?? []);
   const oldest = Math.min(...sweeps);

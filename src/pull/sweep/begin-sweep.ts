@@ -30,14 +30,6 @@ export interface SweepRequest {
 /** A reading of some pages or records only proves nothing about the end of a list, and parses all that it reads. */
 type ReadingRequest = Omit<SweepRequest, 'kind'> & { readonly kind: Kind; readonly isPartial?: true };
 
-interface BegunSweep {
-  readonly sweep: Sweep;
-  /** Stops the heartbeat that keeps the lease. */
-  readonly stopHeartbeat: () => void;
-  /** The kind's fields as known before the sweep. */
-  readonly fieldsBefore: ReadonlyMap<string, KnownField>;
-}
-
 /** The state of a list that was never read. */
 const UNKNOWN_LIST = {
   completeSweeps: 0,
@@ -50,11 +42,12 @@ const UNKNOWN_LIST = {
 };
 
 /**
- * Takes the kind's lease, decodes its columns by the rules of this release, and reads the known state.
+ * Takes the kind's lease, decodes its columns by the rules of this release, and reads the known state. `stopHeartbeat` stops the
+ * heartbeat that keeps the lease; `fieldsBefore` are the fields as known before the sweep.
  *
  * @throws {LeaseError} If another process sweeps this kind.
  */
-export async function beginSweep(parts: PullParts, request: ReadingRequest): Promise<BegunSweep> {
+export async function beginSweep(parts: PullParts, request: ReadingRequest) {
   const { session, clock, owner } = parts;
   const { kind, claim } = request;
   const now = clock.now();
@@ -67,11 +60,19 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest): Pro
     await redecode(session, mirrored, { now });
     if (lease.baselineAt === null) await session.atomically((tx) => removeOrphans(tx, mirrored));
     const fieldsBefore = await readFields(session, kind.name, kind.excluded);
-    const [known, state] = await Promise.all([
-      readKnown(parts, request),
+    const isPartial = request.isPartial === true;
+    // Side by side: counting, the slowest, reads an index of the whole table.
+    const [state, knownRows, pages, tenants, hasHoles, whole] = await Promise.all([
       readState(parts, request, lease, { mirrored, fields: fieldsBefore }),
+      countLive(session, kind.name),
+      isPartial || claim.isNew ? new Map<never, never>() : readPages(session, kind.name),
+      readTenants(session, kind, claim.isNew),
+      hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
+      claim.isNew ? null : readMeta(session, `whole.${kind.name}`),
     ]);
-    const sweep = { ...known, ...state, began: request.isPartial ? null : lease.tick };
+    const known = { knownRows, pages, tenants, hasHoles, wholeUpTo: Number(whole ?? 0) };
+    const began = isPartial ? null : lease.tick;
+    const sweep: Sweep = { ...state, ...known, runId: request.runId, comparesColumns: isPartial, began };
     return { sweep, stopHeartbeat, fieldsBefore };
   } catch (error) {
     stopHeartbeat();
@@ -123,21 +124,6 @@ async function readState(
       fields,
     }),
   };
-}
-
-/** The state of a list before it is read. */
-async function readKnown({ session }: PullParts, { kind, runId, claim, isPartial }: ReadingRequest) {
-  const parsesAll = isPartial === true || claim.isNew;
-  // Side by side: counting, the slowest, reads an index of the whole table.
-  const [knownRows, pages, tenants, hasHoles, whole] = await Promise.all([
-    countLive(session, kind.name),
-    parsesAll ? new Map<never, never>() : readPages(session, kind.name),
-    readTenants(session, kind, claim.isNew),
-    hasDrift(session, { kind: kind.name, code: 'holes', field: null }),
-    claim.isNew ? null : readMeta(session, `whole.${kind.name}`),
-  ]);
-  const wholeUpTo = Number(whole ?? 0);
-  return { runId, tenants, pages, hasHoles, knownRows, wholeUpTo, comparesColumns: isPartial === true };
 }
 
 /**

@@ -22,7 +22,6 @@ import {
   saveUnlisted,
 } from '../../mirror/sightings/sighting-store.ts';
 import { noteDrift, noteListIssues } from './note-findings.ts';
-import type { StandingAfter } from './note-findings.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Ending, ListReading } from './read-list.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
@@ -45,8 +44,8 @@ const BASELINE_SWEEPS = 3;
 export async function endSweep(parts: PullParts, reading: ListReading, result: SweepResult): Promise<void> {
   const { session, clock, owner } = parts;
   const { sweep, tally } = reading;
-  const { kind, lease, began, runId } = sweep;
-  const { ending, concluded, report, startedAt } = result;
+  const { kind, lease, began, runId, wholeUpTo } = sweep;
+  const { ending, concluded, report, startedAt, fieldsBefore } = result;
   const isComplete = ending.state === 'complete';
   if (isComplete) await addColumns(parts, kind);
   const standing = standingAfter(sweep, tally, ending, clock.now());
@@ -61,7 +60,19 @@ export async function endSweep(parts: PullParts, reading: ListReading, result: S
       controlFailures: concluded.controlFailures,
       now,
     });
-    if (isComplete) await conclude(tx, reading, { ...result, ending, standing, now });
+    if (ending.state === 'complete') {
+      const { verdict, spans } = ending.verdict;
+      await noteDrift(tx, sweep, tally, { fieldsBefore, now });
+      await noteListIssues(tx, kind.name, verdict, { concluded, standing, now });
+      const wholeAt = tally.wholeAt();
+      if (wholeAt !== null && wholeAt > wholeUpTo) await writeMeta(tx, `whole.${kind.name}`, String(wholeAt));
+      await closeQuarantined(tx, kind.name, tally.quarantined, now);
+      await prunePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
+      await keepUnlisted(tx, kind.name, spans);
+      await pruneSightings(tx, kind.name);
+      if (report.state === 'certified') await closeRepairs(tx, kind.name, startedAt, now);
+      await wakeAfterSweep(tx, kind.name, now);
+    }
     if (ending.state === 'invalid' && began !== null) await voidEnds(tx, kind.name, began);
     await saveKindReport(tx, { runId, owner: owner.name }, { report, startedAt });
   });
@@ -81,28 +92,6 @@ function standingAfter({ lease, began }: Sweep, tally: Tally, ending: Ending, no
     lastCompleteSweep: tally.hasHoles() ? null : began,
     uncertifiedSweeps: verdict.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
   };
-}
-
-interface Conclusion extends SweepResult {
-  readonly ending: Extract<Ending, { readonly state: 'complete' }>;
-  readonly standing: StandingAfter;
-  readonly now: Date;
-}
-
-/** Notes the conclusions that need a sweep over every page. */
-async function conclude(tx: Transaction, { sweep, tally }: ListReading, result: Conclusion): Promise<void> {
-  const { kind, began, wholeUpTo } = sweep;
-  const { ending, report, startedAt, fieldsBefore, now } = result;
-  await noteDrift(tx, sweep, tally, { fieldsBefore, now });
-  await noteListIssues(tx, kind.name, ending.verdict.verdict, result);
-  const wholeAt = tally.wholeAt();
-  if (wholeAt !== null && wholeAt > wholeUpTo) await writeMeta(tx, `whole.${kind.name}`, String(wholeAt));
-  await closeQuarantined(tx, kind.name, tally.quarantined, now);
-  await prunePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
-  await keepUnlisted(tx, kind.name, ending.verdict.spans);
-  await pruneSightings(tx, kind.name);
-  if (report.state === 'certified') await closeRepairs(tx, kind.name, startedAt, now);
-  await wakeAfterSweep(tx, kind.name, now);
 }
 
 /** Stores the rows that no remaining sighting shows, so that old sightings may be pruned. */

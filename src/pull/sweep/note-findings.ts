@@ -8,10 +8,9 @@ import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 import { saveListIssue } from '../../mirror/records/issue-store.ts';
 import type { ListIssue } from '../../mirror/records/issue-store.ts';
-import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
 import type { Certification } from '../../diff/certify.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
-import { MOST_CONTROL_FAILURES } from '../deletions/absence-evidence.ts';
+import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
 
 /** Notes drift in the service's answers: fields that appeared or vanished, and changes of envelope and paging. */
 export async function noteDrift(
@@ -48,15 +47,16 @@ function reshaped(kind: string, before: ListShape, shape: ListShape): Drift[] {
   });
 }
 
-/** The part of a kind's standing that the end of a sweep decides; null = not yet. */
-export type StandingAfter = Pick<KindStanding, 'certifiedAt' | 'baselineAt'>;
-
 /** Opens the issues of a whole list, and closes those that no longer hold. */
 export async function noteListIssues(
   tx: Transaction,
   kind: string,
   verdict: Certification,
-  findings: { readonly concluded: Concluded; readonly standing: StandingAfter; readonly now: Date },
+  findings: {
+    readonly concluded: Concluded;
+    readonly standing: { readonly certifiedAt: string | null; readonly baselineAt: string | null };
+    readonly now: Date;
+  },
 ): Promise<void> {
   const { concluded, standing, now } = findings;
   const isUncertified = standing.baselineAt !== null && standing.certifiedAt === null;

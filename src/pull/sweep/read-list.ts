@@ -2,7 +2,6 @@ import type { ListedKind } from '../../catalog/kind.ts';
 import { describe } from '../../lib/sync-error.ts';
 import { awaitsSweep } from '../../mirror/records/deletion-store.ts';
 import { OtherSourceError } from '../../db/session/errors.ts';
-import type { KindReport } from '../../mirror/runs/run-store.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
@@ -28,13 +27,10 @@ export interface ListReading {
 }
 
 /** How the reading of a list ended: a stable word why it did not reach its end, and the same for a person. */
-export type Ending = ListReason &
-  (
-    | { readonly state: 'complete'; readonly verdict: ListCertification }
-    | { readonly state: 'invalid' | 'aborted' }
-  );
-
-type ListReason = Pick<KindReport, 'reason' | 'detail'>;
+export type Ending = { readonly reason: string | null; readonly detail: string | null } & (
+  | { readonly state: 'complete'; readonly verdict: ListCertification }
+  | { readonly state: 'invalid' | 'aborted' }
+);
 
 /** Reads the whole list and lands it page by page; reads it again if that may give a pending proof. */
 export async function readList(parts: PullParts, reading: ListReading): Promise<Ending> {
@@ -46,7 +42,13 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
       last = await landAll(parts, reading, last);
       verdict = await certifyList(parts.session, reading.sweep);
     }
-    return { state: 'complete', verdict, ...reasonOf(verdict) };
+    if (!verdict.verdict.certified) {
+      const { reason, detail } = verdict.verdict;
+      return { state: 'complete', verdict, reason, detail };
+    }
+    if (verdict.isOfThisSweep) return { state: 'complete', verdict, reason: null, detail: null };
+    const detail = `known exactly as of ${verdict.certifiedAt ?? 'an earlier sweep'}, not since`;
+    return { state: 'complete', verdict, reason: 'certified_earlier', detail };
   } catch (error) {
     if (error instanceof OtherSourceError) {
       reading.sweep.claim.refusal ??= error; // Kinds that do not name their company depend on it.
@@ -56,13 +58,6 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
     parts.logger.debug({ kind: reading.kind.name, reason: error.reason, err: error }, 'sweep ended early');
     return { state: error.state, reason: error.reason, detail: describe(error) };
   }
-}
-
-function reasonOf({ verdict, certifiedAt, isOfThisSweep }: ListCertification): ListReason {
-  if (!verdict.certified) return { reason: verdict.reason, detail: verdict.detail };
-  if (isOfThisSweep) return { reason: null, detail: null };
-  const detail = `known exactly as of ${certifiedAt ?? 'an earlier sweep'}, not since`;
-  return { reason: 'certified_earlier', detail };
 }
 
 /**
@@ -79,10 +74,12 @@ async function isWorthAnother(
   return (await countLive(session, kind.name)) > tally.counts().rows;
 }
 
-type Reopened = ListResponse['plan'] | null;
-
 /** Lands every page in the order of the plan; returns the final plan, or null without any response. */
-async function landAll(parts: PullParts, reading: ListReading, reopen: Reopened): Promise<Reopened> {
+async function landAll(
+  parts: PullParts,
+  reading: ListReading,
+  reopen: ListResponse['plan'] | null,
+): Promise<ListResponse['plan'] | null> {
   const { kind, sweep, tally } = reading;
   const { claim, tenants, knownRows, wholeUpTo, digestScope, pages, ticks, lease, hasHoles } = sweep;
   const stop = new AbortController();

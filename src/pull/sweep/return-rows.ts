@@ -40,12 +40,18 @@ export async function returnRows(
   return { quarantined, missing: left.length - quarantined };
 }
 
+/** Reads the pages again on which this sweep has seen the records. */
 async function readAgain(parts: PullParts, reading: ListReading, wanted: ReadonlySet<string>): Promise<void> {
   const { kind, sweep, tally } = reading;
-  const { claim, tenants, ticks } = sweep;
+  const { claim, tenants, ticks, lease } = sweep;
+  const numbers = new Set<number>();
+  for (const { page, ids, answered } of await readSightings(parts.session, kind.name, sweep.pages)) {
+    if (answered <= lease.tick || numbers.has(page)) continue;
+    if ([...idsOf(ids)].some((id) => wanted.has(id))) numbers.add(page);
+  }
   const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Without stored pages all are parsed in full.
   try {
-    for (const range of rangesOf(await pagesWith(parts, sweep, wanted))) {
+    for (const range of rangesOf([...numbers].sort((a, b) => a - b))) {
       const pages = parts.source.pages(kind, range, { tick: ticks.next, signal: parts.signal });
       const responses = requireTenant(pages, { parts, kind, claim, tenants });
       await landArriving(parts, { sweep: afresh, tally, responses });
@@ -54,20 +60,6 @@ async function readAgain(parts: PullParts, reading: ListReading, wanted: Readonl
     if (!(error instanceof SourceError)) throw error;
     parts.logger.warn({ kind: kind.name, err: error }, 'rows that are missing could not be read again');
   }
-}
-
-/** The pages on which this sweep has seen the records, in their order. */
-async function pagesWith(
-  { session }: PullParts,
-  { kind, lease, pages }: Sweep,
-  wanted: ReadonlySet<string>,
-): Promise<number[]> {
-  const numbers = new Set<number>();
-  for (const { page, ids, answered } of await readSightings(session, kind.name, pages)) {
-    if (answered <= lease.tick || numbers.has(page)) continue;
-    if ([...idsOf(ids)].some((id) => wanted.has(id))) numbers.add(page);
-  }
-  return [...numbers].sort((a, b) => a - b);
 }
 
 /** Neighbouring pages are read side by side. */

@@ -15,8 +15,6 @@ import { createTally } from '../land/tally.ts';
 import { compareLive } from '../../diff/plan-repairs.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { liveIds } from '../../mirror/records/record-store.ts';
-import type { ListCertification } from '../run/list-sightings.ts';
-import type { Sweep } from '../run/sweep.ts';
 
 /**
  * Reads the whole list of a kind, lands it page by page, and concludes which records are gone. A fault of the source, or a list
@@ -57,11 +55,16 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
 /** Compares the mirror with a list that was read to its end: restores missing rows, and concludes absences. */
 async function conclude(parts: PullParts, reading: ListReading, ending: Ending) {
   const { sweep, tally, rules } = reading;
+  const { kind, began } = sweep;
   const { controlFailures } = sweep.lease;
   const nothing: Concluded = { deleted: 0, waiting: 0, mended: 0, controlFailures };
   if (ending.state !== 'complete') return { concluded: nothing, without: { quarantined: 0, missing: 0 } };
   const list = ending.verdict;
-  const { missing, outside } = await compareRows(parts, sweep, list);
+  const comparison = compareLive(list.spans, list.verdict.certified ? list.verdict : null, began ?? 0);
+  for await (const ids of readAhead(liveIds(parts.session, kind.name))) comparison.take(ids);
+  const outside = comparison.outside();
+  const suppressed = await readSuppressed(parts.session, kind.name); // Kept out on purpose.
+  const missing = comparison.missing().filter((id) => !suppressed.has(id));
   if (parts.signal?.aborted) {
     const without = { quarantined: 0, missing: missing.length };
     return { concluded: { ...nothing, waiting: outside.length }, without };
@@ -74,12 +77,7 @@ async function conclude(parts: PullParts, reading: ListReading, ending: Ending) 
 }
 
 /** How a sweep ended: certified only where the list is known exactly and the mirror's live rows are exactly that list. */
-function outcomeOf(
-  ending: Ending,
-  waiting: number,
-  without: WithoutRow,
-  mended: number,
-): Pick<KindReport, 'state' | 'reason' | 'detail'> {
+function outcomeOf(ending: Ending, waiting: number, without: WithoutRow, mended: number) {
   const { state, reason, detail } = ending;
   if (ending.state !== 'complete' || !ending.verdict.isOfThisSweep) return { state, reason, detail };
   const complete = (why: string, what: string) => ({ state: 'complete' as const, reason: why, detail: what });
@@ -96,22 +94,5 @@ function outcomeOf(
       `${waiting} rows that the list lacks wait for proof, or for a person`,
     );
   const told = mended > 0 ? `${mended} rows that something else had written to were put right` : null;
-  return { state: 'certified', reason: null, detail: told };
-}
-
-/**
- * Compares all live rows with the list that was read, in one scan of their ids: live rows that a certified list does not have
- * (`outside`), and records that the sweep has shown without a live row (`missing`), but for those kept out on purpose.
- */
-async function compareRows(
-  { session }: PullParts,
-  { kind, began }: Sweep,
-  { verdict, spans }: ListCertification,
-) {
-  const certificate = verdict.certified ? verdict : null;
-  const comparison = compareLive(spans, certificate, began ?? 0);
-  for await (const ids of readAhead(liveIds(session, kind.name))) comparison.take(ids);
-  const suppressed = await readSuppressed(session, kind.name);
-  const missing = comparison.missing().filter((id) => !suppressed.has(id));
-  return { outside: comparison.outside(), missing };
+  return { state: 'certified' as const, reason: null, detail: told };
 }

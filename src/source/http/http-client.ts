@@ -89,7 +89,11 @@ async function sendOnce(
     return { is: 'answered', ...answer };
   } catch (error) {
     gate.shut();
-    if (gate.socket) return { is: 'lost', why: signal.aborted ? 'interrupted' : faultWord(error) };
+    if (gate.socket) {
+      const fault = error instanceof SourceError ? error.reason : codeOf(error);
+      const why = fault ?? (error instanceof Error ? error.name : 'unknown');
+      return { is: 'lost', why: signal.aborted ? 'interrupted' : why };
+    }
     if (gate.isLate) return { is: 'unsent', why: 'paused' };
     if (signal.aborted) return { is: 'unsent', why: 'interrupted' };
     if (!(error instanceof NoConnection)) throw error;
@@ -103,11 +107,6 @@ async function sendOnce(
 /** An answer began before the whole request had left: it cannot be the answer to this request. */
 class AnsweredEarly extends Error {
   readonly code = 'answered_early';
-}
-
-function faultWord(error: unknown): string {
-  if (error instanceof SourceError) return error.reason;
-  return codeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
 }
 
 function openDispatcher(

@@ -103,10 +103,14 @@ const MEANINGS: Readonly<Record<string, string | ((error: Error) => string)>> = 
   'UND_ERR_ABORTED UND_ERR_PRX ERR_PROXY': 'the proxy gives no way to the service',
   too_many_interim_answers: 'interim answers (1xx) came without end, and no answer',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too long',
-  'UND_ERR_SOCKET ECONNRESET ECONNABORTED EPIPE': (error) =>
-    isSilent(error)
+  'UND_ERR_SOCKET ECONNRESET ECONNABORTED EPIPE': (error) => {
+    const socket = 'socket' in error ? error.socket : null;
+    const isSilent =
+      typeof socket === 'object' && socket !== null && 'bytesRead' in socket && socket.bytesRead === 0;
+    return isSilent
       ? 'the connection was closed without an answer; if this port wants TLS, use https://'
-      : 'the connection was closed before the answer was whole',
+      : 'the connection was closed before the answer was whole';
+  },
   'ETIMEDOUT UND_ERR_CONNECT_TIMEOUT': 'no connection was made in time',
 };
 
@@ -132,10 +136,4 @@ function placeOf(error: Error): string {
 function partOf(error: Error, name: string): string {
   const value = name in error ? (error as unknown as Record<string, unknown>)[name] : '';
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
-
-/** Whether the other end sent no byte at all, as undici counts them. */
-function isSilent(error: Error): boolean {
-  const socket = 'socket' in error ? error.socket : null;
-  return typeof socket === 'object' && socket !== null && 'bytesRead' in socket && socket.bytesRead === 0;
 }

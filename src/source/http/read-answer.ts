@@ -223,13 +223,21 @@ function fault(
   return new SourceError(reason, `${where}: got ${excerpt(quoted)}, expected ${expected}`, { quoted });
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 /**
  * Parses a body as UTF-8 JSON, and refuses a body that would have to be guessed.
  *
  * @throws {SourceError} not_utf8, empty_body, html, not_json, too_deep
  */
 export function parseBody(bytes: Uint8Array, where: string): Json {
-  const text = decoded(bytes, where);
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new SourceError('not_utf8', `${where}: got bytes that are no UTF-8`, { cause });
+  }
   if (text.trim() === '') throw new SourceError('empty_body', `${where}: got an empty body, expected JSON`);
   try {
     return parseJson(text);
@@ -239,16 +247,5 @@ export function parseBody(bytes: Uint8Array, where: string): Json {
     if (!(cause instanceof SyntaxError)) throw cause;
     const reason = text.trimStart().startsWith('<') ? 'html' : 'not_json';
     throw new SourceError(reason, `${where}: got ${excerpt(text)}, expected JSON`, { quoted: text });
-  }
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-function decoded(bytes: Uint8Array, where: string): string {
-  try {
-    return UTF8.decode(bytes);
-  } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
-    throw new SourceError('not_utf8', `${where}: got bytes that are no UTF-8`, { cause });
   }
 }

@@ -7,7 +7,7 @@ import type { Json } from '../../lib/json/json.ts';
 import { packed } from '../../lib/text/text-list.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import { readList, refuseFault, openList, parseBody } from '../http/read-answer.ts';
-import type { ListBody, Meta } from '../http/read-answer.ts';
+import type { Meta } from '../http/read-answer.ts';
 import { SourceError, withoutQuote } from '../http/errors.ts';
 import type { Received } from '../http/http.ts';
 
@@ -123,16 +123,13 @@ export function readPage({ digestScope, known }: KnownPageHint): (answer: Receiv
   };
 }
 
-interface PageBody extends ListBody {
-  readonly hasNext: boolean | null;
-}
-
-function openPage(bytes: Uint8Array, where: string): PageBody {
+function openPage(bytes: Uint8Array, where: string) {
   const body = parseBody(bytes, where);
   const links = isObject(body) ? body['links'] : undefined;
   const next = isObject(links) ? links['next'] : undefined;
   const isLink = isObject(next) || (typeof next === 'string' && next !== '');
-  return { ...openList(body, where), hasNext: next === null ? false : isLink || null };
+  const hasNext = next === null ? false : isLink || null;
+  return { ...openList(body, where), hasNext };
 }
 
 /** Identifies a record: its id, as text in any spelling, or the whole record. */
@@ -207,11 +204,7 @@ function digestOf(bytes: Uint8Array, digestScope: string, start: number, end: nu
 }
 
 /** Opens a list without its records; null if it is no list, or if other bytes than these are its records. */
-function openAround(
-  { bytes, where }: Received,
-  start: number,
-  end: number,
-): Omit<PageBody, 'records'> | null {
+function openAround({ bytes, where }: Received, start: number, end: number) {
   const around = [bytes.subarray(0, start), STAND_IN_ARRAY, bytes.subarray(end)];
   try {
     const { records, ...list } = openPage(Buffer.concat(around), where);

@@ -83,7 +83,15 @@ export async function* somePages(
       const taken = await take(loaded, (page) => (isShownBefore(known, pageResponse(page)) ? null : page));
       if (taken === null) return;
       const response = pageResponse(taken);
-      plan = remember(plan, response);
+      refuseEndless(plan);
+      plan = {
+        ...plan,
+        ...(plan.answers === 0 && { first: response.keys, ...learnFromFirst(response) }), // Page 1 of the range.
+        answers: plan.answers + 1,
+        lastPage: response.meta.lastPage ?? plan.lastPage,
+        shown: response.page,
+        latest: response,
+      };
       yield listResponse(taken, plan);
       if (response.keys.length === 0) return;
     }
@@ -96,20 +104,6 @@ function isShownBefore(plan: SweepPlan, response: PageResponse): boolean {
   if (page > 1 && saysOther(response)) return refuseUnlessLast(plan, response) < page;
   if (plan.answers === 0 || keys.length === 0) return false;
   return sameTexts(keys, plan.latest.keys) || sameTexts(keys, plan.first);
-}
-
-/** Here `first` is the first page of the range. */
-function remember(plan: SweepPlan, response: PageResponse): SweepPlan {
-  refuseEndless(plan);
-  const { keys, meta } = response;
-  return {
-    ...plan,
-    ...(plan.answers === 0 && { first: keys, ...learnFromFirst(response) }),
-    answers: plan.answers + 1,
-    lastPage: meta.lastPage ?? plan.lastPage,
-    shown: response.page,
-    latest: response,
-  };
 }
 
 function listResponse({ sent, answered, value }: LoadedPage, plan: SweepPlan): ListResponse {

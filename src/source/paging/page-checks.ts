@@ -186,7 +186,7 @@ function saysOtherSize({ perPage }: PagesKnown, meta: Meta): boolean {
   return Boolean(perPage) && Boolean(meta.perPage) && meta.perPage !== perPage;
 }
 
-function fault(reason: SourceReason, { where }: Pick<PagesKnown, 'where'>, what: string): SourceError {
+function fault(reason: SourceReason, { where }: PagesKnown, what: string): SourceError {
   return new SourceError(reason, `${where} ${what}`);
 }
 
@@ -249,10 +249,7 @@ const MOST_PAGES = 1_000_000;
  * The page size is the number of rows sent, never the number requested. Only if page 1 is the whole list may `meta`
  * give a larger size.
  */
-export function learnFromFirst({
-  keys,
-  meta,
-}: PageResponse): Pick<PagesKnown, 'isCounted' | 'stride' | 'perPage' | 'onePage' | 'mostAnswers'> {
+export function learnFromFirst({ keys, meta }: PageResponse) {
   const rows = keys.length;
   const { lastPage, perPage, total } = meta;
   const isCounted = tellsPages(meta);

@@ -55,9 +55,6 @@ export interface PageRange {
   readonly to: number;
 }
 
-type SweepStart = Pick<SweepPlan, 'where' | 'thorough' | 'knownRows' | 'wholeUpTo'> &
-  Partial<Pick<SweepPlan, 'sizesVary'>>;
-
 type Phase = 'first' | 'walk' | 'reread' | 'open' | 'body' | 'tail' | 'done';
 
 /** A response as the phases see it; `page` is the page that it shows. */
@@ -69,7 +66,13 @@ interface SweepView extends PageShown {
 
 const NO_PAGE: PageResponse = { page: 0, keys: [], meta: NO_META };
 
-export function startSweep(start: SweepStart): SweepPlan {
+export function startSweep(start: {
+  readonly where: string;
+  readonly thorough: boolean;
+  readonly knownRows?: number;
+  readonly wholeUpTo?: number;
+  readonly sizesVary?: boolean;
+}): SweepPlan {
   return {
     sizesVary: false,
     ...start,
