@@ -1,5 +1,5 @@
-import { isListed } from '../catalog/kind.ts';
-import type { Kind } from '../catalog/kind.ts';
+import { isListed, askableKind } from '../catalog/kind.ts';
+import type { Kind, ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import { OtherSourceError } from '../db/session/errors.ts';
 import { releaseKind } from '../mirror/kinds/kind-lease.ts';
@@ -9,16 +9,21 @@ import { claimSource, readTenants } from '../mirror/kinds/source-binding.ts';
 import { SourceError } from '../source/http/errors.ts';
 import type { ListResponse } from '../source/paging/list-responses.ts';
 import type { PageRange } from '../source/paging/sweep-plan.ts';
-import { backfillIds } from './backfill-ids.ts';
-import type { BackfillWork } from './backfill-ids.ts';
 import { beginSweep } from './sweep/begin-sweep.ts';
 import { addColumns } from './sweep/end-sweep.ts';
-import { verifyTenant, requireCompanies } from './land/guard-source.ts';
+import { verifyTenant, requireCompanies, requireCompany } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { recordRun } from './run/record-run.ts';
 import type { RunFacts } from './run/record-run.ts';
-import { landArriving } from './land/land-pages.ts';
+import { landArriving, inDraft } from './land/land-pages.ts';
 import { createTally } from './land/tally.ts';
+import type { Tally } from './land/tally.ts';
+import { sortPage } from '../diff/judge-page.ts';
+import type { SortedPage } from '../diff/judge-page.ts';
+import type { LandingAnswer } from './land/compare-records.ts';
+import { landRecords } from './land/land-records.ts';
+import type { LandedRecords } from './land/land-records.ts';
+import type { Sweep } from './run/sweep.ts';
 
 /** The part of a list to read again: some records, some pages, or all of it. */
 export type Extent = { readonly ids: readonly string[] } | { readonly pages: PageRange };
@@ -125,4 +130,76 @@ async function end(
       now: clock.now(),
     }),
   );
+}
+
+const ASKED_TOGETHER = 50;
+
+/** Reads records by their ids and lands them. A kind without single retrieval is read page by page instead. */
+async function backfillIds(
+  parts: PullParts,
+  work: BackfillWork,
+  kind: Kind,
+  ids: readonly string[],
+): Promise<void> {
+  const askable = askableKind(kind);
+  if (askable === null) return isListed(kind) ? lookForIds(parts, work, kind, new Set(ids)) : undefined;
+  const { ticks, tenants } = work.sweep;
+  for (let from = 0; from < ids.length; from += ASKED_TOGETHER) {
+    const some = ids.slice(from, from + ASKED_TOGETHER);
+    const options = { tick: ticks.next, signal: parts.signal };
+    const answers = await Promise.all(some.map((id) => parts.source.retrieve(askable, id, options)));
+    const records = answers.flatMap(({ record }) => record ?? []);
+    requireCompany({ kind, tenants }, { isKnown: false, read: () => records });
+    const shown = answers.flatMap(({ record, ...ticks }) =>
+      record === null ? [] : [{ ...sortPage([record]), ...ticks }],
+    );
+    for (const [index, id] of some.entries()) if (answers[index]?.record === null) work.missing.push(id);
+    await land(parts, work, shown, false);
+    parts.onProgress?.({ kind: kind.name, pages: from + some.length, lastPage: ids.length });
+  }
+}
+
+async function lookForIds(
+  parts: PullParts,
+  work: BackfillWork,
+  kind: ListedKind,
+  wanted: Set<string>,
+): Promise<void> {
+  const { ticks, tenants } = work.sweep;
+  const options = { tick: ticks.next, signal: parts.signal };
+  const pages = parts.source.pages(kind, { from: 1, to: Infinity }, options);
+  for await (const response of requireCompanies(pages, { kind, tenants })) {
+    const { incoming, quarantined } = sortPage(response.read());
+    const found = {
+      incoming: incoming.filter(({ id }) => wanted.has(id)),
+      quarantined: quarantined.filter(({ id }) => id !== null && wanted.has(id)),
+    };
+    for (const { id } of [...found.incoming, ...found.quarantined]) if (id !== null) wanted.delete(id);
+    await land(parts, work, [{ ...response, ...found }], true);
+    parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.plan.lastPage });
+    if (wanted.size === 0) return;
+  }
+  for (const id of wanted) work.missing.push(id);
+}
+
+async function land(
+  { session, clock }: PullParts,
+  { sweep, tally }: BackfillWork,
+  answers: readonly (SortedPage & LandingAnswer)[],
+  isListed: boolean,
+): Promise<void> {
+  const landings = await inDraft(session, sweep, { now: clock.now(), isListed }, async (tx, draft) => {
+    const landed: LandedRecords[] = [];
+    for (const answer of answers) landed.push(await landRecords(tx, draft, answer, answer));
+    return landed;
+  });
+  for (const [index, landed] of landings.entries())
+    tally.addRecords(answers[index]?.incoming.map(({ id }) => id) ?? [], landed);
+}
+
+/** A backfill under way. */
+interface BackfillWork {
+  readonly sweep: Sweep;
+  readonly tally: Tally;
+  readonly missing: string[];
 }

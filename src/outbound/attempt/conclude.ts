@@ -1,4 +1,4 @@
-import { compactJson } from '../../lib/json/json.ts';
+import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
@@ -8,7 +8,7 @@ import { wakeWaiting, readBlock, saveBlock } from '../../mirror/outbox/outbox-qu
 import type { Transaction } from '../../db/session/session.ts';
 import { blockedNews, leaveNews, parkedNews } from '../../mirror/webhooks/news.ts';
 import type { OutboundParts } from '../parts.ts';
-import { resultToKeep } from './kept-out.ts';
+import { isSuppressed } from '../../mirror/records/erasure-store.ts';
 
 /** Another process took the entry over while we worked on it; our pending changes must not be stored. */
 export class ClaimLostError extends SyncError {
@@ -118,4 +118,31 @@ const LONGEST_MS = 600_000;
 export function backOffMs(attempts: number, random: () => number): number {
   const bound = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempts, 20));
   return Math.round(bound / 2 + (random() * bound) / 2);
+}
+
+type OfRecord = Pick<Entry, 'kind' | 'recordId'>;
+
+/** The part of an answer to a write that may be stored: nothing of a record that `forget --suppress` keeps out of the mirror. */
+export async function startToKeep(
+  tx: Transaction,
+  { kind, recordId }: OfRecord,
+  start: string,
+): Promise<string> {
+  const isKeptOut = start !== '' && (await isSuppressed(tx, kind, recordId));
+  return isKeptOut ? '(not shown: forget --suppress)' : start;
+}
+
+/** The details of a verdict that may be stored: of a record that is kept out, the names of fields without their values. */
+async function resultToKeep(tx: Transaction, { kind, recordId }: OfRecord, result: Json): Promise<Json> {
+  return (await isSuppressed(tx, kind, recordId)) ? withoutValues(result) : result;
+}
+
+/** Members of a result that hold values of the service. */
+const VALUES: ReadonlySet<string> = new Set(['base', 'remote', 'wanted', 'answer']);
+
+function withoutValues(result: Json): Json {
+  if (isArray(result)) return result.map(withoutValues);
+  if (!isObject(result)) return result;
+  const members = Object.entries(result).filter(([name]) => !VALUES.has(name));
+  return Object.fromEntries(members.map(([name, value]) => [name, withoutValues(value)]));
 }

@@ -14,9 +14,8 @@ import type { Transaction } from '../../db/session/session.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { countSend } from '../freeze.ts';
 import type { OutboundParts } from '../parts.ts';
-import { ClaimLostError, blockKind, finishAs, probe, tryLater, waitAfter } from './conclude.ts';
+import { ClaimLostError, blockKind, finishAs, probe, tryLater, waitAfter, startToKeep } from './conclude.ts';
 import type { Grade } from './grade.ts';
-import { startToKeep } from './kept-out.ts';
 
 /** A request that is in the journal, and may go out now. */
 export interface Journalled {

@@ -5,7 +5,9 @@ import { gatherBytes } from '../../lib/net/gathered-bytes.ts';
 import { limitInterimAnswers } from '../../lib/net/interim-answers.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SourceError } from './errors.ts';
-import { TOO_LONG, unpack } from './unpack.ts';
+import { promisify } from 'node:util';
+import { brotliDecompress, unzip } from 'node:zlib';
+import { errorCode } from '../../lib/sync-error.ts';
 
 /** An answer as it came: any status, the body unpacked and unread; where it cannot be unpacked, its content-encoding stays. */
 export interface HttpAnswer {
@@ -192,4 +194,39 @@ function gather(reception: Reception) {
 
 function tooBig({ maxBytes, where }: Reception, got: string): SourceError {
   return new SourceError('too_big', `${where}: got ${got} bytes, expected at most ${maxBytes}`);
+}
+
+type Unpack = (bytes: Uint8Array, bounds: { readonly maxOutputLength: number }) => Promise<Buffer>;
+
+const zip: Unpack = promisify(unzip);
+const brotli: Unpack = promisify(brotliDecompress);
+
+/** By content-encoding. We ask for gzip; a proxy that packs unasked may choose another. */
+const WAYS: ReadonlyMap<string, Unpack> = new Map([
+  ['gzip', zip],
+  ['x-gzip', zip],
+  ['deflate', zip],
+  ['br', brotli],
+]);
+
+/** A body grew too long while it was unpacked. */
+const TOO_LONG = Symbol('too long');
+
+/**
+ * Unpacks a body by its content-encoding; `TOO_LONG` where that makes it longer than is allowed, null where it cannot be
+ * unpacked.
+ */
+async function unpack(
+  bytes: Uint8Array,
+  encoding: string,
+  maxBytes: number,
+): Promise<Uint8Array | typeof TOO_LONG | null> {
+  const way = WAYS.get(encoding.trim().toLowerCase());
+  if (way === undefined) return null;
+  if (bytes.length === 0) return bytes;
+  try {
+    return await way(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    return errorCode(error) === 'ERR_BUFFER_TOO_LARGE' ? TOO_LONG : null; // All else zlib says of the bytes.
+  }
 }
