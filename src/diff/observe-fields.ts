@@ -39,7 +39,9 @@ export function observeFields(
       const before = news.get(name) ?? known.get(name);
       const value = record[name] ?? null;
       const seen = columns.has(name) ? seenInColumn(before, value) : seenAlso(kind, name, before, value);
-      if (seen !== before && !isSame(seen, before) && isStorable(name)) news.set(name, seen);
+      const { type, fitsHint, wire } = seen;
+      const isSame = type === before?.type && fitsHint === before.fitsHint && wire === before.wire;
+      if (!isSame && isStorable(name)) news.set(name, seen);
     }
   }
   return news;
@@ -50,7 +52,7 @@ export function observeFields(
  * mostly name their fields in one order, so that a field is looked up when that order changes.
  */
 export function showNothingNew(
-  { fields }: Pick<Kind, 'fields'>,
+  { fields }: Kind,
   known: ReadonlyMap<string, SeenField>,
   records: readonly JsonObject[],
 ): boolean {
@@ -84,10 +86,6 @@ function seenAlso({ hints }: Kind, name: string, before = NOTHING_SEEN, value: J
     fitsHint: hint !== undefined && before.fitsHint && fitsHint(hint, value),
     wire: alsoCame(before.wire, value),
   };
-}
-
-function isSame(seen: SeenField, before: SeenField | undefined): boolean {
-  return seen.type === before?.type && seen.fitsHint === before.fitsHint && seen.wire === before.wire;
 }
 
 /** A reference field is always a reference: a value that is no id is kept as text beside it. */

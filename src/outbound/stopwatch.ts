@@ -1,6 +1,5 @@
 import { instantOf, instantText } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import type { Entry } from '../mirror/outbox/outbox-store.ts';
 
 /**
  * A process's measure of time that has passed. It begins at the wall clock and goes on by the monotonic one, so that a jump
@@ -12,7 +11,7 @@ export interface Stopwatch {
   readonly ranMs: () => number;
 }
 
-export function startStopwatch(clock: Pick<Clock, 'now' | 'monotonicMs'>): Stopwatch {
+export function startStopwatch(clock: Clock): Stopwatch {
   const wallMs = clock.now().getTime();
   const startMs = clock.monotonicMs();
   const ranMs = (): number => clock.monotonicMs() - startMs;
@@ -20,7 +19,10 @@ export function startStopwatch(clock: Pick<Clock, 'now' | 'monotonicMs'>): Stopw
 }
 
 /** The time since an entry's send was lost, as its row keeps it. */
-type Elapsed = Pick<Entry, 'elapsedMs' | 'elapsedAt'>;
+interface Elapsed {
+  readonly elapsedMs: number;
+  readonly elapsedAt: string | null;
+}
 
 /** A send has just been lost: time begins. */
 export const noneElapsed = (watch: Stopwatch): Elapsed => ({

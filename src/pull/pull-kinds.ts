@@ -89,7 +89,10 @@ export function withZone(report: KindReport): KindReport {
 }
 
 /** Reports a kind that a run did not reach. */
-export function notSwept({ name }: ListedKind, why: Pick<KindReport, 'reason' | 'detail'>): KindReport {
+export function notSwept(
+  { name }: ListedKind,
+  why: { readonly reason: string; readonly detail: string },
+): KindReport {
   const rows = { rows: 0, created: 0, updated: 0, deleted: 0, restored: 0, unchanged: 0, quarantined: 0 };
   const traffic = { pages: 0, requests: 0, retries: 0, durationMs: 0 };
   return { kind: name, state: 'aborted', ...why, certifiedAt: null, ...rows, ...traffic };

@@ -104,7 +104,7 @@ export async function blockKind(tx: Transaction, entry: Entry, reason: string, n
 
 /** How long an entry waits after an inconclusive attempt. */
 export function waitAfter(
-  { attempts }: Pick<Entry, 'attempts'>,
+  { attempts }: { readonly attempts: number },
   { random }: OutboundParts,
   askedMs: number | null,
 ): number {

@@ -79,7 +79,7 @@ export async function closeWith(
 }
 
 /** The fields that an entry wants written, by the names of a write. */
-export const payloadOf = ({ payload }: Pick<Entry, 'payload'>): JsonObject => parseObject(payload);
+export const payloadOf = ({ payload }: { readonly payload: string }): JsonObject => parseObject(payload);
 
 /** Stores that a write has certainly changed nothing, and why; part of the transaction that closes its attempt. */
 export async function closeFailed(

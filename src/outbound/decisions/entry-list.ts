@@ -139,7 +139,7 @@ export function historyDocument({ entry, attempts, isMaker, candidates }: Histor
 }
 
 /** Records that a create may have made, as the searches for it noted them. */
-export function candidatesOf({ operation, result }: Pick<Entry, 'operation' | 'result'>): readonly string[] {
+export function candidatesOf({ operation, result }: Entry): readonly string[] {
   const noted = jsonOrText(result);
   const ids = operation === 'create' && isObject(noted) ? noted['ids'] : undefined;
   return isArray(ids) ? ids.map(String) : [];

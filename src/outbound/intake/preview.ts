@@ -28,48 +28,34 @@ export type Preview = {
   readonly notes: readonly string[];
 } & (
   | { readonly operation: 'create'; readonly request: RequestShown; readonly alike: readonly Alike[] }
-  | UpdatePreview
+  | {
+      readonly operation: 'update';
+      readonly recordId: string;
+      /** The update merged with the mirror's row, in place of the service's record; null if there is no row. */
+      readonly merge: Merge | null;
+      /** Null where nothing would be sent. */
+      readonly request: RequestShown | null;
+    }
 );
-
-interface UpdatePreview {
-  readonly operation: 'update';
-  readonly recordId: string;
-  /** The update merged with the mirror's row, in place of the service's record; null if there is no row. */
-  readonly merge: Merge | null;
-  /** Null where nothing would be sent. */
-  readonly request: RequestShown | null;
-}
 
 /** Computes the effects of an entry, without storing or sending it. */
 export async function previewEntry(session: Session, entry: CheckedEntry): Promise<Preview> {
-  const { kind, key, notes } = entry;
+  const { kind, key, notes, path } = entry;
   const shared = { kind: kind.name, key, notes };
   const wanted = parseObject(entry.payload);
-  if (entry.operation === 'update') return { ...shared, ...(await previewUpdate(session, entry, wanted)) };
-  const alike = (await recordsWithKey(session, kind, entry.payload)).map(({ id, raw }): Alike => {
-    const isExact = isEqualTo(kind, wanted, parseObject(raw));
-    return { recordId: id, match: isExact ? 'exact' : 'natural key' };
-  });
-  const request = { method: 'POST', path: entry.path, body: wanted } as const;
-  return { ...shared, operation: 'create', request, alike };
-}
-
-async function previewUpdate(
-  session: Session,
-  { kind, path, recordId, base }: CheckedEntry,
-  wanted: JsonObject,
-): Promise<UpdatePreview> {
-  const id = recordId ?? '';
-  const rows = await session.atomically((tx) => readRows(tx, kind.name, [id]));
-  const remote = rows.get(id);
-  const merged = remote
-    ? merge({ kind, wanted, base: parseObject(base ?? remote.raw), remote: parseObject(remote.raw) })
+  if (entry.operation === 'create') {
+    const alike = (await recordsWithKey(session, kind, entry.payload)).map(({ id, raw }): Alike => {
+      const isExact = isEqualTo(kind, wanted, parseObject(raw));
+      return { recordId: id, match: isExact ? 'exact' : 'natural key' };
+    });
+    return { ...shared, operation: 'create', request: { method: 'POST', path, body: wanted }, alike };
+  }
+  const recordId = entry.recordId ?? '';
+  const row = (await session.atomically((tx) => readRows(tx, kind.name, [recordId]))).get(recordId);
+  const merged = row
+    ? merge({ kind, wanted, base: parseObject(entry.base ?? row.raw), remote: parseObject(row.raw) })
     : null;
   const body = merged === null ? wanted : merged.is === 'set' ? merged.body : null;
-  return {
-    operation: 'update',
-    recordId: id,
-    merge: merged,
-    request: body && { method: 'PUT', path: path.replace(':id', id), body },
-  };
+  const request = body && ({ method: 'PUT', path: path.replace(':id', recordId), body } as const);
+  return { ...shared, operation: 'update', recordId, merge: merged, request };
 }

@@ -8,24 +8,25 @@ import { isStorable } from '../../lib/text/text.ts';
 import { shown, writtenValue } from './write-value.ts';
 import type { WrittenValue } from './write-value.ts';
 
-/** The body of a write, with all faults and warnings. */
-interface WriteBody {
-  /** By the names of a write; only fields without a fault. */
-  readonly body: JsonObject;
-  readonly faults: readonly string[];
-  readonly notes: readonly string[];
-}
-
-/** Turns fields as a caller names and spells them into the body of a write. */
-export function writeBody(kind: Kind, data: JsonObject, rules: NameRules): WriteBody {
+/**
+ * Turns fields as a caller names and spells them into the body of a write, with all faults and warnings. The body is by the names
+ * of a write, and has only fields without a fault.
+ */
+export function writeBody(kind: Kind, data: JsonObject, rules: NameRules) {
   const given: Given[] = [];
   const faults: string[] = [];
   const notes: string[] = [];
   for (const [name, value] of Object.entries(data)) {
-    const { writeName, written } = memberOf(kind, name, value, rules);
+    const documented = fieldIn(kind.fields, name);
+    const field = documented ?? fieldIn(kind.hints, name);
+    const fault = faultOf(kind, name, value);
+    let written: WrittenValue;
+    if (fault !== null) written = { fault };
+    else if (field === undefined) written = unlisted(kind, name, value, rules);
+    else written = documented ? writtenValue(field, value) : asHinted(writtenValue(field, value), value);
     if ('fault' in written) faults.push(`${name}: ${written.fault}`);
     else {
-      given.push({ name, field: writeName, value: written.value });
+      given.push({ name, field: field === undefined ? name : writeNameOf(field), value: written.value });
       if (written.note !== undefined) notes.push(`${name} ${written.note}`);
     }
   }
@@ -42,22 +43,6 @@ interface Given {
 const bodyOf = (given: readonly Given[]): JsonObject =>
   Object.fromEntries(given.map(({ field, value }) => [field, value]));
 
-function memberOf(
-  kind: Kind,
-  name: string,
-  value: Json,
-  rules: NameRules,
-): { readonly writeName: string; readonly written: WrittenValue } {
-  const documented = fieldIn(kind.fields, name);
-  const field = documented ?? fieldIn(kind.hints, name);
-  const writeName = field === undefined ? name : writeNameOf(field);
-  const fault = faultOf(name, value) ?? (isExcludedName(kind, name) ? EXCLUDED : null);
-  if (fault !== null) return { writeName, written: { fault } };
-  if (field === undefined) return { writeName, written: unlisted(kind, name, value, rules) };
-  const written = writtenValue(field, value);
-  return { writeName, written: documented === undefined ? asHinted(written, value) : written };
-}
-
 /** The outbox would keep it, and no answer of the service could confirm it. */
 const EXCLUDED = 'privacy.exclude keeps this field out of the mirror, so it cannot be pushed';
 
@@ -66,10 +51,11 @@ function fieldIn(fields: readonly Field[], name: string): Field | undefined {
   return fields.find((field) => writeNameOf(field) === name) ?? fields.find((field) => field.name === name);
 }
 
-function faultOf(name: string, value: Json): string | null {
+function faultOf(kind: Kind, name: string, value: Json): string | null {
   if (name === 'id') return 'the number of a record cannot be written';
   if (name === '' || !isStorable(name)) return 'this cannot be the name of a field';
-  return isDeeper(value, DEEPEST) ? `nested deeper than ${DEEPEST} levels` : null;
+  if (isDeeper(value, DEEPEST)) return `nested deeper than ${DEEPEST} levels`;
+  return isExcludedName(kind, name) ? EXCLUDED : null;
 }
 
 /** A field of neither the documentation nor the hints. */

@@ -88,7 +88,7 @@ function hasShownAll(facts: SettlementFacts, run: number): boolean {
 }
 
 /** Whether a sweep from this run on has shown the list exactly: as of its own end, not of an earlier sweep's. */
-function isCertifiedSince({ readings }: Pick<SettlementFacts, 'readings'>, run: number): boolean {
+function isCertifiedSince({ readings }: SettlementFacts, run: number): boolean {
   const since = readings.filter(({ runId }) => runId >= run);
   const [first] = since.map(({ startedAt }) => startedAt).sort();
   return since.some(({ certifiedAt }) => first !== undefined && certifiedAt !== null && certifiedAt >= first);
@@ -170,5 +170,5 @@ export function lookTimes(
   return { due, next: times.find((time) => time > elapsedMs) ?? elapsedMs + apartMs };
 }
 
-export const firstLookMs = ({ settleSeconds }: Pick<OutboundRules, 'settleSeconds'>): number =>
+export const firstLookMs = ({ settleSeconds }: { readonly settleSeconds: number }): number =>
   settleSeconds * 1000;

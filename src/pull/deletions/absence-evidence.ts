@@ -75,7 +75,7 @@ export function bySweeps(sweeps: {
   };
 }
 
-export type FoundAbsent = AbsentRow & Pick<LiveRow, 'response'>;
+export type FoundAbsent = AbsentRow & { readonly response: number };
 
 /** Finds the live rows that a list does not have, and that nothing has shown since. @param noted Ids that were absent before. */
 export async function findAbsent(

@@ -146,7 +146,7 @@ export async function tellingFirst(session: Session, kinds: readonly ListedKind[
  */
 export function requireCompany(
   { kind, tenants }: CompaniesOfKind,
-  { isKnown: isSame, read }: Pick<ListResponse, 'isKnown' | 'read'>,
+  { isKnown: isSame, read }: { readonly isKnown: boolean; readonly read: () => readonly Json[] },
 ): boolean {
   if (!namesCompany(kind)) return false;
   if (isSame) return true;

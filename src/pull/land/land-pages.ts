@@ -50,7 +50,7 @@ export const TOGETHER = {
  * @throws {LeaseError} If another owner has taken the sweep over.
  */
 export async function landArriving(
-  { session, clock }: Pick<PullParts, 'session' | 'clock'>,
+  { session, clock }: PullParts,
   arriving: {
     readonly sweep: Sweep;
     readonly tally: { readonly add: (landing: Landing) => void };
@@ -151,7 +151,7 @@ function idsAhead({ pages }: Sweep, responses: readonly ListResponse[]): readonl
 export async function inDraft<T>(
   session: Session,
   sweep: Sweep,
-  { now, isListed }: Pick<DraftedSweep, 'now' | 'isListed'>,
+  { now, isListed }: { readonly now: Date; readonly isListed: boolean },
   work: (tx: Transaction, draft: DraftedSweep) => Promise<T>,
 ): Promise<T> {
   const { kind, lease, ticks, claim, tenants } = sweep;

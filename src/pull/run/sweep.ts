@@ -181,7 +181,7 @@ function draftOf(below: Below, sending: ReadonlySet<string>): SweepDraft {
 export function hasOtherWrites(
   ids: TextList,
   { sent, response }: StoredPage,
-  { touched, sending }: Pick<SweepState, 'touched' | 'sending'>,
+  { touched, sending }: SweepState,
 ): boolean {
   if (touched.isEmpty() && sending.size === 0) return false;
   for (const id of ids) {

@@ -82,7 +82,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest) {
 
 /** Reads what landing a single page needs to know. The page lands as in a sweep, and proves nothing about the list's end. */
 export async function beginPage(
-  parts: Pick<PullParts, 'session' | 'clock'>,
+  parts: PullParts,
   request: Omit<SweepRequest, 'runId'> & { readonly page: number },
   lease: KindLease,
 ): Promise<Sweep> {
@@ -105,7 +105,7 @@ export async function beginPage(
 
 /** The state that any reading of a kind lands on. */
 async function readState(
-  { session, clock }: Pick<PullParts, 'session' | 'clock'>,
+  { session, clock }: PullParts,
   { kind, claim, rules }: Omit<ReadingRequest, 'runId'>,
   lease: KindLease,
   { mirrored, fields }: { readonly mirrored: Kind; readonly fields: ReadonlyMap<string, KnownField> },

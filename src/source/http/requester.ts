@@ -140,7 +140,7 @@ async function fetchAnswer(
 }
 
 /** How messages name a request: `GET /api/clients page 3`, never with its query. */
-function placeOf({ path, page }: Pick<Question<unknown>, 'path' | 'page'>): string {
+function placeOf({ path, page }: Interruptible): string {
   return page === null ? `GET ${path}` : `GET ${path} page ${page}`;
 }
 
