@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/lib/time/clock.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
@@ -81,7 +82,11 @@ test('is over at once where it was stopped before it began, and while it waits',
     stop.abort();
     return Promise.reject(signal?.reason as Error);
   };
-  const waiting = followChanges(session, { after: 1 }, { clock: { sleep }, signal: stop.signal });
+  const waiting = followChanges(
+    session,
+    { after: 1 },
+    { clock: { ...systemClock, sleep }, signal: stop.signal },
+  );
   expect(await waiting.next()).toMatchObject({ done: true });
 });
 
@@ -90,6 +95,6 @@ async function collect(
   options: FollowOptions,
   { into, signal }: { into: number[]; signal: AbortSignal },
 ): Promise<void> {
-  const clock = { sleep: () => turn() }; // It polls as often as it can.
+  const clock = { ...systemClock, sleep: () => turn() }; // It polls as often as it can.
   for await (const { seq } of followChanges(session, options, { clock, signal })) into.push(seq);
 }
