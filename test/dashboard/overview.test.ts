@@ -145,6 +145,20 @@ describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
     expect(await pageOf(stage)).toContain('aria-label="3 changes in 48 hours, 3 in the busiest one"');
   });
 
+  test('tells of a refused token once for all kinds, and offers no pull', async () => {
+    const session = await open();
+    await session.atomically((tx) =>
+      tx.query(sql`
+        insert into kind_state (kind, tick, state, reason, complete_sweeps, epoch) values
+          ('clients', 1, 'aborted', 'unauthorized', 0, 0), ('products', 1, 'aborted', 'unauthorized', 0, 0)`),
+    );
+    const page = await pageOf(await serveMirror(session));
+    expect(page).toContain('2 kinds are not read to the end: clients, products');
+    expect(page).toContain('The service refused the token.');
+    expect(page).toContain('Give BMS_TOKEN a token');
+    expect(page).not.toContain('action="/pulls"');
+  });
+
   test('says when each kind is read next, and which ones are stale', async () => {
     const session = await open();
     const hourly = {
