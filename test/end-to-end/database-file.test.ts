@@ -14,12 +14,12 @@ const NOBODY = 65_534;
 /** Root may write everywhere, so these tests run the program as nobody then. */
 const asNobody = process.getuid?.() === 0 ? { uid: NOBODY } : {};
 
-/** Pulls onto a disk of 2 MB until it is full, keeps a copy of the file, makes room, and pulls again. */
+/** Pulls onto a disk with 2 MB left until it is full, keeps a copy of the file, makes room, and pulls again. */
 const FULL_DISK = `
-mount -t tmpfs -o size=2m tmpfs "$DISK" || exit 99
+mount -t tmpfs -o size=64m tmpfs "$DISK" && head -c 62M /dev/zero > "$DISK/filler" || exit 99
 "$NODE" "$MAIN" pull --json > "$OUT/full.json" 2> "$OUT/full.stderr"; echo $? > "$OUT/full.code"
 cp "$DISK"/mirror.db* "$OUT/"
-mount -o remount,size=64m "$DISK" || exit 99
+rm "$DISK/filler"
 "$NODE" "$MAIN" pull --json > "$OUT/room.json" 2> "$OUT/room.stderr"; echo $? > "$OUT/room.code"
 mkdir "$OUT/healed" && cp "$DISK"/mirror.db* "$OUT/healed/"`;
 
@@ -80,6 +80,7 @@ describe('a place where the mirror cannot be written', () => {
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toContain('cannot be written');
     expect(dump(path)).toEqual(before);
+    chmodSync(dirname(path), 0o755);
   });
 
   test.each([
