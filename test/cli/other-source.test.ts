@@ -60,29 +60,6 @@ describe("a mirror never takes another source's data unasked", () => {
     ]);
   });
 
-  test.each(KIND_NAMES)("another company's list of %s alone changes no row either (A21)", async (kind) => {
-    const { path, env } = mirrorOfAnotherCompany();
-    const before = dump(path);
-
-    const ended = await run(['pull', kind], env);
-
-    expect(dump(path)).toEqual(before);
-    expect(ended).toMatchObject({ code: 1 });
-    expect(ended.stderr).toContain('compan');
-  });
-
-  test('--new-source accepts the other company, and the next pull needs no word more', async () => {
-    const { path, env } = mirrorOfAnotherCompany();
-
-    expect(await run(['pull', '--new-source'], env)).toMatchObject({ code: 0 });
-
-    for (const kind of KIND_NAMES) {
-      const held = new Set(ask(path, `select id from ${kind}`).map(({ id }) => Number(id)));
-      expect(foreign.theirs.world.ids(kind).filter((id) => !held.has(id))).toEqual([]);
-    }
-    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
-  });
-
   test('another base URL fails the pull with 1 before a request is made; --new-source accepts it', async () => {
     const path = freshMirror();
     await using first = await startSandbox({ size: 30 });

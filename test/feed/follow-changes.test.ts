@@ -9,7 +9,7 @@ import { fakeClock } from '../support/fake-clock.ts';
 import { DATABASES, at, mirrorIn, putChanges } from './support.ts';
 
 const WRITERS = 2;
-const TRANSACTIONS = 300;
+const TRANSACTIONS = 100;
 
 const change = (record: number, kind = 'clients') => ({
   kind,

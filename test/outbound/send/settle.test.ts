@@ -48,20 +48,6 @@ describe.each(DATABASES)('a create of unknown outcome in %s', (database) => {
     expect(await on.rows(sql`select * from links`)).toEqual([]);
   });
 
-  test('is parked once patience has ended where a record could be it, in whatever spelling', async () => {
-    const { on, id } = await lostCreate('did not arrive', {
-      database,
-      data: { ...ZOE, name: 'Zoé Tremblay' },
-    });
-    const alike = enter(on, { code: '0001', name: 'M. ZOE TREMBLAY' });
-    await on.pass(300);
-    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'looking' });
-    await endPatience(on);
-    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
-    expect(await resultOf(on, id)).toEqual({ ids: [alike] });
-    expect(asked(on, 'POST')).toHaveLength(1);
-  });
-
   test('is found under the id of a deleted record, be it of others or our own', async () => {
     for (const owner of ['another', 'our own'] as const) {
       const on = await opened({ database, service: { seed: 7 } });
@@ -86,102 +72,6 @@ describe.each(DATABASES)('a create of unknown outcome in %s', (database) => {
     }
   });
 
-  test('is parked where a record that was live before has become it', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
-    const reused = await on.firstId('clients');
-    on.service.world.update('clients', Number(reused), ZOE);
-    await endPatience(on);
-    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike', attempts: 1 });
-    expect(await resultOf(on, id)).toEqual({ ids: [reused] });
-  });
-
-  test('is not sent again by a clock that jumps', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
-    const { clock } = on;
-    const now = clock.now.bind(clock);
-    for (const days of [1, 30, -365, 365]) {
-      Object.assign(clock, { now: () => new Date(now().getTime() + days * 86_400_000) });
-      await on.pass(10);
-      await on.pull('clients');
-      await on.pass(10);
-      expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
-    }
-    expect((await on.entry(id)).elapsedMs).toBeLessThan(300_000);
-  });
-
-  test('does not grow old while no process works it', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
-    await on.clock.sleep(10 * 86_400_000);
-    const { session, service, clock } = on;
-    const later = stage(service, session, { clock });
-    await later.work();
-    expect((await later.entry(id)).elapsedMs).toBe(0);
-    await later.pass(300);
-    expect(await later.entry(id)).toMatchObject({ state: 'unsettled', elapsedMs: 300_000, attempts: 1 });
-  });
-
-  test('is parked where it is lost a second time, and not found', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
-    spoil(on, 'POST', { drop: 'before' });
-    await endPatience(on);
-    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'ambiguous', attempts: 2 });
-    await endPatience(on);
-    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'lost_twice', attempts: 2 });
-  });
-
-  test('is parked where the service has altered a natural key of the kind in an answer', async () => {
-    const on = await opened({ database });
-    const altered = { status: 201, body: JSON.stringify({ id: 987_654, code: '0001', name: 'Ada' }) };
-    spoil(on, 'POST', altered, { times: 1 });
-    await on.store(create({ code: 'ZZ-7', name: 'Ada' }));
-    await on.work();
-    spoil(on, 'POST', { drop: 'before' }, { times: 1 });
-    const id = await on.store(create());
-    await on.work();
-    await endPatience(on);
-    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'alters_keys', attempts: 1 });
-  });
-
-  test('is parked where the mirror has come to hold the data of another service', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
-    const other = await sandbox();
-    const kinds = LISTED_KINDS.filter(({ name }) => name === 'clients');
-    const moved = stage(other, on.session, { clock: on.clock });
-    await pullKinds(
-      {
-        session: on.session,
-        source: moved.parts.source as Source,
-        clock: on.clock,
-        logger,
-        owner: { name: 'us:1:a', isDead: () => false },
-      },
-      { ...RULES, kinds, baseUrl: other.url, acceptNewSource: true },
-    );
-    await moved.pass(300);
-    expect(await moved.entry(id)).toMatchObject({ state: 'parked', verdict: 'other_source' });
-  });
-
-  test('is not settled before the rest, though a sweep has shown it', async () => {
-    const { on, id } = await lostCreate('arrived', { database });
-    await on.pass(200);
-    await on.pull('clients');
-    await on.work();
-    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
-    await on.pass(100);
-    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
-  });
-
-  test('D05: that arrives hours late is adopted, not doubled', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
-    await on.pass(300);
-    await on.pass(1500);
-    const late = enter(on, ZOE);
-    await on.pass(5400);
-    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: late });
-    await on.pass(100_000);
-    expect(zoes(on)).toBe(1);
-  });
-
   test('is found though another entry lands its record while a sweep has asked for a page', async () => {
     const on = await opened({ database });
     on.service.setFaults([
@@ -204,6 +94,115 @@ describe.each(DATABASES)('a create of unknown outcome in %s', (database) => {
 });
 
 describe('a create of unknown outcome', () => {
+  test('is parked once patience has ended where a record could be it, in whatever spelling', async () => {
+    const { on, id } = await lostCreate('did not arrive', {
+      data: { ...ZOE, name: 'Zoé Tremblay' },
+    });
+    const alike = enter(on, { code: '0001', name: 'M. ZOE TREMBLAY' });
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'looking' });
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
+    expect(await resultOf(on, id)).toEqual({ ids: [alike] });
+    expect(asked(on, 'POST')).toHaveLength(1);
+  });
+
+  test('is parked where a record that was live before has become it', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    const reused = await on.firstId('clients');
+    on.service.world.update('clients', Number(reused), ZOE);
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike', attempts: 1 });
+    expect(await resultOf(on, id)).toEqual({ ids: [reused] });
+  });
+
+  test('is not sent again by a clock that jumps', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    const { clock } = on;
+    const now = clock.now.bind(clock);
+    for (const days of [1, 30, -365, 365]) {
+      Object.assign(clock, { now: () => new Date(now().getTime() + days * 86_400_000) });
+      await on.pass(10);
+      await on.pull('clients');
+      await on.pass(10);
+      expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    }
+    expect((await on.entry(id)).elapsedMs).toBeLessThan(300_000);
+  });
+
+  test('does not grow old while no process works it', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    await on.clock.sleep(10 * 86_400_000);
+    const { session, service, clock } = on;
+    const later = stage(service, session, { clock });
+    await later.work();
+    expect((await later.entry(id)).elapsedMs).toBe(0);
+    await later.pass(300);
+    expect(await later.entry(id)).toMatchObject({ state: 'unsettled', elapsedMs: 300_000, attempts: 1 });
+  });
+
+  test('is parked where it is lost a second time, and not found', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    spoil(on, 'POST', { drop: 'before' });
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'ambiguous', attempts: 2 });
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'lost_twice', attempts: 2 });
+  });
+
+  test('is parked where the service has altered a natural key of the kind in an answer', async () => {
+    const on = await opened();
+    const altered = { status: 201, body: JSON.stringify({ id: 987_654, code: '0001', name: 'Ada' }) };
+    spoil(on, 'POST', altered, { times: 1 });
+    await on.store(create({ code: 'ZZ-7', name: 'Ada' }));
+    await on.work();
+    spoil(on, 'POST', { drop: 'before' }, { times: 1 });
+    const id = await on.store(create());
+    await on.work();
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'alters_keys', attempts: 1 });
+  });
+
+  test('is parked where the mirror has come to hold the data of another service', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    const other = await sandbox();
+    const kinds = LISTED_KINDS.filter(({ name }) => name === 'clients');
+    const moved = stage(other, on.session, { clock: on.clock });
+    await pullKinds(
+      {
+        session: on.session,
+        source: moved.parts.source as Source,
+        clock: on.clock,
+        logger,
+        owner: { name: 'us:1:a', isDead: () => false },
+      },
+      { ...RULES, kinds, baseUrl: other.url, acceptNewSource: true },
+    );
+    await moved.pass(300);
+    expect(await moved.entry(id)).toMatchObject({ state: 'parked', verdict: 'other_source' });
+  });
+
+  test('is not settled before the rest, though a sweep has shown it', async () => {
+    const { on, id } = await lostCreate('arrived');
+    await on.pass(200);
+    await on.pull('clients');
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    await on.pass(100);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
+  });
+
+  test('D05: that arrives hours late is adopted, not doubled', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    await on.pass(300);
+    await on.pass(1500);
+    const late = enter(on, ZOE);
+    await on.pass(5400);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: late });
+    await on.pass(100_000);
+    expect(zoes(on)).toBe(1);
+  });
+
   test('is never taken for a record that was there before', async () => {
     const on = await opened();
     on.service.world.insert('clients', ZOE);

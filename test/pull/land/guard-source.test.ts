@@ -9,7 +9,7 @@ import type { Session } from '../../../src/db/session/session.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { boundCompanies } from '../../../src/mirror/kinds/source-binding.ts';
 import type { PullReport } from '../../../src/pull/pull-kinds.ts';
-import { DATABASES, MIRRORS, kindState, pullOne } from '../steps.ts';
+import { kindState, pullOne } from '../steps.ts';
 import { contentOf, mirror, pullFrom, rowsOf, sandbox, truthOf } from '../support.ts';
 import { countCompanies, judgeCompany } from '../../../src/pull/land/guard-source.ts';
 
@@ -118,13 +118,13 @@ const others = ({ kinds }: PullReport, but: string) =>
   new Set(kinds.filter(({ kind }) => kind !== but).map(({ state }) => state));
 const reportOf = ({ kinds }: PullReport, name: string) => kinds.find(({ kind }) => kind === name);
 
-describe.each(DATABASES)('kinds of several companies, in %s', (database) => {
+describe('kinds of several companies', () => {
   const PUBLISHED = { departments: 99217, punches: 999999, purchase_products: 999999 };
 
   /** A mirror of the service's own published examples, and what the service shows next at the same address. */
   async function published(next: Partial<typeof PUBLISHED>) {
     const service = await sandbox({ companies: PUBLISHED });
-    const session = await MIRRORS[database]();
+    const session = await mirror();
     const first = await pullFrom(service, session);
     const changed = await sandbox({ companies: { ...PUBLISHED, ...next } });
     const again = (request = {}) =>
@@ -189,7 +189,7 @@ describe.each(DATABASES)('kinds of several companies, in %s', (database) => {
 
   test('a kind whose known ids are gone is refused, and the others go on', async () => {
     const service = await sandbox();
-    const session = await MIRRORS[database]();
+    const session = await mirror();
     await pullFrom(service, session);
     const before = await contentOf(session);
     for (const id of [...service.world.ids('clients')]) service.world.remove('clients', id);
@@ -208,7 +208,7 @@ describe.each(DATABASES)('kinds of several companies, in %s', (database) => {
 
   test('of a list that names two companies, both are its own; a third may name a few of its records', async () => {
     const service = await sandbox({ size: 150 });
-    const session = await MIRRORS[database]();
+    const session = await mirror();
     const kind = 'purchase_products';
     const ids = service.world.ids(kind);
     for (const id of ids.slice(0, 100)) service.world.update(kind, id, { system_id: 8 });
