@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { DEEPEST, parseJson } from '../../../src/lib/json/json.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { DATABASES, MIRRORS } from '../../pull/steps.ts';
+import { DATABASES } from '../../pull/steps.ts';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { pullKinds } from '../../../src/pull/pull-kinds.ts';
 import type { Source } from '../../../src/source/source.ts';
-import { RULES, logger, rewriting, sandbox } from '../../pull/support.ts';
+import { RULES, logger, sandbox } from '../../pull/support.ts';
 import { ZOE, asked, create, opened, spoil, stage, zoes, enter } from '../stage.ts';
 import type { Opening, Stage } from '../stage.ts';
 
@@ -116,20 +116,6 @@ describe('a create of unknown outcome', () => {
     expect(await resultOf(on, id)).toEqual({ ids: [reused] });
   });
 
-  test('is not sent again by a clock that jumps', async () => {
-    const { on, id } = await lostCreate('did not arrive');
-    const { clock } = on;
-    const now = clock.now.bind(clock);
-    for (const days of [1, 30, -365, 365]) {
-      Object.assign(clock, { now: () => new Date(now().getTime() + days * 86_400_000) });
-      await on.pass(10);
-      await on.pull('clients');
-      await on.pass(10);
-      expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
-    }
-    expect((await on.entry(id)).elapsedMs).toBeLessThan(300_000);
-  });
-
   test('does not grow old while no process works it', async () => {
     const { on, id } = await lostCreate('did not arrive');
     await on.clock.sleep(10 * 86_400_000);
@@ -139,28 +125,6 @@ describe('a create of unknown outcome', () => {
     expect((await later.entry(id)).elapsedMs).toBe(0);
     await later.pass(300);
     expect(await later.entry(id)).toMatchObject({ state: 'unsettled', elapsedMs: 300_000, attempts: 1 });
-  });
-
-  test('is parked where it is lost a second time, and not found', async () => {
-    const { on, id } = await lostCreate('did not arrive');
-    spoil(on, 'POST', { drop: 'before' });
-    await endPatience(on);
-    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'ambiguous', attempts: 2 });
-    await endPatience(on);
-    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'lost_twice', attempts: 2 });
-  });
-
-  test('is parked where the service has altered a natural key of the kind in an answer', async () => {
-    const on = await opened();
-    const altered = { status: 201, body: JSON.stringify({ id: 987_654, code: '0001', name: 'Ada' }) };
-    spoil(on, 'POST', altered, { times: 1 });
-    await on.store(create({ code: 'ZZ-7', name: 'Ada' }));
-    await on.work();
-    spoil(on, 'POST', { drop: 'before' }, { times: 1 });
-    const id = await on.store(create());
-    await on.work();
-    await endPatience(on);
-    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'alters_keys', attempts: 1 });
   });
 
   test('is parked where the mirror has come to hold the data of another service', async () => {
@@ -180,16 +144,6 @@ describe('a create of unknown outcome', () => {
     );
     await moved.pass(300);
     expect(await moved.entry(id)).toMatchObject({ state: 'parked', verdict: 'other_source' });
-  });
-
-  test('is not settled before the rest, though a sweep has shown it', async () => {
-    const { on, id } = await lostCreate('arrived');
-    await on.pass(200);
-    await on.pull('clients');
-    await on.work();
-    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
-    await on.pass(100);
-    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
   });
 
   test('D05: that arrives hours late is adopted, not doubled', async () => {
@@ -224,14 +178,6 @@ describe('a create of unknown outcome', () => {
     expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
   });
 
-  test('is never adopted where equal records are legitimate', async () => {
-    const line = { purchase_id: '77', product_id: 'P-1' };
-    const { on, id } = await lostCreate('arrived', { kind: 'purchase_products', data: line });
-    await on.pass(300);
-    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'repeats' });
-    expect(await resultOf(on, id)).toMatchObject({ ids: [expect.any(String)] });
-  });
-
   test('waits, and is not sent again, where the list cannot be known; in the end it is parked', async () => {
     const { on, id } = await lostCreate('did not arrive');
     on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
@@ -245,34 +191,6 @@ describe('a create of unknown outcome', () => {
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done', attempts: 2 });
   });
-
-  test.each([
-    ['there', 'done', 'adopted'],
-    ['not there', 'parked', 'no_certificate'],
-  ] as const)(
-    'where the list never certifies and the record is %s, is %s in the end, and never sent again',
-    async (is, state, verdict) => {
-      const honest = await sandbox();
-      let isLying = false;
-      const service = await rewriting(honest, (body) =>
-        isLying ? body.replace(/"total":\d+/, '"total":999') : body,
-      );
-      const on = stage(service, await MIRRORS.SQLite());
-      await on.pull('clients');
-      isLying = true;
-      const id = await on.store(create());
-      await on.work(); // What stands between passes on nothing but reads: nobody knows what became of it.
-      if (is === 'there') enter(on, ZOE);
-      await on.pass(200);
-      await on.pull('clients');
-      await on.work();
-      expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
-      await on.pass(100);
-      expect((await on.entry(id)).state).toBe(is === 'there' ? 'done' : 'unsettled');
-      for (const seconds of [3300, 18_000, 21_600, 43_200, 86_000, 90_000, 60, 60]) await on.pass(seconds);
-      expect(await on.entry(id)).toMatchObject({ state, verdict, attempts: 1 });
-    },
-  );
 
   test('is looked for by a sweep, however long nobody was there to look', async () => {
     const { on, id } = await lostCreate('arrived');
@@ -290,17 +208,6 @@ describe('a create of unknown outcome', () => {
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
     expect(zoes(on)).toBe(1);
-  });
-
-  test('asks for two sweeps a look at most', async () => {
-    const { on, id } = await lostCreate('did not arrive');
-    const sweeps = async () => (await on.rows(sql`select id from runs where command = 'pull'`)).length;
-    const before = await sweeps();
-    on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
-    await on.pass(300);
-    await on.pass(60);
-    expect((await sweeps()) - before).toBeLessThanOrEqual(2);
-    expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
   });
 });
 
@@ -385,17 +292,6 @@ describe('a person who retries', () => {
     await on.pull('clients');
     await on.pass(1000);
     expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
-  });
-
-  test('and the service that puts it off: it is sent once it takes it', async () => {
-    const { on, id } = await lostCreate('did not arrive');
-    on.service.world.insert('clients', ALIKE);
-    await endPatience(on);
-    spoil(on, 'POST', { status: 429 }, { times: 2 });
-    await retry(on, id);
-    await on.work();
-    for (let tries = 0; tries < 4; tries++) await on.pass(600);
-    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'resent' });
   });
 });
 

@@ -6,7 +6,7 @@ import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import type { Deed } from '../../../src/sandbox/faults.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
-import { DATABASES } from '../../pull/steps.ts';
+import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, opened, spoil, update, textOf } from '../stage.ts';
 import type { Opening, Stage } from '../stage.ts';
 
@@ -47,7 +47,9 @@ describe.each(DATABASES)('an update in %s', (database) => {
     await on.pull('clients');
     expect((await on.events()).slice(seen)).toEqual([`${client} updated outbox:${id}`]);
   });
+});
 
+describe.each(ONE_DATABASE)('an update in %s', (database) => {
   test('E01: that meets somebody else’s change of the same field is parked with all three values', async () => {
     const { on, client, number } = await scene({ database });
     on.service.world.update('clients', number, { name: 'Theirs' });
@@ -207,15 +209,6 @@ describe('an update', () => {
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'gone', attempts: 0 });
     expect([...asked(on, 'PUT'), ...asked(on, 'POST')]).toEqual([]);
-  });
-
-  test('that the service refuses is rejected in its words', async () => {
-    const { on, client } = await scene();
-    spoil(on, 'PUT', { status: 422, body: '{"message":"No such term."}' });
-    const id = await on.store(update(client, { term: 5 }));
-    await on.work();
-    expect(await on.entry(id)).toMatchObject({ state: 'rejected', verdict: 'service_refused' });
-    expect(await resultOf(on, id)).toEqual({ status: 422, answer: 'No such term.' });
   });
 
   test('whose writes are never answered and never done is parked in the end; who retries gets a try', async () => {
