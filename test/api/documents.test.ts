@@ -87,23 +87,6 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
 });
 
 describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
-  test('a misspelt kind is answered with the one that may be meant', async () => {
-    const stage = await serveMirror(await open());
-    const answers = [
-      await stage.get('/v1/records/client/1'),
-      await stage.get('/v1/changes?kind=cleints'),
-      await stage.post('/v1/pulls', { kinds: ['product'] }),
-      await stage.post('/v1/outbox', ADA.replace('clients', 'Clients'), KEY),
-    ];
-    const details = await Promise.all(answers.map(async (answer) => (await jsonOf(answer))['detail']));
-    expect(details).toEqual([
-      expect.stringContaining('did you mean clients?'),
-      expect.stringContaining('did you mean clients?'),
-      expect.stringContaining('did you mean products?'),
-      expect.stringContaining('did you mean clients?'),
-    ]);
-  });
-
   test('the status says when each schedule and each kind is due next, and whether somebody pulls', async () => {
     const session = await open();
     const kinds = ['clients', 'products'];

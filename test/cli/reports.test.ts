@@ -178,18 +178,6 @@ describe('doctor', () => {
     expect((await run(['doctor'], env)).stdout).toContain(`it holds ${sandbox.url}, company 7`);
   });
 
-  test('names what is not set, and what cannot be reached', async () => {
-    const path = freshMirror();
-
-    const unset = await run(['doctor'], { DATABASE_URL: `file:${path}` });
-    expect(unset.code).toBe(2);
-    expect(unset.stdout).toMatch(/BAD +service: .*BMS_BASE_URL.*BMS_TOKEN/);
-
-    const away = await run(['doctor'], settingsFor({ url: 'http://127.0.0.1:9', token: 't' }, path));
-    expect(away.code).toBe(1);
-    expect(away.stdout).toMatch(/BAD +service: .*ECONNREFUSED/);
-  });
-
   test.each(['Authorization', 'Authentication', 'Authentification'])(
     'finds that a service reads only %s',
     async (spelling) => {

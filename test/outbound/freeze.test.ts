@@ -49,16 +49,6 @@ describe.each(DATABASES)('D21: a start on %s', (database) => {
 });
 
 describe.each(ONE_DATABASE)('D21: a start on %s', (database) => {
-  test('goes on where the mark and the database agree', async () => {
-    const on = await opened({ database });
-    await start(on);
-    await on.store(create());
-    await on.work();
-    await start(on);
-    expect(await readFrozen(on.session)).toBeNull();
-    expect(on.mark.sends).toBe(1);
-  });
-
   test('goes on where the database knows of more than the mark: a crash came between the two', async () => {
     const on = await opened({ database });
     await on.store(create());

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/lib/json/json.ts';
 import { LeaseError, OtherSourceError } from '../../src/db/session/errors.ts';
 import type { Progress } from '../../src/pull/run/parts.ts';
 import { contentOf, mirror, rewriting, rowsOf, sandbox, truthOf } from './support.ts';
@@ -236,17 +235,4 @@ describe('a record by its path has other fields than in its list', () => {
     const row = (await rowsOf(session, kind)).find((one) => one['id'] === String(id));
     expect(JSON.parse(String(row?.['_raw']))).toHaveProperty('mood');
   });
-});
-
-test('a record that no row can be made of is reported', async () => {
-  const service = await sandbox();
-  const session = await mirror();
-  await pullOne(service, session, { kind });
-  const id = service.world.ids(kind)[0] ?? 0;
-  let deep: JsonObject = {};
-  for (let depth = 0; depth < 100; depth++) deep = { deep };
-  service.world.update(kind, id, { deep });
-
-  const report = await backfillFrom(service, session, { kind, extent: { ids: [String(id)] }, minute: 10 });
-  expect(report).toMatchObject({ rows: 0, quarantined: 1 });
 });

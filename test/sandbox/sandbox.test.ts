@@ -185,16 +185,6 @@ test('refuses a body that is not a JSON object', async () => {
   expect(sandbox.world.count('projects')).toBe(1);
 });
 
-test('hears a write without a content type', async () => {
-  await using sandbox = await startSandbox({ size: 2 });
-  const response = await fetch(`${sandbox.url}/api/vehicles_brands`, {
-    method: 'POST',
-    headers: { Authentification: `Bearer ${sandbox.token}` },
-    body: new TextEncoder().encode('{"name":"Lada"}'),
-  });
-  expect(await response.json()).toMatchObject({ name: 'Lada' });
-});
-
 test('sends the credit of a provider as a number with its places', async () => {
   await using sandbox = await startSandbox({ size: 200 });
   const { text } = await ask(sandbox, '/api/providers');

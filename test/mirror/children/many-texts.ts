@@ -1,4 +1,4 @@
-/** Asks the SQLite mirror at PATH for lists of all lengths, and prints by how many MB this process grew meanwhile. */
+/** Asks the SQLite mirror at PATH for lists of many lengths, and prints by how many MB this process grew meanwhile. */
 import { sql } from 'drizzle-orm';
 import { openSession } from '../../../src/db/open-session.ts';
 import { sqlList } from '../../../src/db/session/sql-text.ts';

@@ -135,16 +135,6 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
     ).toMatchObject({ id });
   });
 
-  test('makes a create ready that was never sent', async () => {
-    const session = await open();
-    const id = await entryWith(session, { state: 'rejected', verdict: 'invalid', result: '{"faults":[]}' });
-    expect((await retryEntry(session, id, LATER)).entry).toMatchObject({
-      state: 'ready',
-      verdict: null,
-      result: null,
-    });
-  });
-
   test.each(['ambiguous', 'rejected', 'unsent', null])(
     'looks once more for a create whose try was graded %s; what the person has seen stays noted',
     async (grade) => {

@@ -343,18 +343,4 @@ describe.each(ONE_DATABASE)('the key of an entry that ended long ago in %s', (_n
       message: expect.stringContaining('entry 1') as string,
     });
   });
-
-  test('tells updates apart by the record, and by the base where the caller tells one', async () => {
-    const keyed = { ...RENAME, key: 'rename' };
-    const session = await ended(keyed);
-    const isNew = async (request: EntryRequest) => (await store(session, request))[0]?.isNew;
-    expect([await isNew(keyed), await isNew({ ...keyed, base: JSON.parse(RAW) as never })]).toEqual([
-      false,
-      false,
-    ]);
-    expect((await faultOf(() => store(session, { ...keyed, id: '18' }))).code).toBe('outbox.key_taken');
-    expect((await faultOf(() => store(session, { ...keyed, base: { name: 'Zoé' } }))).code).toBe(
-      'outbox.key_taken',
-    );
-  });
 });

@@ -168,16 +168,6 @@ describe('a create of unknown outcome', () => {
     expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'looking' });
   });
 
-  test('is never taken for the record of another entry', async () => {
-    const { on, id } = await lostCreate('did not arrive');
-    const other = enter(on, ZOE);
-    await on.session.atomically((tx) =>
-      tx.query(sql`insert into links values ('clients', ${other}, 99, '2026-03-01 12:00:00.000')`),
-    );
-    await on.pass(300);
-    expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
-  });
-
   test('waits, and is not sent again, where the list cannot be known; in the end it is parked', async () => {
     const { on, id } = await lostCreate('did not arrive');
     on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);

@@ -7,7 +7,7 @@ import type { PullParts } from '../../../src/pull/run/parts.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { SourceError } from '../../../src/source/http/errors.ts';
 import type { Source } from '../../../src/source/source.ts';
-import { mirror, openSandboxSource, rowsOf, sandbox } from '../support.ts';
+import { mirror, openSandboxSource, sandbox } from '../support.ts';
 import {
   DATABASES,
   ONE_DATABASE,
@@ -133,17 +133,6 @@ test.each<[string, (id: string, control: string) => boolean]>([
   expect(await statesOf(session)).toEqual({ held: 12 });
   await pull(85);
   expect(await statesOf(session)).toEqual({ released: 12 });
-});
-
-test('what was released is asked for like anything else, and one that is back stays', async () => {
-  const { service, session, pull, gone } = await twelveGone();
-  for (const minute of [40, 80]) await pull(minute);
-  service.world.insert('clients', gone[0] ?? {});
-  for (const minute of [100, 120]) await pull(minute);
-
-  expect(await shortEvents(session)).toHaveLength(11);
-  const live = (await rowsOf(session, 'clients')).filter((row) => row['_deleted_at'] === null);
-  expect(live).toHaveLength(service.world.count('clients'));
 });
 
 test('of thousands, twenty are asked for in each sweep, in turn', async () => {

@@ -10,7 +10,7 @@ import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { boundCompanies } from '../../../src/mirror/kinds/source-binding.ts';
 import type { PullReport } from '../../../src/pull/pull-kinds.ts';
 import { kindState, pullOne } from '../steps.ts';
-import { contentOf, mirror, pullFrom, rowsOf, sandbox, truthOf } from '../support.ts';
+import { contentOf, mirror, pullFrom, sandbox, truthOf } from '../support.ts';
 import { countCompanies, judgeCompany } from '../../../src/pull/land/guard-source.ts';
 
 const only = (name: string): readonly ListedKind[] =>
@@ -94,23 +94,6 @@ test('many new records on page 1 are ours as long as another page shows one that
   expect(report.kinds).toMatchObject([
     { state: 'complete', reason: 'certified_earlier', created: 320, unchanged: 150 },
   ]);
-});
-
-test('A20: an emptied list is a reading like any other', async () => {
-  const service = await sandbox();
-  const session = await mirror();
-  await pullFrom(service, session);
-  for (const id of [...service.world.ids('clients')]) service.world.remove('clients', id);
-
-  const report = await pullFrom(service, session);
-
-  expect(report.kinds[1]).toMatchObject({
-    kind: 'clients',
-    reason: 'absences_unproven',
-    rows: 0,
-    deleted: 0,
-  });
-  expect(await rowsOf(session, 'clients')).toHaveLength(60);
 });
 
 /** The states of the kinds other than one: those that go on. */
