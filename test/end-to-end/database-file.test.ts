@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
@@ -82,22 +82,6 @@ describe('a place where the mirror cannot be written', () => {
     expect(dump(path)).toEqual(before);
     chmodSync(dirname(path), 0o755);
   });
-
-  test.each([
-    ['a file in place of its folder', 'file/mirror.db', 'cannot be written'],
-    ['a file in place of a folder above it', 'file/folder/mirror.db', 'cannot be written'],
-    ['a folder in place of the file', 'folder', 'is a folder, not a file'],
-  ])('%s fails the pull with 1', async (_name, name, words) => {
-    await using sandbox = await startSandbox({ size: 10 });
-    const folder = tempFolder();
-    writeFileSync(join(folder, 'file'), '');
-    mkdirSync(join(folder, 'folder'));
-
-    const ended = await run(['pull'], settingsFor(sandbox, join(folder, name)));
-
-    expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toContain(`The mirror ${join(folder, name)} ${words}`);
-  });
 });
 
 describe('a file that is no mirror of ours fails every command with 1', () => {
@@ -131,23 +115,5 @@ describe('a file that is no mirror of ours fails every command with 1', () => {
     const after = new Database(path, { readonly: true });
     expect(after.prepare('select * from clients').all()).toEqual([{ number: 1, name: 'Ann' }]);
     after.close();
-  });
-
-  test('a mirror that a newer release has written stays untouched (G12)', async () => {
-    await using sandbox = await startSandbox({ size: 10 });
-    const path = freshMirror();
-    const env = settingsFor(sandbox, path);
-    await run(['pull'], env);
-    const newer = new Database(path);
-    newer.exec("update mirror_meta set value = '999' where key = 'version'");
-    newer.close();
-    sandbox.world.update('departments', sandbox.world.ids('departments')[0] ?? 0, { name: 'Autre' });
-    const before = dump(path);
-
-    const ended = await run(['pull'], env);
-
-    expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toContain('version 999');
-    expect(dump(path)).toEqual(before);
   });
 });
