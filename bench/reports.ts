@@ -111,7 +111,7 @@ const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 
 const servers = {
   SQLite: () => Promise.resolve(sqliteFiles()),
-  PostgreSQL: () => postgresServer(54_332),
+  PostgreSQL: postgresServer,
 };
 for (const [label, open] of Object.entries(servers)) {
   if ((process.argv[3] ?? label) !== label) continue;

@@ -7,14 +7,11 @@ import type { ScheduleSlot } from '../runs/schedule.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import { startKeepingFresh } from '../pull/freshness/keep-fresh.ts';
 import { pullSettings } from './pull.ts';
-import type { ServiceParts } from './queues.ts';
+import type { PullParts } from '../pull/run/parts.ts';
 import { schedulesOf } from './schedules.ts';
 
 /** Requests the scheduled runs as they come due. Returns a function that stops it. */
-export function startSchedules(
-  config: Config,
-  { owner, ...parts }: Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>,
-): () => Promise<void> {
+export function startSchedules(config: Config, { owner, ...parts }: PullParts): () => Promise<void> {
   const schedules = schedulesOf(config);
   const stops = [
     startRequesting({ ...parts, isDead: owner.isDead }, schedules),
@@ -26,10 +23,7 @@ export function startSchedules(
 }
 
 /** Reads pages between sweeps, if there is a budget for it. Returns a function that stops it. */
-export function startFreshness(
-  config: Config,
-  parts: Pick<ServiceParts, 'session' | 'source' | 'clock' | 'logger' | 'owner'>,
-): () => Promise<void> {
+export function startFreshness(config: Config, parts: PullParts): () => Promise<void> {
   const { requestsPerMinute } = config.freshness;
   if (requestsPerMinute === null) return () => Promise.resolve();
   const rules = pullSettings(config);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
+import type { Logger } from '../lib/log/logger.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { isFirstReading, readUncertified } from '../mirror/kinds/status-store.ts';
 import { readDisappeared } from '../mirror/records/deletion-store.ts';
@@ -8,7 +9,7 @@ import type { Session } from '../db/session/session.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
 import { createOwner } from '../pull/run/parts.ts';
-import type { PullParts } from '../pull/run/parts.ts';
+import type { Progress } from '../pull/run/parts.ts';
 import { handOverPull } from '../runs/hand-over.ts';
 import type { PullSettings } from '../runs/verify-kinds.ts';
 import { openMirror } from './open-mirror.ts';
@@ -17,7 +18,10 @@ import { openConfiguredSource } from './open-source.ts';
 /** The outcome of a pull, and the deletions that are about to happen: the document of `pull --json`. */
 export type PullSummary = Awaited<ReturnType<typeof withStanding>>;
 
-interface PullCommand extends Pick<PullParts, 'logger' | 'onProgress' | 'signal'> {
+interface PullCommand {
+  readonly logger: Logger;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal;
   /** Names of the kinds; none means all. */
   readonly kinds: readonly string[];
   readonly acceptNewSource: boolean;

@@ -1,30 +1,29 @@
 import { listedKinds, allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
+import type { Session } from '../db/session/session.ts';
 import type { Sender } from '../feed/webhooks/sender.ts';
 import { createWebhookQueue } from '../feed/webhooks/webhook-queue.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import type { Clock } from '../lib/time/clock.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { livingWorkers } from '../mirror/runs/worker-store.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 import { startStopwatch } from '../outbound/stopwatch.ts';
 import { outboxWork } from '../outbound/send/outbox-work.ts';
-import type { PullParts } from '../pull/run/parts.ts';
+import type { Owner, PullParts } from '../pull/run/parts.ts';
 import { createRunsQueue } from '../runs/runs-queue.ts';
 import { pullSettings } from './pull.ts';
 
 /** The dependencies of the background service's work. */
-export type ServiceParts = Omit<PullParts, 'onProgress' | 'signal'>;
 
 /** Requested runs as a queue of work rows; the signal fires when the service is asked to stop. */
-export function runsQueue(
-  config: Config,
-  parts: ServiceParts & { readonly signal?: AbortSignal },
-): WorkQueue {
+export function runsQueue(config: Config, parts: PullParts): WorkQueue {
   const kindsNamed = (names: readonly string[]) => listedKinds(config, names);
   return createRunsQueue(parts, { settings: pullSettings(config), kindsNamed });
 }
 
 /** The outbox as a queue of work rows. */
-export function outboundQueue(config: Config, parts: ServiceParts & { readonly mark: SendMark }): WorkQueue {
+export function outboundQueue(config: Config, parts: PullParts & { readonly mark: SendMark }): WorkQueue {
   const { session, clock, owner } = parts;
   const work = outboxWork({
     ...parts,
@@ -51,7 +50,14 @@ export function outboundQueue(config: Config, parts: ServiceParts & { readonly m
 /** Webhook endpoints as a queue of work rows; `stopping` fires when this process is to end. */
 export function webhooksQueue(
   { webhooks }: Config,
-  parts: Omit<ServiceParts, 'source'> & { readonly sender: Sender; readonly stopping: AbortSignal },
+  parts: {
+    readonly session: Session;
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly owner: Owner;
+    readonly sender: Sender;
+    readonly stopping: AbortSignal;
+  },
 ): WorkQueue {
   const { session, clock, owner } = parts;
   return createWebhookQueue({

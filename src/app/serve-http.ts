@@ -7,11 +7,12 @@ import { createSignInCodes } from '../http/credentials.ts';
 import { createServer } from './create-server.ts';
 import { BACKLOG } from '../http/limits.ts';
 import type { ServerParts } from '../http/server.ts';
-import type { ServiceParts } from './queues.ts';
+import type { PullParts } from '../pull/run/parts.ts';
 import { schedulesOf } from './schedules.ts';
 
-export interface HttpParts
-  extends Pick<ServiceParts, 'session' | 'clock' | 'logger' | 'owner'>, Pick<ServerParts, 'writes'> {
+export interface HttpParts extends PullParts {
+  /** Tells whether this process's writes land in the mirror. */
+  readonly writes: ServerParts['writes'];
   readonly mark: OpenMark;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine: () => void;

@@ -17,8 +17,10 @@ import type { Worker } from '../mirror/runs/worker-store.ts';
 import { probeBlocks } from '../mirror/outbox/outbox-queue.ts';
 import { watchAppends, watchWrites } from '../db/session/write-watch.ts';
 import { freezeIfRestored } from '../outbound/freeze.ts';
+import type { OpenMark } from '../outbound/freeze.ts';
 import { openSendMark } from '../outbound/send-mark.ts';
 import { createOwner } from '../pull/run/parts.ts';
+import type { PullParts } from '../pull/run/parts.ts';
 import { watchDatabase, watchService } from '../runs/outages.ts';
 import type { Source } from '../source/source.ts';
 import { pullsToCome, startFreshness, startSchedules } from './keep-pulling.ts';
@@ -26,7 +28,6 @@ import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
 import { outboundQueue, runsQueue, webhooksQueue } from './queues.ts';
-import type { ServiceParts } from './queues.ts';
 import type { HttpParts } from './serve-http.ts';
 
 /** The roles of a background process; several processes may share the work. */
@@ -59,7 +60,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   const commits = new EventEmitter();
   const session = watchAppends(watched, 'changes', () => commits.emit('events'));
   await session.makeDurable(); // A send that the journal forgets would be made again.
-  const parts: ServiceParts = { session, source, clock, logger, owner: createOwner() };
+  const parts: PullParts = { session, source, clock, logger, owner: createOwner() };
   // Entries meant for one service must not be sent to another.
   await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
   const worker = await enlist(config, parts, roles);
@@ -81,7 +82,9 @@ function outcomesOnly(logger: Logger): Logger {
   return logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
 }
 
-interface WorkParts extends ServiceParts, Pick<HttpParts, 'writes' | 'mark'> {
+interface WorkParts extends PullParts {
+  readonly writes: HttpParts['writes'];
+  readonly mark: OpenMark;
   readonly worker: Worker;
   /** Emits `events` when this process has committed change events. */
   readonly commits: EventEmitter;
@@ -137,7 +140,7 @@ async function openNotifier({ queue }: Config, logger: Logger): Promise<Notifier
 /** Makes this process a worker: the only one of a SQLite mirror. */
 async function enlist(
   { outbound }: Config,
-  { session, clock, owner }: ServiceParts,
+  { session, clock, owner }: PullParts,
   roles: readonly Role[],
 ): Promise<Worker> {
   // With writes off it does not count as `outbound`: a push would wait for it in vain.

@@ -157,7 +157,7 @@ const FIELDS: Readonly<Record<string, FieldEntry>> = {
 };
 
 /** The words for a field of a kind or of a nested table; an undocumented one is called by its own name. */
-export function fieldWords(owner: string, { name, textOf }: Pick<Field, 'name' | 'textOf'>): FieldWords {
+export function fieldWords(owner: string, { name, textOf }: Field): FieldWords {
   if (textOf !== undefined) {
     const meaning = `The text of a value of ${textOf} that does not fit its type; null for values that fit.`;
     return { en: `${textOf} as text`, fr: `${textOf} en texte`, meaning, unit: null };

@@ -67,7 +67,7 @@ const pushOptions = (name: string, summary: string): Command =>
 
 async function pushOne(
   context: CommandContext,
-  target: Pick<EntryRequest, 'operation' | 'kind' | 'id'>,
+  target: { readonly operation: string; readonly kind: string; readonly id?: string },
   options: PushOptions,
 ): Promise<void> {
   if (options.batch) throw new UsageError('--batch takes its entries from stdin.', { code: 'usage.push' });

@@ -55,6 +55,17 @@ function ownReading(name: string, text: string): ReadLayers {
   return faulty(`${name}: unknown setting${didYouMean(name, OWN_VARIABLES)}`);
 }
 
+const PLAIN_VARIABLES = ['BMS_CONFIG', ...PLACES.flatMap(({ about }) => about.variables ?? [])];
+/** Our tests and proofs have variables too; `BMS__…` that are unknown are refused. */
+const ELSEWHERE = /^BMS_(?:_|TEST_|WORLD_|MALFORMED_)/;
+
+/** Names the variables that look like ours and set nothing: a setting that was meant would be missed in silence. */
+export function unknownVariables(env: Environment): readonly string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith('BMS_') && !ELSEWHERE.test(name) && !PLAIN_VARIABLES.includes(name))
+    .map((name) => `${name} sets nothing${didYouMean(name, PLAIN_VARIABLES) || '.'}`);
+}
+
 const faulty = (fault: string): ReadLayers => ({ layers: [], faults: [fault] });
 
 /** Of several plain variables for one setting, the first that is set counts; a value beside a file is refused. */

@@ -55,7 +55,7 @@ const FOLLOW_MS = 1_000;
 export async function* followChanges(
   db: Queryable,
   { after, kind }: FollowOptions,
-  { clock, signal }: { readonly clock: Pick<Clock, 'sleep'>; readonly signal: AbortSignal },
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): AsyncGenerator<RecordedChange> {
   let cursor = after;
   while (!signal.aborted) {

@@ -55,8 +55,8 @@ const NOT_HERE: Problem = {
  */
 export function createAccess(
   token: string | null,
-  clock: Pick<Clock, 'now'>,
-  codes: Pick<SignInCodes, 'redeem'>,
+  clock: Clock,
+  codes: SignInCodes,
   countWrong: ReturnType<FastifyInstance['createRateLimit']>,
 ): Access {
   const refuse = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {

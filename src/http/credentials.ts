@@ -45,7 +45,7 @@ const LIFE_MS = 600_000;
 const MOST = 100;
 
 /** Keeps codes in the memory of this process, as hashes. */
-export function createSignInCodes(clock: Pick<Clock, 'monotonicMs'>): SignInCodes {
+export function createSignInCodes(clock: Clock): SignInCodes {
   const until = new Map<string, number>();
   return {
     issue: () => {

@@ -7,7 +7,7 @@ import type { RouteContext, Server, ServerParts } from './server.ts';
 import { isEveryAddress, isLoopback, plainAddress } from './access.ts';
 
 /** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */
-export function requireToken({ token, host }: Pick<ServerParts, 'token' | 'host'>): void {
+export function requireToken({ token, host }: ServerParts): void {
   if (token !== null || isLoopback(host)) return;
   throw new UsageError(`The server would be reached from other machines (${host}) without a token.`, {
     code: 'server.token_required',

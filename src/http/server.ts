@@ -31,9 +31,9 @@ export interface ServerParts {
   readonly isDead: (owner: string) => boolean;
   readonly version: string;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
-  readonly sendMark: Pick<SendMark, 'read'>;
+  readonly sendMark: { readonly read: SendMark['read'] };
   /** Codes that sign a browser in once. */
-  readonly codes?: Pick<SignInCodes, 'redeem'>;
+  readonly codes?: SignInCodes;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;
   /** The settings of webhooks; absent: no host inside is allowed. */

@@ -38,7 +38,7 @@ export const recordIdOrNumber = z
 export const kindText = z.string().max(100).describe('name of a record kind');
 
 /** The name of one of these kinds; the routes refuse others, and list the known ones. */
-export const kindName = (kinds: readonly Pick<Kind, 'name'>[]) =>
+export const kindName = (kinds: readonly Kind[]) =>
   kindText.meta({ description: 'name of a record kind', enum: kinds.map(({ name }) => name) });
 
 const namesOf = (kinds: readonly Kind[]): readonly string[] => kinds.map(({ name }) => name);

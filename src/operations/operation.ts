@@ -12,7 +12,7 @@ export interface OperationParts {
   readonly kinds: readonly Kind[];
   readonly clock: Clock;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
-  readonly sendMark: Pick<SendMark, 'read'>;
+  readonly sendMark: { readonly read: SendMark['read'] };
   readonly webhooks: { readonly allowHosts: readonly string[] };
   /** Ends what takes long. */
   readonly signal: AbortSignal;
@@ -90,5 +90,5 @@ export async function carryOut(
 }
 
 /** The members of the input that stand in the path. */
-const placesIn = ({ path }: Pick<AnyOperation, 'path'>): readonly string[] =>
+const placesIn = ({ path }: AnyOperation): readonly string[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);

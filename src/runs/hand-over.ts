@@ -8,8 +8,6 @@ import { notSwept, withZone } from '../pull/pull-kinds.ts';
 import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 
-type HandOverParts = Pick<PullParts, 'session' | 'clock' | 'logger' | 'owner' | 'signal' | 'onProgress'>;
-
 const LOOK_MS = 500;
 
 /**
@@ -18,7 +16,7 @@ const LOOK_MS = 500;
  * @returns Null if no service is running: the caller does the work. A pull that accepts another source is the caller's too.
  * @throws {OtherSourceError} If the mirror holds another source's data. @throws {SyncError} `run.failed`
  */
-export async function handOverPull(parts: HandOverParts, request: PullRequest): Promise<PullReport | null> {
+export async function handOverPull(parts: PullParts, request: PullRequest): Promise<PullReport | null> {
   const { session, clock, logger } = parts;
   if (request.acceptNewSource || !(await isServedNow(parts))) return null;
   await claimSource(session, { baseUrl: request.baseUrl, acceptNew: false });
@@ -38,7 +36,7 @@ export async function handOverPull(parts: HandOverParts, request: PullRequest): 
 }
 
 /** Follows a run for as long as it can be waited for. `detail` says what became of the kinds that have no report. */
-async function follow(parts: HandOverParts, runId: number) {
+async function follow(parts: PullParts, runId: number) {
   const { session, clock, signal, onProgress } = parts;
   const told = new Set<string>();
   for (;;) {
@@ -65,5 +63,5 @@ const failed = (runId: number, reason: string): SyncError =>
     hint: `See its log, and bms-sync runs show ${runId}.`,
   });
 
-const isServedNow = ({ session, clock, owner }: HandOverParts): Promise<boolean> =>
+const isServedNow = ({ session, clock, owner }: PullParts): Promise<boolean> =>
   isServed(session, 'pulls', { now: clock.now(), isDead: owner.isDead });

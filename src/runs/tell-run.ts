@@ -7,14 +7,12 @@ import { findRun, isRead } from '../mirror/runs/run-store.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 
-type TellingParts = Pick<PullParts, 'session' | 'clock' | 'logger'>;
-
 /**
  * Begins to watch a run. The function that it returns tells in the log how the run has ended and what it found: held deletions,
  * drift. A run that goes on later is not told.
  */
 export async function watchRun(
-  { session, clock, logger }: TellingParts,
+  { session, clock, logger }: PullParts,
   runId: number,
 ): Promise<() => Promise<void>> {
   const startedAt = clock.now();

@@ -14,7 +14,7 @@ import { tableOf } from './figures.ts';
 import type { Sample } from './figures.ts';
 import { startLife } from './life.ts';
 import type { Life } from './life.ts';
-import { startPostgres } from './postgres.ts';
+import { startPostgresServer } from '../support/postgres-server.ts';
 import type { SoakNews, SoakOrder } from './soaked.ts';
 import type { Stalls } from './stalls.ts';
 
@@ -133,7 +133,10 @@ async function onSqlite(): Promise<Figures> {
 }
 
 async function onPostgres(): Promise<Figures> {
-  const server = await startPostgres();
+  const server = await startPostgresServer({
+    password: 'of-the-soak',
+    settings: ['fsync=off', 'unix_socket_directories='],
+  });
   try {
     return await soak(server.url, 2);
   } finally {

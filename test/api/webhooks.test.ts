@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { startReceiver, verified } from '../feed/webhooks/receiver.ts';
 import { REFUSED_URLS } from '../lib/net/addresses.ts';
-import { DATABASES } from '../mirror/databases.ts';
+import { DATABASES, ONE_DATABASE } from '../mirror/databases.ts';
 import { fitting, jsonOf, serveMirror } from '../http/stage.ts';
 
 const URL_OUTSIDE = 'https://192.0.43.8/in';
@@ -14,7 +14,7 @@ const codeOf = async (answer: Response): Promise<unknown[]> => [
   (await jsonOf(answer))['code'],
 ];
 
-describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
   test('an endpoint is added with a secret that is shown this once', async () => {
     const stage = await serveMirror(await open(), { webhooks });
     const body = { name: 'shop', url: URL_OUTSIDE, kinds: ['clients'], changes: ['deleted'] };

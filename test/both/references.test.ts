@@ -85,16 +85,4 @@ describe.each(DATABASES)('%s', (_name, open) => {
       await session.query(sql`select field, code, detail from issues where closed_at is null order by id`),
     ).toEqual(['"007"', '"ABC"'].map((detail) => ({ field: 'product_id', code: 'not_an_integer', detail })));
   });
-
-  test('an id in another spelling is no change', async () => {
-    const service = await sandbox({ size: 40 });
-    const session = await open();
-    await pull(service, session, 'purchase_products');
-    const [id = 0] = service.world.ids('purchase_products');
-    const { product_id: before = null } = service.world.get('purchase_products', id) ?? {};
-    service.world.update('purchase_products', id, { product_id: Number(before) });
-    const { kinds } = await pull(service, session, 'purchase_products');
-    expect(kinds).toMatchObject([{ updated: 0 }]);
-    expect(await session.query(sql`select seq from changes`)).toEqual([]);
-  });
 });

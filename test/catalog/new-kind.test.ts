@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
+import { bundle } from '../../scripts/build/bundle.ts';
 import { kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { document, json, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask } from '../support/mirror-file.ts';
@@ -19,7 +20,7 @@ function exampleKind(): { readonly name: string; readonly text: string } {
   return { name: `further_${shown}`, text: text.replaceAll(shown, `further_${shown}`) };
 }
 
-/** Written anew file by file: a copied file with the sandbox's token would count as a leak of it. */
+/** Written anew file by file, here and below: a copied file with the sandbox's token would count as a leak of it. */
 function copyTo(folder: string, part: string): void {
   const from = join(ROOT, part);
   if (statSync(from).isFile()) {
@@ -29,10 +30,10 @@ function copyTo(folder: string, part: string): void {
 }
 
 /** A copy of the program that has the kind, by its file and its entry alone. */
-function programWith({
+async function programWith({
   name,
   text,
-}: ReturnType<typeof exampleKind>): Required<Pick<ProgramOptions, 'main' | 'cwd'>> {
+}: ReturnType<typeof exampleKind>): Promise<Required<Pick<ProgramOptions, 'main' | 'cwd'>>> {
   const copy = tempFolder();
   for (const part of ['src', 'migrations', 'config', 'package.json']) copyTo(copy, part);
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
@@ -42,7 +43,11 @@ function programWith({
   const entered = catalog.replace(/(KINDS: readonly Kind\[\] = \[[^\]]*)\]/, `$1  ${name},\n]`);
   expect(entered).not.toBe(catalog);
   writeFileSync(path, `import { ${name} } from './${name}.ts';\n${entered}`);
-  return { cwd: copy, main: ['--import', 'tsx', join(copy, 'src/main.ts')] };
+  const dist = join(copy, 'dist');
+  await bundle([join(copy, 'src/main.ts')], dist);
+  for (const name of readdirSync(dist))
+    writeFileSync(join(dist, name), readFileSync(join(dist, name), 'utf8'));
+  return { cwd: copy, main: [join(dist, 'main.js')] };
 }
 
 /** The first line that a program prints. */
@@ -58,7 +63,7 @@ test(
   async () => {
     const kind = exampleKind();
     expect(kindNamed(kind.name)).toBeUndefined();
-    const program = programWith(kind);
+    const program = await programWith(kind);
     const sandbox = start(['sandbox', '--port', '0', '--size', '30', '--json'], program);
     const served = JSON.parse(await firstLine(sandbox)) as { url: string; token: string };
     const path = join(program.cwd, 'mirror.db');

@@ -30,15 +30,6 @@ const holds = async (env: Env): Promise<object[]> =>
   (document(await run(['deletions', '--json'], env)) as { deletions: object[] }).deletions;
 
 describe('deletions', () => {
-  test('of a few records need no person, and nothing is held', async () => {
-    const { path, env, second, ids } = await massDisappearance(3);
-    expect(second.code).toBe(0);
-    expect(kindIn(second, 'clients')).toMatchObject({ state: 'certified', deleted: 3 });
-    for (const id of ids) expect(liveClients(path)).not.toContain(id);
-    expect(await holds(env)).toEqual([]);
-    expect(await run(['deletions'], env)).toEqual({ code: 0, stdout: 'Nothing is held.\n', stderr: '' });
-  });
-
   test('list shows what is held, to a person and to a program; the pull that held it ends with 0', async () => {
     const { path, env, second, ids } = await massDisappearance();
     expect(second.code).toBe(0);
@@ -89,18 +80,6 @@ describe('deletions', () => {
     const events = ask(path, `select record_id from bi_changes where change = 'deleted' order by seq`);
     expect(events.map((event) => event['record_id']).sort()).toEqual([...ids].sort());
     expect(await holds(env)).toEqual([]);
-  });
-
-  test('approve does not bury what the service still has', async () => {
-    const { sandbox, path, env, ids } = await massDisappearance();
-    const [back = ''] = ids;
-    await run(['deletions', 'approve', 'clients'], env);
-    sandbox.world.insert('clients', { id: Number(back), code: 'BACK' });
-
-    const third = await run(['pull', 'clients', '--json'], env);
-
-    expect(kindIn(third, 'clients')).toMatchObject({ deleted: GONE - 1 });
-    expect(liveClients(path)).toContain(back);
   });
 
   test('reject keeps them live; approve takes it back', async () => {

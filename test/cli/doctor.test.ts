@@ -1,5 +1,5 @@
-import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
@@ -51,21 +51,6 @@ describe('doctor creates nothing', () => {
         sql`select table_name from information_schema.tables where table_schema in ('public', 'bms_sync')`,
       ),
     ).toEqual([]);
-  });
-
-  test('where the path leads through a file it names the fault', async () => {
-    await using sandbox = await startSandbox({ size: 10 });
-    const file = freshMirror();
-    await run(['migrate'], { DATABASE_URL: `file:${file}` });
-
-    const ended = await run(['doctor', '--json'], settingsFor(sandbox, join(file, 'mirror.db')));
-
-    expect(ended.code).toBe(1);
-    expect(checksIn(ended).find(({ name }) => name === 'database')).toMatchObject({
-      ok: false,
-      code: 'mirror.not_writable',
-    });
-    expect(existsSync(dirname(file))).toBe(true);
   });
 });
 

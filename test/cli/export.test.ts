@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { DATABASES, mirrorIn } from '../feed/support.ts';
+import { DATABASES, ONE_DATABASE, mirrorIn } from '../feed/support.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';
 import type { Ended, Env } from '../support/command-line.ts';
@@ -116,7 +116,9 @@ describe.each(DATABASES)('%s', (database) => {
       }
     }
   });
+});
 
+describe.each(ONE_DATABASE)('%s', (database) => {
   test('as of an instant, rows are as they were, with the columns of today', async () => {
     const { service, env, session, exported } = await stage(database);
     const before = (await exported('clients', '--format', 'ndjson')).stdout;

@@ -8,7 +8,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { json, kindIn, run, settingsFor } from '../support/command-line.ts';
 import type { Ended } from '../support/command-line.ts';
-import { ask, dump, expectEmpty, expectEqual, expectSound } from '../support/mirror-file.ts';
+import { ask, expectEmpty } from '../support/mirror-file.ts';
 import { migratedMirror } from '../support/sqlite-templates.ts';
 
 describe('a service that gives nothing at all fails the pull with 1', () => {
@@ -65,29 +65,9 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
       { state: 'invalid', reason: 'html', detail: /web page.*baseUrl/ },
     ],
     [
-      'JSON that is cut short (B01)',
-      { cut: 700 },
-      { state: 'invalid', reason: 'not_json', detail: /\/api\/clients page 1/ },
-    ],
-    [
-      'success:false with status 200 (B03)',
-      { successFalse: true },
-      { state: 'invalid', reason: 'success_false', detail: /An error occurred/ },
-    ],
-    [
-      'a page that is ignored (A06)',
-      { ignorePage: true },
-      { state: 'invalid', reason: 'page_ignored', detail: /page 1.*nothing is concluded/ },
-    ],
-    [
       'a 403 (A22)',
       { refuse: true },
       { state: 'aborted', reason: 'forbidden', detail: /status 403.*may not read/ },
-    ],
-    [
-      'data that is no list (B04)',
-      { status: 200, body: '{"success":true,"data":{"id":1}}' },
-      { state: 'invalid', reason: 'data_not_a_list', detail: /expected an array/ },
     ],
   ])('%s', async (_name, deed, { detail, ...outcome }) => {
     await using sandbox = await startSandbox({ size: 110, faults: [{ on: { kind: 'clients' }, do: deed }] });
@@ -107,67 +87,6 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     const { why } = outcomeWords({ ...outcome, isFirst: true, rows: 0 });
     expect(text.stdout).toContain(`Needs you: clients (${why ?? ''})`);
     expect(text.stdout).not.toContain(outcome.reason.includes('_') ? outcome.reason : `: ${outcome.reason}`);
-  });
-
-  test('a kind that fails half-way keeps the pages that were true, and the next pull brings the rest (A24)', async () => {
-    await using sandbox = await startSandbox({ size: 210 });
-    const path = await migratedMirror();
-    sandbox.setFaults([{ on: { kind: 'clients', page: 3 }, do: { html: true } }]);
-
-    const first = await run(['pull', '--json'], { ...settingsFor(sandbox, path), ...TWO_TRIES });
-
-    expect(first.code).toBe(3);
-    expect(kindIn(first, 'clients')).toMatchObject({ state: 'invalid', reason: 'html' });
-    expectOnlyTruth(path, sandbox.world.ids('clients'));
-    expectSound(path);
-
-    sandbox.setFaults([]);
-    expect((await run(['pull'], settingsFor(sandbox, path))).code).toBe(0);
-    expectEqual(path, sandbox);
-  });
-
-  test('a fault after a good pull changes no row', async () => {
-    await using sandbox = await startSandbox({ size: 60 });
-    const path = await migratedMirror();
-    const env = settingsFor(sandbox, path);
-    await run(['pull'], env);
-    const before = dump(path);
-
-    for (const deed of [{ html: true }, { successFalse: true }, { cut: 300 }, { refuse: true }] as const) {
-      sandbox.setFaults([{ do: deed }]);
-      expect((await run(['pull'], { ...env, ...TWO_TRIES })).code).not.toBe(0);
-      expect(dump(path)).toEqual(before);
-    }
-  });
-});
-
-describe('a fault that passes is waited for, and counted', () => {
-  test.each<[string, Fault, number]>([
-    [
-      '429 with Retry-After (B08)',
-      { on: { kind: 'providers' }, times: 1, do: { status: 429, retryAfter: '1' } },
-      1,
-    ],
-    ['500 twice (A23)', { on: { kind: 'providers' }, times: 2, do: { status: 500 } }, 2],
-    [
-      'a connection that drops before the answer (B18)',
-      { on: { kind: 'providers' }, times: 1, do: { drop: 'before' } },
-      1,
-    ],
-    [
-      'a connection that drops in the middle of the answer (B01)',
-      { on: { kind: 'providers' }, times: 1, do: { truncate: 200 } },
-      1,
-    ],
-  ])('%s', async (_name, fault, retries) => {
-    await using sandbox = await startSandbox({ size: 30, faults: [fault] });
-    const path = await migratedMirror();
-
-    const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
-
-    expect(ended.code).toBe(0);
-    expect(kindIn(ended, 'providers')).toMatchObject({ state: 'certified', reason: null, retries });
-    expectEqual(path, sandbox);
   });
 });
 

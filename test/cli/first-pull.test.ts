@@ -127,31 +127,3 @@ test('no pull is said to look for proof of rows that are held for a person, or w
   await run(['deletions', 'approve', 'clients'], env);
   expect((await run(['status'], env)).stdout).toContain('The next pull looks for proof');
 });
-
-test('status shows when each kind is pulled next, and that nobody serves', async () => {
-  const { env } = await longList();
-  const scheduled = {
-    ...env,
-    BMS__SCHEDULES: '{"clients":"0 3 * * *","some":{"kind":"bookings","cron":"* * * * *"}}',
-  };
-
-  const told = await run(['status', '--json'], scheduled);
-  expect(told.stderr).toBe('');
-  const { nextPulls, isServed } = document(told) as {
-    nextPulls: { kind: string }[];
-    isServed: boolean;
-  };
-
-  expect(isServed).toBe(false);
-  expect(nextPulls).toEqual([
-    expect.objectContaining({
-      kind: 'clients',
-      schedule: 'clients',
-      at: expect.stringMatching(/ 03:00:00\.000$/) as string,
-    }) as object,
-    expect.objectContaining({ kind: 'bookings', schedule: 'some' }) as object,
-  ]);
-  const { stdout } = await run(['status'], scheduled);
-  expect(stdout).toMatch(/\nclients .* \d{4}-\d\d-\d\d 03:00\n/);
-  expect(stdout).toContain('the next pulls wait for bms-sync serve');
-});

@@ -110,6 +110,14 @@ async function everything(stage: Stage, database: (typeof DATABASES)[number]): P
   return texts.join('\n');
 }
 
+/** Every byte of a SQLite mirror and of what stands beside it. */
+function bytesBeside({ url }: Stage): string {
+  const folder = dirname(url.replace('file:', ''));
+  return readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n');
+}
+
 const found = (text: string): string[] => PERSONAL.filter((word) => text.includes(word));
 
 describe.each(DATABASES)('%s', (database) => {
@@ -118,6 +126,7 @@ describe.each(DATABASES)('%s', (database) => {
     const { id, ask, forget, env } = made;
     await deleted(made);
     expect(found(await everything(made, database))).toEqual(PERSONAL);
+    if (database === 'SQLite') expect(found(bytesBeside(made))).not.toEqual([]);
 
     const ended = await forget('--yes', '--json');
 
@@ -130,6 +139,7 @@ describe.each(DATABASES)('%s', (database) => {
       erased: { row: true, events: 2, issues: 1, entries: 1, attempts: 1, deliveries: 2 },
     });
     expect(found(await everything(made, database))).toEqual([]);
+    if (database === 'SQLite') expect(found(bytesBeside(made))).toEqual([]);
     const [row] = await ask(`select _raw, name, code, _deleted_at from clients where id = ${id}`);
     expect(row).toMatchObject({
       _raw: `{"id":${id}}`,
@@ -157,17 +167,6 @@ describe.each(DATABASES)('%s', (database) => {
       restored: 0,
     });
     expect(await ask(`select count(*) as n from changes`)).toEqual([{ n: 2 }]);
-  });
-
-  test('a record that the service still lists is refused, and nothing changes', async () => {
-    const made = await stage(database);
-    const before = await everything(made, database);
-
-    const ended = await made.forget('--yes', '--json');
-
-    expect(ended).toMatchObject({ code: 1 });
-    expect(document(ended)).toMatchObject({ error: { code: 'forget.listed' } });
-    expect(await everything(made, database)).toBe(before);
   });
 
   test('a suppressed record counts as listed and never lands again, whatever happens to it', async () => {
@@ -200,31 +199,27 @@ describe.each(DATABASES)('%s', (database) => {
     const [row] = await ask(`select _deleted_at as at from clients where id = ${id}`);
     expect(row?.['at']).not.toBeNull();
   });
-
-  test('while an entry of the outbox is open, it is refused', async () => {
-    const made = await stage(database);
-    await run(['push', 'update', 'clients', made.id, '--data', '{"phone":"1"}'], made.env);
-
-    const ended = await made.forget('--yes', '--suppress');
-
-    expect(ended).toMatchObject({ code: 1 });
-    expect(ended.stderr).toContain('Entries of the outbox');
-  });
 });
 
-test('in a SQLite file, no byte of it is left', async () => {
+test('a record that the service still lists is refused, and nothing changes', async () => {
   const made = await stage('SQLite');
-  await deleted(made);
-  const folder = dirname(made.url.replace('file:', ''));
-  const bytes = (): string =>
-    readdirSync(folder)
-      .map((name) => readFileSync(join(folder, name), 'utf8'))
-      .join('\n');
-  expect(found(bytes())).not.toEqual([]);
+  const before = await everything(made, 'SQLite');
 
-  await made.forget('--yes');
+  const ended = await made.forget('--yes', '--json');
 
-  expect(found(bytes())).toEqual([]);
+  expect(ended).toMatchObject({ code: 1 });
+  expect(document(ended)).toMatchObject({ error: { code: 'forget.listed' } });
+  expect(await everything(made, 'SQLite')).toBe(before);
+});
+
+test('while an entry of the outbox is open, it is refused', async () => {
+  const made = await stage('SQLite');
+  await run(['push', 'update', 'clients', made.id, '--data', '{"phone":"1"}'], made.env);
+
+  const ended = await made.forget('--yes', '--suppress');
+
+  expect(ended).toMatchObject({ code: 1 });
+  expect(ended.stderr).toContain('Entries of the outbox');
 });
 
 test(

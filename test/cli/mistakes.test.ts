@@ -87,20 +87,6 @@ describe('mistakes that only a process of its own can make', () => {
     expectMessage(ended);
   });
 
-  test('a mirror whose disk is full', async () => {
-    const { env } = await openStage();
-    const disk = tempFolder();
-    const ended = await shell(
-      `unshare --mount --map-root-user sh -c 'mount -t tmpfs -o size=500k none "${disk}" && "${process.execPath}" "${MAIN}" pull'`,
-      { ...env, DATABASE_URL: `file:${disk}/mirror.db` },
-    );
-
-    expect(ended).toMatchObject({ code: 1 });
-    expect(ended.stderr).toContain(`${disk}/mirror.db has no room: the disk is full`);
-    expect(ended.stderr).toContain('Free space on its disk');
-    expectMessage(ended);
-  });
-
   test('an .env that the user may not read', async () => {
     const cwd = tempFolder();
     chmodSync(cwd, 0o755);

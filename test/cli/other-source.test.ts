@@ -60,49 +60,6 @@ describe("a mirror never takes another source's data unasked", () => {
     ]);
   });
 
-  test.each(KIND_NAMES)("another company's list of %s alone changes no row either (A21)", async (kind) => {
-    const { path, env } = mirrorOfAnotherCompany();
-    const before = dump(path);
-
-    const ended = await run(['pull', kind], env);
-
-    expect(dump(path)).toEqual(before);
-    expect(ended).toMatchObject({ code: 1 });
-    expect(ended.stderr).toContain('compan');
-  });
-
-  test('--new-source accepts the other company, and the next pull needs no word more', async () => {
-    const { path, env } = mirrorOfAnotherCompany();
-
-    expect(await run(['pull', '--new-source'], env)).toMatchObject({ code: 0 });
-
-    for (const kind of KIND_NAMES) {
-      const held = new Set(ask(path, `select id from ${kind}`).map(({ id }) => Number(id)));
-      expect(foreign.theirs.world.ids(kind).filter((id) => !held.has(id))).toEqual([]);
-    }
-    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
-  });
-
-  test('another base URL fails the pull with 1 before a request is made; --new-source accepts it', async () => {
-    const path = freshMirror();
-    await using first = await startSandbox({ size: 30 });
-    await using second = await startSandbox({ size: 30 });
-    await run(['pull'], settingsFor(first, path));
-    const before = dump(path);
-
-    const ended = await run(['pull'], settingsFor(second, path));
-
-    expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toContain(`holds the data of ${first.url}, and source.baseUrl is ${second.url}`);
-    expect(ended.stderr).toContain('DATABASE_URL');
-    expect(second.requests).toEqual([]);
-    expect(dump(path)).toEqual(before);
-
-    expect(await run(['pull', '--new-source'], settingsFor(second, path))).toMatchObject({ code: 0 });
-    expect(dump(path)).toEqual(before);
-    expectEqual(path, second);
-  });
-
   test('the same address written in another way is the same source', async () => {
     const path = freshMirror();
     await using sandbox = await startSandbox({ size: 10 });

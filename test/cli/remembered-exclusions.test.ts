@@ -29,39 +29,6 @@ const numbers = (rows: readonly Row[]): unknown =>
   rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)])));
 
 describe.each(DATABASES)('an exclusion that %s knows', (database) => {
-  test.each([
-    ['pull', 'clients'],
-    ['backfill', 'clients', '--all'],
-    ['migrate'],
-    ['status'],
-    ['push', 'create', 'clients', '--data', '{"code":"Z"}'],
-  ])('stops %s %s without it, and names the line to add', async (...argv) => {
-    const { env, landed } = await stage(database);
-
-    const ended = await run(argv, env);
-
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('keeps out: clients.email, clients.contacts.');
-    expect(ended.stderr).toContain(`BMS__PRIVACY__EXCLUDE='{"clients":["email","contacts"]}'`);
-    expect(numbers(await landed())).toEqual(NOTHING);
-  });
-
-  test('is found by doctor', async () => {
-    const { env } = await stage(database);
-    const ended = await run(['doctor', '--json'], env);
-    expect(ended.code).toBe(2);
-    expect((document(ended) as { checks: unknown[] }).checks).toContainEqual(
-      expect.objectContaining({ name: 'database', ok: false, code: 'settings.exclusions_missing' }),
-    );
-  });
-
-  test('is kept by every command where BMS_CONFIG names the file', async () => {
-    const { env, file, landed } = await stage(database);
-    for (const argv of [['pull', 'clients'], ['status'], ['doctor']])
-      expect(await run(argv, { ...env, BMS_CONFIG: file })).toMatchObject({ code: 0 });
-    expect(numbers(await landed())).toEqual(NOTHING);
-  });
-
   test('ends where the settings name its kind without the field, and then for every command', async () => {
     const { env, landed } = await stage(database);
     const ending = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["contacts"]}' };
@@ -75,9 +42,44 @@ describe.each(DATABASES)('an exclusion that %s knows', (database) => {
     expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
     expect(numbers(await landed())).not.toEqual(NOTHING);
   });
+});
+
+describe('an exclusion that a mirror knows', () => {
+  test.each([
+    ['pull', 'clients'],
+    ['backfill', 'clients', '--all'],
+    ['migrate'],
+    ['status'],
+    ['push', 'create', 'clients', '--data', '{"code":"Z"}'],
+  ])('stops %s %s without it, and names the line to add', async (...argv) => {
+    const { env, landed } = await stage('SQLite');
+
+    const ended = await run(argv, env);
+
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('keeps out: clients.email, clients.contacts.');
+    expect(ended.stderr).toContain(`BMS__PRIVACY__EXCLUDE='{"clients":["email","contacts"]}'`);
+    expect(numbers(await landed())).toEqual(NOTHING);
+  });
+
+  test('is found by doctor', async () => {
+    const { env } = await stage('SQLite');
+    const ended = await run(['doctor', '--json'], env);
+    expect(ended.code).toBe(2);
+    expect((document(ended) as { checks: unknown[] }).checks).toContainEqual(
+      expect.objectContaining({ name: 'database', ok: false, code: 'settings.exclusions_missing' }),
+    );
+  });
+
+  test('is kept by every command where BMS_CONFIG names the file', async () => {
+    const { env, file, landed } = await stage('SQLite');
+    for (const argv of [['pull', 'clients'], ['status'], ['doctor']])
+      expect(await run(argv, { ...env, BMS_CONFIG: file })).toMatchObject({ code: 0 });
+    expect(numbers(await landed())).toEqual(NOTHING);
+  });
 
   test('of a further kind waits until the settings declare it again', async () => {
-    const { env, landed } = await stage(database);
+    const { env, landed } = await stage('SQLite');
     const kinds = '{"depots":{"list":"/api/departments","fields":{"name":"text"}}}';
     const both = '{"clients":["email","contacts"],"depots":["name"]}';
     const further = { ...env, BMS__KINDS: kinds, BMS__PRIVACY__EXCLUDE: both };

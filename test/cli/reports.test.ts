@@ -63,19 +63,6 @@ describe('status', () => {
     expect(asText.stdout).not.toContain('Not certified');
   });
 
-  test('of a mirror that was never pulled says so', async () => {
-    const path = freshMirror();
-    await run(['migrate'], { DATABASE_URL: `file:${path}` });
-
-    const { kinds } = document(await run(['status', '--json'], { DATABASE_URL: `file:${path}` })) as {
-      kinds: object[];
-    };
-
-    expect(kinds).toHaveLength(KIND_NAMES.length);
-    for (const kind of kinds)
-      expect(kind).toMatchObject({ state: 'never', rows: 0, last_sweep_at: null, lag_seconds: null });
-  });
-
   test.each([['status'], ['runs'], ['runs', 'show', '1']])(
     '%s %s %s of no mirror fails with 1 and makes none',
     async (...argv) => {
@@ -118,13 +105,6 @@ describe('runs', () => {
     expect(await run(['runs', 'list'], env)).toEqual({ code, stdout, stderr: '' });
   });
 
-  test('takes --json before the word `show` or `list` too', async () => {
-    const { env } = await pulledMirror();
-
-    expect(document(await run(['runs', '--json', 'show', '1'], env))).toMatchObject({ id: 1 });
-    expect(document(await run(['runs', '--json', 'list'], env))).toHaveProperty('runs');
-  });
-
   test('show one kind by kind', async () => {
     const { env, world } = await pulledMirror();
 
@@ -140,17 +120,6 @@ describe('runs', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Run 1: pull, done, from \d{4}-.* to \d{4}-.* UTC\n/);
     expect(stdout).toMatch(/\nclients +certified +30 +30 +0 /);
-  });
-
-  test('show of a run that there is not fails with 1', async () => {
-    const { env } = await pulledMirror();
-
-    const ended = await run(['runs', 'show', '99', '--json'], env);
-
-    expect(ended.code).toBe(1);
-    expect(document(ended)).toMatchObject({
-      error: { code: 'run.absent', message: 'There is no run 99.' },
-    });
   });
 });
 
@@ -207,35 +176,6 @@ describe('doctor', () => {
     expect(asText.stdout).not.toContain('BAD');
     await run(['pull', 'departments'], env);
     expect((await run(['doctor'], env)).stdout).toContain(`it holds ${sandbox.url}, company 7`);
-  });
-
-  test('names the wrong token', async () => {
-    await using sandbox = await startSandbox({ size: 10 });
-
-    const ended = await run(['doctor', '--json'], {
-      ...settingsFor(sandbox, freshMirror()),
-      BMS_TOKEN: canary('-wrong'),
-    });
-
-    expect(ended.code).toBe(1);
-    const { checks } = document(ended) as Examination;
-    expect(checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(['service', 'header']);
-    expect(checks.find(({ name }) => name === 'service')).toMatchObject({
-      detail: expect.stringContaining('status 401') as string,
-      hint: expect.stringContaining('Check BMS_TOKEN') as string,
-    });
-  });
-
-  test('names what is not set, and what cannot be reached', async () => {
-    const path = freshMirror();
-
-    const unset = await run(['doctor'], { DATABASE_URL: `file:${path}` });
-    expect(unset.code).toBe(2);
-    expect(unset.stdout).toMatch(/BAD +service: .*BMS_BASE_URL.*BMS_TOKEN/);
-
-    const away = await run(['doctor'], settingsFor({ url: 'http://127.0.0.1:9', token: 't' }, path));
-    expect(away.code).toBe(1);
-    expect(away.stdout).toMatch(/BAD +service: .*ECONNREFUSED/);
   });
 
   test.each(['Authorization', 'Authentication', 'Authentification'])(

@@ -139,17 +139,6 @@ function readAsNobody(file: string): Promise<string> {
   });
 }
 
-test('both databases give the same snapshot of the same service', async () => {
-  const { env, file, service } = await stage('SQLite');
-  const other = await mirrorIn('PostgreSQL');
-  await run(['pull'], { ...env, DATABASE_URL: other.url });
-  await run(['snapshot', file], env);
-  await run(['snapshot', `${file}.pg`], { ...env, DATABASE_URL: other.url });
-
-  expect(service.world.count('clients')).toBeGreaterThan(0);
-  expect(contentOf(opened(`${file}.pg`))).toEqual(contentOf(opened(file)));
-});
-
 test('nothing but a former snapshot is overwritten', async () => {
   const { env, file, url } = await stage('SQLite');
   const mirror = url.replace('file:', '');

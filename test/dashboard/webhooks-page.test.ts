@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Row, Session, SqlValue } from '../../src/db/session/session.ts';
-import { DATABASES } from '../mirror/databases.ts';
+import { ONE_DATABASE } from '../mirror/databases.ts';
 import { NOON_TEXT } from '../mirror/temp-mirror.ts';
 import { serveMirror, signIn } from '../http/stage.ts';
 import type { Stage } from '../http/stage.ts';
@@ -37,7 +37,7 @@ const stateOf = async (session: Session, name: string): Promise<Row | undefined>
   return (await session.query(sql`${columns} where name = ${name}`))[0];
 };
 
-describe.each(DATABASES)('the page of webhooks of a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, open) => {
   test('has the decisions on each endpoint, and no address that is a secret', async () => {
     const session = await open();
     await addEndpoints(session);

@@ -37,7 +37,7 @@ async function pull(service: string): Promise<Pulled> {
     BMS_BASE_URL: service,
     BMS_TOKEN: 'none',
     BMS__SOURCE__MAX_ATTEMPTS: '1',
-    BMS__SOURCE__TIMEOUT_SECONDS: '6',
+    BMS__SOURCE__TIMEOUT_SECONDS: '4',
     BMS__SOURCE__MAX_BODY_BYTES: String(MOST_BYTES),
   };
   const ended = await runProgram(['pull', 'clients', '--json'], {
@@ -48,6 +48,9 @@ async function pull(service: string): Promise<Pulled> {
   const kilobytes = Number(ended.stderr.trimEnd().split('\n').at(-1));
   return { reason: kinds[0].reason, peakBytes: kilobytes * 1024 };
 }
+
+/** What a pull takes that is answered nothing. */
+let leastBytes: number | null = null;
 
 const bomb = gzipSync(Buffer.alloc(1_000_000_000, ' ')).toString('latin1');
 const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked';
@@ -61,9 +64,10 @@ test.each([
   'an answer without end takes no more than four times what is allowed: %s',
   { timeout: 60_000 },
   async (...[, head, block]) => {
-    const least = await pull(await startEndless('HTTP/1.1 503 Unavailable\r\ncontent-length: 0', ''));
+    leastBytes ??= (await pull(await startEndless('HTTP/1.1 503 Unavailable\r\ncontent-length: 0', '')))
+      .peakBytes;
     const { reason, peakBytes } = await pull(await startEndless(head, block));
     expect(['too_big', 'timeout']).toContain(reason);
-    expect(peakBytes - least.peakBytes).toBeLessThan(4 * MOST_BYTES);
+    expect(peakBytes - leastBytes).toBeLessThan(4 * MOST_BYTES);
   },
 );

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
@@ -14,12 +14,12 @@ const NOBODY = 65_534;
 /** Root may write everywhere, so these tests run the program as nobody then. */
 const asNobody = process.getuid?.() === 0 ? { uid: NOBODY } : {};
 
-/** Pulls onto a disk of 2 MB until it is full, keeps a copy of the file, makes room, and pulls again. */
+/** Pulls onto a disk with 2 MB left until it is full, keeps a copy of the file, makes room, and pulls again. */
 const FULL_DISK = `
-mount -t tmpfs -o size=2m tmpfs "$DISK" || exit 99
+mount -t tmpfs -o size=64m tmpfs "$DISK" && head -c 62M /dev/zero > "$DISK/filler" || exit 99
 "$NODE" "$MAIN" pull --json > "$OUT/full.json" 2> "$OUT/full.stderr"; echo $? > "$OUT/full.code"
 cp "$DISK"/mirror.db* "$OUT/"
-mount -o remount,size=64m "$DISK" || exit 99
+rm "$DISK/filler"
 "$NODE" "$MAIN" pull --json > "$OUT/room.json" 2> "$OUT/room.stderr"; echo $? > "$OUT/room.code"
 mkdir "$OUT/healed" && cp "$DISK"/mirror.db* "$OUT/healed/"`;
 
@@ -80,22 +80,7 @@ describe('a place where the mirror cannot be written', () => {
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toContain('cannot be written');
     expect(dump(path)).toEqual(before);
-  });
-
-  test.each([
-    ['a file in place of its folder', 'file/mirror.db', 'cannot be written'],
-    ['a file in place of a folder above it', 'file/folder/mirror.db', 'cannot be written'],
-    ['a folder in place of the file', 'folder', 'is a folder, not a file'],
-  ])('%s fails the pull with 1', async (_name, name, words) => {
-    await using sandbox = await startSandbox({ size: 10 });
-    const folder = tempFolder();
-    writeFileSync(join(folder, 'file'), '');
-    mkdirSync(join(folder, 'folder'));
-
-    const ended = await run(['pull'], settingsFor(sandbox, join(folder, name)));
-
-    expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toContain(`The mirror ${join(folder, name)} ${words}`);
+    chmodSync(dirname(path), 0o755);
   });
 });
 
@@ -130,23 +115,5 @@ describe('a file that is no mirror of ours fails every command with 1', () => {
     const after = new Database(path, { readonly: true });
     expect(after.prepare('select * from clients').all()).toEqual([{ number: 1, name: 'Ann' }]);
     after.close();
-  });
-
-  test('a mirror that a newer release has written stays untouched (G12)', async () => {
-    await using sandbox = await startSandbox({ size: 10 });
-    const path = freshMirror();
-    const env = settingsFor(sandbox, path);
-    await run(['pull'], env);
-    const newer = new Database(path);
-    newer.exec("update mirror_meta set value = '999' where key = 'version'");
-    newer.close();
-    sandbox.world.update('departments', sandbox.world.ids('departments')[0] ?? 0, { name: 'Autre' });
-    const before = dump(path);
-
-    const ended = await run(['pull'], env);
-
-    expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toContain('version 999');
-    expect(dump(path)).toEqual(before);
   });
 });

@@ -9,37 +9,34 @@ import { freshMirror } from '../support/temp-folder.ts';
 const AN_HOUR_MS = 3_600_000;
 
 describe('a pull that is asked to stop', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)(
-    'by %s finishes the page at hand, reports with 3, and the next pull brings the rest (H05)',
-    async (signal) => {
-      await using sandbox = await startSandbox({
-        size: 60,
-        faults: [{ do: { clampPerPage: 10 } }, { do: { latencyMs: 10 } }],
-      });
-      const path = freshMirror();
-      const env = settingsFor(sandbox, path);
-      const reached = requestNumber(sandbox, 12);
-      const { child, ended } = start(['pull', '--json'], { env });
-      await reached;
+  test('by SIGTERM finishes the page at hand, reports with 3, and the next pull brings the rest (H05)', async () => {
+    await using sandbox = await startSandbox({
+      size: 60,
+      faults: [{ do: { clampPerPage: 10 } }, { do: { latencyMs: 10 } }],
+    });
+    const path = freshMirror();
+    const env = settingsFor(sandbox, path);
+    const reached = requestNumber(sandbox, 12);
+    const { child, ended } = start(['pull', '--json'], { env });
+    await reached;
 
-      child.kill(signal);
+    child.kill('SIGTERM');
 
-      const stopped = await ended;
-      expect(stopped).toMatchObject({ code: 3, signal: null, stderr: '' });
-      const { kinds } = json(stopped);
-      expect(kinds.map(({ kind }) => kind)).toEqual(KIND_NAMES);
-      const interrupted = kinds.filter(({ reason }) => reason === 'interrupted');
-      expect(interrupted.length).toBeGreaterThan(0);
-      for (const { state } of interrupted) expect(state).toBe('aborted');
-      for (const { state, reason } of kinds) expect(state === 'certified').toBe(reason === null);
-      expect(ask(path, 'select state from runs')).toEqual([{ state: 'interrupted' }]);
-      expectSound(path);
+    const stopped = await ended;
+    expect(stopped).toMatchObject({ code: 3, signal: null, stderr: '' });
+    const { kinds } = json(stopped);
+    expect(kinds.map(({ kind }) => kind)).toEqual(KIND_NAMES);
+    const interrupted = kinds.filter(({ reason }) => reason === 'interrupted');
+    expect(interrupted.length).toBeGreaterThan(0);
+    for (const { state } of interrupted) expect(state).toBe('aborted');
+    for (const { state, reason } of kinds) expect(state === 'certified').toBe(reason === null);
+    expect(ask(path, 'select state from runs')).toEqual([{ state: 'interrupted' }]);
+    expectSound(path);
 
-      sandbox.setFaults([]);
-      expect(await run(['pull'], env)).toMatchObject({ code: 0 });
-      expectEqual(path, sandbox);
-    },
-  );
+    sandbox.setFaults([]);
+    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
+    expectEqual(path, sandbox);
+  });
 
   test('does not wait for a service that keeps silent', async () => {
     await using sandbox = await startSandbox({

@@ -12,7 +12,6 @@ import type { Scene, Staging, Wish } from './outbound-scene.ts';
 
 const LONGEST_MS = 75_000;
 const SQLITE_KILLS = sized({ quick: 2, acceptance: 6, deep: 60 });
-const POSTGRES_KILLS = sized({ quick: 1, acceptance: 4, deep: 40 });
 const CUTS = sized({ quick: 2, acceptance: 5, deep: 20 });
 const PAIR = 4; // So many creates, and so many updates, go in at a time.
 const MOST_REQUESTS = 60;
@@ -77,17 +76,6 @@ test.concurrent(
       const redis = await redisFor(context.onTestFinished);
       const env = { ...streamed.scene.env, QUEUE_URL: redis.url };
       await killOften(streamed, env, SQLITE_KILLS);
-      await serveBeside(context.onTestFinished, env);
-    }),
-);
-
-test.concurrent(
-  `workers of a PostgreSQL mirror are killed ${POSTGRES_KILLS} times (H05, D07)`,
-  TIMEOUT,
-  (context) =>
-    suffer(context, { at: 'postgres' }, async (streamed) => {
-      const { env } = streamed.scene;
-      await killOften(streamed, env, POSTGRES_KILLS);
       await serveBeside(context.onTestFinished, env);
     }),
 );

@@ -1,4 +1,3 @@
-import { copyFileSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
@@ -110,48 +109,6 @@ test(
     expect(ask(path, 'select state, verdict from outbox')).toEqual([{ state: 'done', verdict: 'sent' }]);
     expect(ask(path, 'select owner from workers')).toEqual([]);
     expect(posts(service)).toBe(1);
-  },
-);
-
-test(
-  'a database that was restored sends nothing until a person resumes it (D21)',
-  TIMEOUT,
-  async ({ onTestFinished }) => {
-    await using service = await startSandbox({ size: 5 });
-    const { path, env } = await readMirror(service);
-    await sendAll(env, ['BEFORE']);
-    copyFileSync(path, `${path}.backup`);
-    await sendAll(env, ['LATER-1', 'LATER-2', 'LATER-3', 'LATER-4']);
-    for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
-    copyFileSync(`${path}.backup`, path);
-    expect(statesIn(path)).toEqual(['done']);
-
-    const { child, ended } = await serveBeside(onTestFinished, env);
-    await pushCreate(env, 'AFTER');
-    await workTwice(env);
-    expect([posts(service), statesIn(path)]).toEqual([5, ['done', 'ready']]);
-    const reason = '5 sends were made from here, and this database knows of 1';
-    expect((await run(['status'], env)).stdout).toContain(`nothing is sent: ${reason}`);
-    expect(document(await run(['outbox', '--json'], env))).toMatchObject({ frozen: { reason } });
-
-    expect(document(await run(['outbox', 'resume', '--json'], env))).toMatchObject({
-      wasFrozen: true,
-      reason,
-    });
-    expect((await pushCreate(env, 'AFTER-2', '--wait')).code).toBe(0);
-    expect([posts(service), statesIn(path)]).toEqual([7, ['done', 'done', 'done']]);
-    child.kill('SIGTERM');
-    expect(await ended).toMatchObject({ code: 0 });
-    await sendAll(env, ['ON']); // What a person has looked at does not freeze it again.
-    expect(posts(service)).toBe(8);
-
-    async function sendAll(settings: Env, codes: readonly string[]): Promise<void> {
-      const program = await serveBeside(onTestFinished, settings);
-      for (const code of codes)
-        expect((await pushCreate(settings, code, '--wait', '--timeout', '20')).code).toBe(0);
-      program.child.kill('SIGTERM');
-      expect(await program.ended).toMatchObject({ code: 0 });
-    }
   },
 );
 

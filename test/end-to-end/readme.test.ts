@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { behindPgBouncer } from '../support/pgbouncer.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { NAMED_CLIENT, readmeLines, walk } from './readme-walk.ts';
@@ -9,21 +8,19 @@ import { NAMED_CLIENT, readmeLines, walk } from './readme-walk.ts';
 /** Where each walk leaves its transcript. */
 const TRANSCRIPTS = 'coverage';
 
-test.each(['sqlite', 'postgres', 'postgres behind a pooler'] as const)(
+test.each(['sqlite', 'postgres'] as const)(
   'the walk of the README does what it says, typed as it is written, on %s',
   { timeout: 300_000 },
-  async (kind) => {
-    const database = kind === 'sqlite' ? 'sqlite' : 'postgres';
+  async (database) => {
     await using service = await startSandbox({ size: 40 });
     service.world.insert('clients', { id: NAMED_CLIENT, code: 'ZZ-1', name: 'Ada', phone: '418 555-0100' });
-    const own = database === 'postgres' ? await freshDatabaseUrl() : '';
-    const url = kind === 'postgres behind a pooler' ? await behindPgBouncer(own, 3) : own;
+    const url = database === 'postgres' ? await freshDatabaseUrl() : '';
     const settings = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
 
     const { code, transcript } = await walk(readmeLines(database), { settings, cwd: tempFolder() });
 
     mkdirSync(TRANSCRIPTS, { recursive: true });
-    writeFileSync(`${TRANSCRIPTS}/readme-${kind.replaceAll(' ', '-')}.txt`, transcript);
+    writeFileSync(`${TRANSCRIPTS}/readme-${database}.txt`, transcript);
     expect({ code, transcript }).toEqual({ code: 0, transcript });
     expect(transcript).toMatch(/\$ npx bms-sync pull\n[^$]*\bclients\b[^\n]* 41\b/);
     expect(transcript).toContain(database === 'postgres' ? 'PostgreSQL' : 'there is no mirror at'); // Of doctor.

@@ -116,24 +116,3 @@ test('settings that are wrong are named without the token (J08)', async () => {
     expectSilent(JSON.stringify(argv), ended);
   }
 });
-
-test('the token goes to the service under the three spellings, or under those that are set (I03)', async () => {
-  await using sandbox = await startSandbox({ size: 3, token: TOKEN });
-  const env = settingsFor(sandbox, freshMirror());
-  const spellings = ['authentication', 'authorization', 'authentification'];
-
-  for (const [setting, expected] of [
-    ['all', spellings],
-    ['documented', ['authentication']],
-    ['["Authorization"]', ['authorization']],
-    ['["X-Token","Authentification"]', ['x-token', 'authentification']],
-  ] as const) {
-    const before = sandbox.requests.length;
-    const ended = await run(['pull', 'departments'], { ...env, BMS__SOURCE__AUTH_HEADERS: setting });
-    expect(ended.code).toBe(0);
-    for (const { headers } of sandbox.requests.slice(before)) {
-      const names = Object.keys(headers).filter((name) => headers[name]?.includes(TOKEN));
-      expect(new Set(names)).toEqual(new Set(expected));
-    }
-  }
-});

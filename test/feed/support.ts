@@ -17,6 +17,9 @@ const ADDRESSES = {
 /** The databases by name, for tests that hold on both. */
 export const DATABASES = ['SQLite', 'PostgreSQL'] as const;
 
+/** Where only what stands above the session is shown, which knows no database. */
+export const ONE_DATABASE = DATABASES.slice(0, 1);
+
 /** A migrated mirror of its own in one of the databases. */
 export async function mirrorIn(database: (typeof DATABASES)[number]): Promise<Mirror> {
   const url = await ADDRESSES[database]();

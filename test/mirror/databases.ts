@@ -11,6 +11,9 @@ export const DATABASES: readonly (readonly [name: string, open: () => Promise<Se
   ['PostgreSQL', openPostgresMirror],
 ];
 
+/** Where only what stands above the session is shown, which knows no database. */
+export const ONE_DATABASE = DATABASES.slice(0, 1);
+
 async function openPostgresMirror(): Promise<Session> {
   const { url, drop } = await freshDatabase('template_two_kinds');
   const session = await openPostgresSession(url);

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
-import { DATABASES } from '../pull/steps.ts';
 import { asked, create, enter, opened } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -67,36 +66,29 @@ function tally({ service: { world } }: Stage, entries: readonly Entry[]) {
   return {
     doubled: made.filter((count) => count > 1).length,
     missing: made.filter((count, number) => count === 0 && entries[number]?.state === 'done').length,
-    person: entries.filter(({ state }) => state === 'parked').length,
     counts,
   };
 }
 
-test.each(DATABASES)(
-  `of ${CREATES} creates of which ${LOST} lose their answer none is doubled, beside five records of strangers, in %s`,
+test(
+  `of ${CREATES} creates of which ${LOST} lose their answer none is doubled, beside five records of strangers`,
   { timeout: 300_000 },
-  async (database) => {
-    const on = await opened({ database });
-    const { doubled, missing, person, counts } = tally(on, await play(on));
-    process.stdout.write(
-      `${database}: ${doubled} doubled, ${person} wait for a person; ${JSON.stringify(counts)}\n`,
-    );
+  async () => {
+    const on = await opened({ database: 'SQLite' });
+    const { doubled, missing, counts } = tally(on, await play(on));
     expect({ doubled, missing }).toEqual({ doubled: 0, missing: 0 });
     expect(counts).toEqual({ 'done sent': 180, 'done adopted': 10, 'done resent': 10 });
     expect(asked(on, 'POST')).toHaveLength(210);
   },
 );
 
-test.each(DATABASES)(
-  'of as many at a service that gives its records other keys and names none is doubled either, in %s',
+test(
+  'of as many at a service that gives its records other keys and names none is doubled either',
   { timeout: 300_000 },
-  async (database) => {
-    const on = await opened({ database });
+  async () => {
+    const on = await opened({ database: 'PostgreSQL' });
     alterKeys(on);
-    const { doubled, missing, person, counts } = tally(on, await play(on));
-    process.stdout.write(
-      `${database}, altered: ${doubled} doubled, ${person} wait for a person; ${JSON.stringify(counts)}\n`,
-    );
+    const { doubled, missing, counts } = tally(on, await play(on));
     expect({ doubled, missing }).toEqual({ doubled: 0, missing: 0 });
     expect(counts).toEqual({ 'done altered': 180, 'parked look_alike': 10, 'parked alters_keys': 10 });
     expect(asked(on, 'POST')).toHaveLength(200);

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/lib/json/json.ts';
 import { LeaseError, OtherSourceError } from '../../src/db/session/errors.ts';
 import type { Progress } from '../../src/pull/run/parts.ts';
 import { contentOf, mirror, rewriting, rowsOf, sandbox, truthOf } from './support.ts';
@@ -147,32 +146,6 @@ test('some pages only', async () => {
   expect(beyond).toMatchObject({ state: 'complete', rows: 0 });
 });
 
-test('a mirror that was never pulled is filled page by page, in several goes', async () => {
-  const service = await sandbox({ size: 430 });
-  const session = await mirror();
-  for (const [from, to] of [
-    [1, 2],
-    [3, 4],
-    [5, 5],
-  ] as const) {
-    const report = await backfillFrom(service, session, { kind, extent: { pages: { from, to } } });
-    expect(report).toMatchObject({ state: 'complete', created: from === 5 ? 30 : 200 });
-  }
-  expect((await contentOf(session))[kind]).toEqual(truthOf(service)[kind]);
-});
-
-test('of a list whose first pages are all new, these can be read again', async () => {
-  const service = await sandbox({ size: 60 });
-  const session = await mirror();
-  await pullOne(service, session, { kind: 'products' }); // Newest first.
-  for (let n = 0; n < 150; n++) service.world.insert('products', { code: `N${n}` });
-  const report = await backfillFrom(service, session, {
-    kind: 'products',
-    extent: { pages: { from: 1, to: 1 } },
-  });
-  expect(report).toMatchObject({ state: 'complete', created: 100 });
-});
-
 test('a kind that somebody else sweeps is busy, and nothing is asked for', async () => {
   const service = await sandbox();
   const session = await mirror();
@@ -262,30 +235,4 @@ describe('a record by its path has other fields than in its list', () => {
     const row = (await rowsOf(session, kind)).find((one) => one['id'] === String(id));
     expect(JSON.parse(String(row?.['_raw']))).toHaveProperty('mood');
   });
-
-  test('an older page in flight never undoes what a record showed', async () => {
-    const service = await sandbox();
-    const session = await mirror();
-    await pullOne(service, session, { kind });
-    const id = service.world.ids(kind)[3] ?? 0;
-    service.world.update(kind, id, { city: 'Z' });
-    await backfillFrom(service, session, { kind, extent: { ids: [String(id)] }, minute: 10 });
-    const [row] = (await rowsOf(session, kind)).filter((one) => one['id'] === String(id));
-    const [state] = await session.query(sql`select tick from kind_state where kind = ${kind}`);
-    expect(row).toMatchObject({ city: 'Z' });
-    expect(Number(row?.['_response'])).toBeLessThanOrEqual(Number(state?.['tick']));
-  });
-});
-
-test('a record that no row can be made of is reported', async () => {
-  const service = await sandbox();
-  const session = await mirror();
-  await pullOne(service, session, { kind });
-  const id = service.world.ids(kind)[0] ?? 0;
-  let deep: JsonObject = {};
-  for (let depth = 0; depth < 100; depth++) deep = { deep };
-  service.world.update(kind, id, { deep });
-
-  const report = await backfillFrom(service, session, { kind, extent: { ids: [String(id)] }, minute: 10 });
-  expect(report).toMatchObject({ rows: 0, quarantined: 1 });
 });

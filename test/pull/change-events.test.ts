@@ -1,31 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Row, Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, rewriting, rowsOf, sandbox } from './support.ts';
-import { DATABASES, MIRRORS, eventsOf, instantAt, pullOne, shortEvents } from './steps.ts';
+import { DATABASES, ONE_DATABASE, MIRRORS, eventsOf, instantAt, pullOne, shortEvents } from './steps.ts';
 
 const kind = 'clients';
 
 const textOf = ({ world }: Sandbox, id: number): string => JSON.stringify(world.get(kind, id));
-
-/** The content of every live row, by id. */
-async function contents(session: Session): Promise<Record<string, string>> {
-  const rows = (await rowsOf(session, kind)).filter((row) => row['_deleted_at'] === null);
-  return Object.fromEntries(rows.map((row) => [String(row['id']), String(row['_raw'])]));
-}
-
-/** What the mirror held before these events, by taking them back from the last to the first. */
-function undone(content: Record<string, string>, events: readonly Row[]): Record<string, string> {
-  const back = new Map(Object.entries(content));
-  for (const { record_id, before, after } of [...events].reverse()) {
-    expect(back.get(String(record_id)) ?? null).toBe(after);
-    if (before === null) back.delete(String(record_id));
-    else back.set(String(record_id), String(before));
-  }
-  return Object.fromEntries(back);
-}
 
 describe.each(DATABASES)('%s', (database) => {
   test('every event tells what was, what is, since when at the earliest, and by which run', async () => {
@@ -101,64 +83,9 @@ describe.each(DATABASES)('%s', (database) => {
       { created: 0, updated: 1 },
     ]);
   });
+});
 
-  test('the events of a record are a chain, and taken back they give what was there at first', async () => {
-    const service = await sandbox({ size: 130 });
-    const session = await MIRRORS[database]();
-    await pullOne(service, session, { kind });
-    const baseline = await contents(session);
-    const kept: JsonObject[] = [];
-
-    for (let round = 1; round <= 8; round++) {
-      const ids = service.world.ids(kind);
-      for (const place of [round, round * 7, round * 13])
-        service.world.update(kind, ids[place % ids.length] ?? 0, {
-          city: `V${round}`,
-          credit: `${round}.10`,
-        });
-      const gone = ids[(round * 31) % ids.length] ?? 0;
-      kept.push(service.world.get(kind, gone) ?? {});
-      service.world.remove(kind, gone);
-      service.world.insert(kind, { code: `N${round}` });
-      const back = round > 3 ? kept.shift() : undefined;
-      if (back !== undefined) service.world.insert(kind, back);
-      await pullOne(service, session, { kind, minute: round * 20 });
-    }
-    for (const minute of [200, 220]) await pullOne(service, session, { kind, minute });
-
-    const events = await eventsOf(session);
-    const changes = new Set(events.map(({ change }) => change));
-    expect([...changes].sort()).toEqual(['created', 'deleted', 'restored', 'updated']);
-    const truth = service.world.ids(kind).map((id): [string, string] => [String(id), textOf(service, id)]);
-    expect(await contents(session)).toEqual(Object.fromEntries(truth));
-    expect(undone(await contents(session), events)).toEqual(baseline);
-  });
-
-  test('as of an instant, the events give what was mirrored then', async () => {
-    const service = await sandbox();
-    const session = await MIRRORS[database]();
-    await pullOne(service, session, { kind });
-    const states = [await contents(session)];
-    const [id = 0, gone = 0] = service.world.ids(kind);
-    const steps = [
-      () => service.world.update(kind, id, { city: 'A' }),
-      () => service.world.insert(kind, { code: 'N' }),
-      () => {
-        service.world.remove(kind, gone);
-      },
-      () => service.world.update(kind, id, { city: 'B' }),
-      () => service.world.insert(kind, { code: 'M' }),
-    ];
-    for (const [index, step] of steps.entries()) {
-      step();
-      await pullOne(service, session, { kind, minute: (index + 1) * 20 });
-      states.push(await contents(session));
-    }
-
-    for (const [index, state] of states.entries())
-      expect(await asOf(session, instantAt(index * 20 + 1)), `at ${index}`).toEqual(state);
-  });
-
+describe.each(ONE_DATABASE)('%s', (database) => {
   test('a field that appears as null, or vanishes where it was null, is no event; its first value is one', async () => {
     const honest = await sandbox({ size: 60 });
     const session = await MIRRORS[database]();
@@ -180,20 +107,6 @@ describe.each(DATABASES)('%s', (database) => {
     expect(event?.['fields']).toBe('{"region":[null,"Bas-Saint-Laurent"]}');
   });
 });
-
-/** The state at an instant, by the query that the documentation gives. */
-async function asOf(session: Session, at: string): Promise<Record<string, string>> {
-  const rows = await session.query(sql`
-    select cast(k.id as text) as id,
-      case when c.seq is null then case when k._deleted_at is null then k._raw end else c.before end as content
-    from clients k left join changes c on c.seq = (
-      select min(seq) from changes
-      where kind = 'clients' and record_id = cast(k.id as text) and observed_at > ${at})
-    where k._first_seen_at <= ${at}`);
-  return Object.fromEntries(
-    rows.filter(({ content }) => content !== null).map(({ id, content }) => [String(id), String(content)]),
-  );
-}
 
 test('another spelling of the same content is no event', async () => {
   const honest = await sandbox();

@@ -7,6 +7,7 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, rowsOf, sandbox } from './support.ts';
 import {
   DATABASES,
+  ONE_DATABASE,
   MIRRORS,
   absencesOf,
   eventsOf,
@@ -105,7 +106,9 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await absencesOf(session)).toEqual([]);
     expect(await liveIds(session, kind)).toEqual(truthIds(service, kind));
   });
+});
 
+describe.each(ONE_DATABASE)('%s', (database) => {
   test('without a grace both looks follow each other at once, and never one alone', async () => {
     const service = await sandbox();
     const session = await MIRRORS[database]();
@@ -212,22 +215,6 @@ test('a row that no sweep has shown for long is found missing all the same', asy
   await pullOne(service, session, { kind: 'clients', minute: 60 });
 
   expect(await shortEvents(session)).toEqual([`${gone} deleted`]);
-});
-
-test('the sums of a report count what was buried', async () => {
-  const service = await sandbox({ size: 260 });
-  const session = await mirror();
-  await pullOne(service, session, { kind: 'products' });
-  const gone = remove(service, 'products', 0, 100, 200, -1);
-  await pullOne(service, session, { kind: 'products', minute: 20 });
-  const report = await pullOne(service, session, { kind: 'products', minute: 40 });
-
-  expect(report).toMatchObject({ deleted: 4, rows: 256, unchanged: 256, created: 0, updated: 0 });
-  expect((await shortEvents(session)).sort()).toEqual(gone.map((id) => `${id} deleted`).sort());
-  const [row] = await session.query(
-    sql`select deleted, restored from run_kinds where run_id = ${report.runId}`,
-  );
-  expect(row).toEqual({ deleted: 4, restored: 0 });
 });
 
 test('what was wrong with a record is over once it is gone', async () => {

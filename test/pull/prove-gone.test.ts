@@ -6,6 +6,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import { openSandboxSource, mirror, rowsOf, sandbox } from './support.ts';
 import {
   DATABASES,
+  ONE_DATABASE,
   MIRRORS,
   absencesOf,
   clockAt,
@@ -66,6 +67,24 @@ const FAILURES: readonly [string, () => Error][] = [
 ];
 
 describe.each(DATABASES)('%s', (database) => {
+  test('a record that its path finds is unlisted, never deleted, and all is forgotten once it is listed again', async () => {
+    const { service, session, gone, record } = await oneGone(MIRRORS[database]);
+    for (let minute = 20; minute <= 200; minute += 20) {
+      const source = finding(service, minute, record);
+      await pullOne(service, session, { kind, minute, parts: { source } });
+    }
+
+    expect(await absencesOf(session)).toEqual([`${gone} unlisted`]);
+    expect(await shortEvents(session)).toEqual([]);
+
+    service.world.insert(kind, record);
+    await pullOne(service, session, { kind, minute: 220 });
+    expect(await absencesOf(session)).toEqual([]);
+    expect((await rowsOf(session, kind)).every((row) => row['_deleted_at'] === null)).toBe(true);
+  });
+});
+
+describe.each(ONE_DATABASE)('%s', (database) => {
   test('both looks stand between looks at a record that the list shows', async () => {
     const { service, session, gone } = await oneGone(MIRRORS[database]);
     const asked = newRequests(service);
@@ -86,22 +105,6 @@ describe.each(DATABASES)('%s', (database) => {
     }
     expect([first.length, second.length]).toEqual([3, 3]);
     expect(await shortEvents(session)).toEqual([`${gone} deleted`]);
-  });
-
-  test('a record that its path finds is unlisted, never deleted, and all is forgotten once it is listed again', async () => {
-    const { service, session, gone, record } = await oneGone(MIRRORS[database]);
-    for (let minute = 20; minute <= 200; minute += 20) {
-      const source = finding(service, minute, record);
-      await pullOne(service, session, { kind, minute, parts: { source } });
-    }
-
-    expect(await absencesOf(session)).toEqual([`${gone} unlisted`]);
-    expect(await shortEvents(session)).toEqual([]);
-
-    service.world.insert(kind, record);
-    await pullOne(service, session, { kind, minute: 220 });
-    expect(await absencesOf(session)).toEqual([]);
-    expect((await rowsOf(session, kind)).every((row) => row['_deleted_at'] === null)).toBe(true);
   });
 });
 

@@ -62,33 +62,6 @@ describe('a pull', () => {
     expect(report.kinds[1]).toMatchObject({ kind: 'clients', created: 0, updated: 1, unchanged: 59 });
   });
 
-  test('of one kind leaves the others alone', async () => {
-    const service = await sandbox();
-    const session = await mirror();
-    const report = await pullFrom(service, session, { request: { kinds: LISTED_KINDS.slice(4, 5) } });
-
-    expect(report.kinds.map(({ kind }) => kind)).toEqual(['categories']);
-    expect(await rowsOf(session, 'clients')).toEqual([]);
-  });
-
-  test('C13: keeps and lists fields that nobody documented', async () => {
-    const service = await sandbox();
-    const session = await mirror();
-    service.world.update('clients', service.world.ids('clients')[0] ?? 0, { mood: 'sunny', score: 12 });
-    await pullFrom(service, session);
-
-    const fields = await session.query(
-      sql`select field, type from fields where kind = 'clients' and documented = 0 order by field`,
-    );
-    expect(fields).toEqual([
-      { field: 'mood', type: 'text' },
-      { field: 'score', type: 'integer' },
-    ]);
-    expect(
-      JSON.parse((await contentOf(session))['clients']?.find((raw) => raw.includes('mood')) ?? '{}'),
-    ).toMatchObject({ mood: 'sunny', score: 12 });
-  });
-
   test('C11: a bad value costs a null and an issue, a bad row itself; the issues close when the service mends them', async () => {
     const honest = await sandbox();
     const session = await mirror();
@@ -133,13 +106,9 @@ const BESIDE_CLIENTS = kindsNamed('projects', 'clients', 'departments');
 describe('a fault of the service', () => {
   const failing: readonly [string, Fault['do'], string, string][] = [
     ['B02', { html: true }, 'invalid', 'html'],
-    ['B01', { cut: 300 }, 'invalid', 'not_json'],
-    ['B03', { successFalse: true }, 'invalid', 'success_false'],
     ['A06', { ignorePage: true }, 'invalid', 'page_ignored'],
     ['A22', { refuse: true }, 'aborted', 'forbidden'],
-    ['B07', { redirect: 'http://127.0.0.1:1/' }, 'aborted', 'redirected'],
     ['A23', { status: 503 }, 'aborted', 'unavailable'],
-    ['B17', { drop: 'before' }, 'aborted', 'unreachable'],
     ['B01', { truncate: 300 }, 'aborted', 'unreachable'],
   ];
 

@@ -21,6 +21,9 @@ export const MIRRORS = {
 } as const;
 export const DATABASES = ['SQLite', 'PostgreSQL'] as const;
 
+/** Where only what stands above the session is shown, which knows no database. */
+export const ONE_DATABASE = DATABASES.slice(0, 1);
+
 /** Every grace in these tests has passed by the next quarter of an hour. */
 export const NOON = Date.parse('2026-03-01T12:00:00Z');
 

@@ -54,17 +54,17 @@ async function weightOf(session: Session): Promise<string> {
 const rowOf = async (session: Session, id: number): Promise<Row> =>
   (await rowsOf(session, kind)).find((row) => row['id'] === String(id)) ?? {};
 
-describe.each(DATABASES)('%s', (database) => {
-  /** A mirror that knows three pages of clients, pulled twice. */
-  async function pulled() {
-    const service = await sandbox({ size: 260 });
-    const session = await MIRRORS[database]();
-    for (const minute of [0, 10]) await pullOne(service, session, { kind, minute });
-    return { service, session, ids: service.world.ids(kind) };
-  }
+/** A mirror that knows three pages of clients, pulled twice. */
+async function pulled(database: (typeof DATABASES)[number] = 'SQLite') {
+  const service = await sandbox({ size: 260 });
+  const session = await MIRRORS[database]();
+  for (const minute of [0, 10]) await pullOne(service, session, { kind, minute });
+  return { service, session, ids: service.world.ids(kind) };
+}
 
+describe.each(DATABASES)('%s', (database) => {
   test('a row that was taken out comes back with the next pull, as it was, without an event', async () => {
-    const { service, session, ids } = await pulled();
+    const { service, session, ids } = await pulled(database);
     const id = ids[150] ?? 0;
     const before = await rowOf(session, id);
     await touch(session, sql`delete from clients where id = ${id}`);
@@ -88,6 +88,78 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await repairsOf(session, 'all')).toMatchObject([{ closed_at: instantAt(30) }]);
   });
 
+  test('columns that were changed are mended by a backfill, which says so, and only then', async () => {
+    const { service, session, ids } = await pulled(database);
+    const [a = 0, b = 0, c = 0] = ids.slice(40);
+    await touch(session, sql`update clients set name = 'Autre', credit = '0.01' where id = ${a}`);
+    await touch(session, sql`update clients set creation_date = null, contacts = '[]' where id = ${b}`);
+    const before = await rowOf(session, c);
+
+    const extent = { ids: [a, b, c].map(String) };
+    const report = await backfillFrom(service, session, { kind, extent, minute: 20 });
+
+    expect(report).toMatchObject({ rows: 3, mended: 2, unchanged: 1, updated: 0, created: 0, restored: 0 });
+    expect(await rowOf(session, a)).toMatchObject({
+      _changed_at: instantAt(0),
+      name: expect.not.stringMatching('Autre') as string,
+    });
+    expect({ ...(await rowOf(session, c)), _response: 0 }).toEqual({ ...before, _response: 0 });
+    const repairs = new Map((await repairsOf(session)).map((row) => [row['record_id'], row['detail']]));
+    expect(repairs).toEqual(
+      new Map([
+        [String(a), expect.stringMatching(/^columns changed: (name, credit|credit, name)$/)],
+        [String(b), expect.stringContaining('creation_date')],
+      ]),
+    );
+    expect(await shortEvents(session)).toEqual([]);
+    const again = await backfillFrom(service, session, {
+      kind,
+      minute: 30,
+      extent: { pages: { from: 1, to: Infinity } },
+    });
+    expect(again).toMatchObject({ rows: 260, mended: 0, unchanged: 260 });
+  });
+
+  test('elements that were added, taken away or left without a row are put right by the next pull', async () => {
+    const { service, session, ids } = await pulled(database);
+    const [extra = 0, robbed = 0, changed = 0, taken = 0] = withContacts(service);
+    const before = await contactsOf(session);
+    await touch(
+      session,
+      sql`
+      insert into clients_contacts (parent_id, position, nom) values (${extra}, 7, 'Invented'), (987654321, 0, 'Nobody')`,
+    );
+    await touch(session, sql`delete from clients_contacts where parent_id = ${robbed} and position = 0`);
+    await touch(session, sql`delete from clients where id = ${taken}`);
+    service.world.update(kind, changed, { contacts: [{ id: 1, nom: 'Zoé' }] });
+
+    const report = await pullOne(service, session, { kind, minute: 20 });
+
+    expect(report).toMatchObject({ state: 'certified', updated: 1, created: 0, unchanged: ids.length - 1 });
+    const others = (rows: readonly Row[]): Row[] => rows.filter((row) => row['parent_id'] !== changed);
+    expect(others(await contactsOf(session))).toEqual(others(before));
+    const repairs = new Map((await repairsOf(session)).map((row) => [row['record_id'], row['detail']]));
+    expect(repairs).toEqual(
+      new Map([
+        [String(extra), 'elements changed: contacts'],
+        [String(robbed), 'elements changed: contacts'],
+        [String(taken), 'its row was missing'],
+        ['987654321', 'elements were added under an id that has no row'],
+      ]),
+    );
+    expect(await shortEvents(session)).toEqual([`${changed} updated`]);
+    expect(await pullOne(service, session, { kind, minute: 30 })).toMatchObject({
+      state: 'certified',
+      detail: null,
+    });
+    expect(await repairsOf(session)).toEqual([]);
+    expect(
+      await session.query(sql`select value from mirror_meta where key = 'nested.clients_contacts'`),
+    ).toEqual([{ value: await weightOf(session) }]);
+  });
+});
+
+describe('a touched mirror', () => {
   test('what the service changed in a record whose row was taken out is an event where its content is known', async () => {
     const { service, session, ids } = await pulled();
     const [id = 0, other = 0] = ids.slice(150);
@@ -215,7 +287,7 @@ describe.each(DATABASES)('%s', (database) => {
 
   test('a record that was only ever asked for, before the baseline, is no inserted row', async () => {
     const service = await sandbox({ size: 60 });
-    const session = await MIRRORS[database]();
+    const session = await MIRRORS.SQLite();
     const [id = 0] = service.world.ids(kind);
     await backfillFrom(service, session, { kind, extent: { ids: [String(id)] } });
     service.world.remove(kind, id);
@@ -224,76 +296,6 @@ describe.each(DATABASES)('%s', (database) => {
 
     expect(await absencesOf(session)).toEqual([`${id} suspected`]);
     expect(await repairsOf(session, 'all')).toEqual([]);
-  });
-
-  test('columns that were changed are mended by a backfill, which says so, and only then', async () => {
-    const { service, session, ids } = await pulled();
-    const [a = 0, b = 0, c = 0] = ids.slice(40);
-    await touch(session, sql`update clients set name = 'Autre', credit = '0.01' where id = ${a}`);
-    await touch(session, sql`update clients set creation_date = null, contacts = '[]' where id = ${b}`);
-    const before = await rowOf(session, c);
-
-    const extent = { ids: [a, b, c].map(String) };
-    const report = await backfillFrom(service, session, { kind, extent, minute: 20 });
-
-    expect(report).toMatchObject({ rows: 3, mended: 2, unchanged: 1, updated: 0, created: 0, restored: 0 });
-    expect(await rowOf(session, a)).toMatchObject({
-      _changed_at: instantAt(0),
-      name: expect.not.stringMatching('Autre') as string,
-    });
-    expect({ ...(await rowOf(session, c)), _response: 0 }).toEqual({ ...before, _response: 0 });
-    const repairs = new Map((await repairsOf(session)).map((row) => [row['record_id'], row['detail']]));
-    expect(repairs).toEqual(
-      new Map([
-        [String(a), expect.stringMatching(/^columns changed: (name, credit|credit, name)$/)],
-        [String(b), expect.stringContaining('creation_date')],
-      ]),
-    );
-    expect(await shortEvents(session)).toEqual([]);
-    const again = await backfillFrom(service, session, {
-      kind,
-      minute: 30,
-      extent: { pages: { from: 1, to: Infinity } },
-    });
-    expect(again).toMatchObject({ rows: 260, mended: 0, unchanged: 260 });
-  });
-
-  test('elements that were added, taken away or left without a row are put right by the next pull', async () => {
-    const { service, session, ids } = await pulled();
-    const [extra = 0, robbed = 0, changed = 0, taken = 0] = withContacts(service);
-    const before = await contactsOf(session);
-    await touch(
-      session,
-      sql`
-      insert into clients_contacts (parent_id, position, nom) values (${extra}, 7, 'Invented'), (987654321, 0, 'Nobody')`,
-    );
-    await touch(session, sql`delete from clients_contacts where parent_id = ${robbed} and position = 0`);
-    await touch(session, sql`delete from clients where id = ${taken}`);
-    service.world.update(kind, changed, { contacts: [{ id: 1, nom: 'Zoé' }] });
-
-    const report = await pullOne(service, session, { kind, minute: 20 });
-
-    expect(report).toMatchObject({ state: 'certified', updated: 1, created: 0, unchanged: ids.length - 1 });
-    const others = (rows: readonly Row[]): Row[] => rows.filter((row) => row['parent_id'] !== changed);
-    expect(others(await contactsOf(session))).toEqual(others(before));
-    const repairs = new Map((await repairsOf(session)).map((row) => [row['record_id'], row['detail']]));
-    expect(repairs).toEqual(
-      new Map([
-        [String(extra), 'elements changed: contacts'],
-        [String(robbed), 'elements changed: contacts'],
-        [String(taken), 'its row was missing'],
-        ['987654321', 'elements were added under an id that has no row'],
-      ]),
-    );
-    expect(await shortEvents(session)).toEqual([`${changed} updated`]);
-    expect(await pullOne(service, session, { kind, minute: 30 })).toMatchObject({
-      state: 'certified',
-      detail: null,
-    });
-    expect(await repairsOf(session)).toEqual([]);
-    expect(
-      await session.query(sql`select value from mirror_meta where key = 'nested.clients_contacts'`),
-    ).toEqual([{ value: await weightOf(session) }]);
   });
 
   test('a stop during the repair of elements ends it, and the next pull does the rest', async () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { DATABASES, MIRRORS, pullOne } from './steps.ts';
+import { ONE_DATABASE, MIRRORS, pullOne } from './steps.ts';
 import { rowsOf, sandbox } from './support.ts';
 
 const PAGE = 15;
@@ -40,7 +40,7 @@ function requestsFor(rows: number, beyond: (typeof BEYOND)[number]): number {
   return pages + (isFull && beyond !== 'last page again' ? 3 : 2);
 }
 
-describe.each(DATABASES)('in %s', (database) => {
+describe.each(ONE_DATABASE)('in %s', (database) => {
   test.each(BEYOND)(
     'a list that tells nothing is known at every length; beyond its end: %s',
     async (beyond) => {

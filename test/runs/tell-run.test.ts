@@ -5,7 +5,7 @@ import { requestPull } from '../../src/mirror/runs/run-requests.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { memoryLog } from './engine/support.ts';
-import { DATABASES, MIRRORS, clockAt } from '../pull/steps.ts';
+import { ONE_DATABASE, MIRRORS, clockAt } from '../pull/steps.ts';
 import { openSandboxSource, sandbox } from '../pull/support.ts';
 import { settingsFor } from '../support/command-line.ts';
 
@@ -24,7 +24,7 @@ async function pulled(service: Sandbox, session: Session, minute = 0) {
   return log.lines.filter(({ event }) => event !== undefined);
 }
 
-describe.each(DATABASES)('in %s', (database) => {
+describe.each(ONE_DATABASE)('in %s', (database) => {
   test('each run is one line with its figures', async () => {
     const service = await sandbox({ size: 30 });
     const session = await MIRRORS[database]();

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { judgeRun } from '../canary/judge-run.ts';
 import { watch } from '../canary/watch.ts';
 import { canary } from './canary.ts';
-import { endLeftServer, loadEmbeddedPostgres } from './embedded-postgres.ts';
+import { startPostgresServer } from './postgres-server.ts';
 import { makeTemplates } from './postgres-templates.ts';
-import { findRedis, freePort, startRedis } from './redis-server.ts';
+import { findRedis, startRedis } from './redis-server.ts';
 import { useScratchFolder } from './scratch-folder.ts';
 import { seedOf } from './seed.ts';
 
@@ -57,47 +57,20 @@ function provideSeed(project: TestProject): void {
 }
 
 async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), 'bms-postgres-'));
-  const port = await freePort();
   const log: string[] = [];
-  const EmbeddedPostgres = await loadEmbeddedPostgres();
-  const server = new EmbeddedPostgres({
-    databaseDir: folder,
-    port,
+  const server = await startPostgresServer({
     password: PASSWORD,
-    persistent: false,
-    createPostgresUser: userInfo().uid === 0, // PostgreSQL refuses to run as root.
-    initdbFlags: ['--encoding=UTF8', '--no-locale', '--set=scram_iterations=1'], // Thousands of connections check a password.
-    postgresFlags: SETTINGS.flatMap((setting) => ['-c', setting]),
+    settings: SETTINGS,
+    initdbFlags: ['--set=scram_iterations=1'], // Thousands of connections check a password.
     onLog: (line) => {
       log.push(line);
       watch.look({ place: 'log of PostgreSQL', what: () => line }, line);
     },
-    onError: (error) => log.push(String(error)),
-  });
-  const removeFolder = (): void => {
-    rmSync(folder, { recursive: true, force: true });
-  };
-  // Also where the run is broken off and vitest does not come to the end; before all folders of the run are removed.
-  process.prependOnceListener('exit', () => {
-    endLeftServer(folder);
-    removeFolder();
-  });
-  try {
-    await server.initialise();
-    await server.start();
-  } catch (error) {
-    removeFolder();
+  }).catch((error: unknown) => {
     const told = [error instanceof Error ? error.message : '', ...log.slice(-5)].join('\n').trim();
-    throw new Error(
-      `The tests need a PostgreSQL server of their own, and embedded-postgres did not start one:\n${told}`,
-    );
-  }
-  const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
-  await makeTemplates(url);
-  project.provide('postgresUrl', url);
-  return async () => {
-    await server.stop();
-    removeFolder();
-  };
+    throw new Error(`The tests need a PostgreSQL server of their own, which did not start:\n${told}`);
+  });
+  await makeTemplates(server.url);
+  project.provide('postgresUrl', server.url);
+  return server.stop;
 }

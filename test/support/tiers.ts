@@ -52,7 +52,6 @@ const SIZED_FILES = pathsOf([
   'cli/verify',
   'diff/certify',
   'end-to-end/kill',
-  'end-to-end/outbound-faults',
   'end-to-end/outbound-kill',
   'end-to-end/outbound-start',
   'end-to-end/racing-starts',

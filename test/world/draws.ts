@@ -34,12 +34,14 @@ export interface Series {
 }
 
 /**
- * Plays a series of histories, each with a personality of its own, to its end.
+ * Plays a series of histories, each with a personality of its own, to its end, and adds what they come to.
  *
  * @throws {Error} Where some break an invariant that holds for their personality, with the commands that play them again.
  */
-export async function playSeries({ seeds: all, mirror, command }: Series): Promise<Tallies> {
-  const tallies: Tallies = new Map();
+export async function playSeries(
+  { seeds: all, mirror, command }: Series,
+  tallies: Tallies = new Map(),
+): Promise<Tallies> {
   const broken: string[] = [];
   const seeds = REPLAYED === undefined ? all : [Number(REPLAYED)];
   for (const seed of seeds) {

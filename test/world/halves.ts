@@ -3,7 +3,7 @@ import { AS_DOCUMENTED, REPLAYED, playSeries, seedsFrom, tableOf } from './draws
 import { openMirror } from './mirrors.ts';
 import { TRAITS } from './traits.ts';
 
-const HALF = process.env['BMS_TEST_DEEP'] === undefined ? 5_000 : 50_000;
+const HALF = process.env['BMS_TEST_DEEP'] === undefined ? 4_500 : 45_000;
 
 /** Plays one half of the histories; the two halves are two test files, so that they run side by side. */
 export function testHalf(half: 1 | 2): void {

@@ -8,7 +8,6 @@ import type { appendChanges } from '../../src/mirror/records/change-store.ts';
 import type { newcomersSince } from '../../src/mirror/records/record-store.ts';
 import type { landOwn } from '../../src/outbound/attempt/land-own.ts';
 import type { createSweepState } from '../../src/pull/run/sweep.ts';
-import type { provenEnd } from '../../src/source/paging/page-checks.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */
 interface Plantable {
@@ -19,7 +18,6 @@ interface Plantable {
   landOwn: typeof landOwn;
   newcomersSince: typeof newcomersSince;
   planDeletions: typeof planDeletions;
-  provenEnd: typeof provenEnd;
   recordDecoder: typeof recordDecoder;
 }
 
@@ -69,16 +67,6 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
           responses.map((one) => ({ ...one, endRows: one.total })),
           known,
         ),
-    },
-  },
-  {
-    name: 'a full last page is trusted to be the last',
-    parts: {
-      ...HASTY,
-      provenEnd: (real) => (shown, stride) =>
-        shown.rows === stride && shown.meta.lastPage === shown.page
-          ? { rows: shown.page * stride }
-          : real(shown, stride),
     },
   },
   {

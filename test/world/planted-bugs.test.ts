@@ -25,7 +25,6 @@ vi.mock('../../src/diff/written.ts', planted.withDoubles);
 vi.mock('../../src/mirror/kinds/kind-lease.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/attempts-and-links.ts', planted.withDoubles);
 vi.mock('../../src/mirror/outbox/outbox-queue.ts', planted.withDoubles);
-vi.mock('../../src/mirror/outbox/outbox-store.ts', planted.withDoubles);
 vi.mock('../../src/mirror/records/change-store.ts', planted.withDoubles);
 vi.mock('../../src/mirror/records/record-store.ts', planted.withDoubles);
 vi.mock('../../src/outbound/attempt/grade.ts', planted.withDoubles);
@@ -37,7 +36,6 @@ vi.mock('../../src/outbound/stopwatch.ts', planted.withDoubles);
 vi.mock('../../src/pull/deletions/absence-evidence.ts', planted.withDoubles);
 vi.mock('../../src/pull/run/sweep.ts', planted.withDoubles);
 vi.mock('../../src/source/http/write-answer.ts', planted.withDoubles);
-vi.mock('../../src/source/paging/page-checks.ts', planted.withDoubles);
 vi.mock('../../src/source/write.ts', planted.withDoubles);
 
 const bugs = [...PLANTED_BUGS, ...MORE_PLANTED_BUGS].map((bug) => [bug.name, bug] as const);

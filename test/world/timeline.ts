@@ -47,6 +47,7 @@ export function createTimeline(options: TimelineOptions): Timeline {
   let offset = 0;
   let stirred = 0;
   let occupied = 0;
+  let onLeft: (() => void) | null = null;
 
   const after = (ms: number, work: () => void): (() => void) => {
     const event = { atMs: elapsed + ms, work };
@@ -69,7 +70,10 @@ export function createTimeline(options: TimelineOptions): Timeline {
     let seen = stirred;
     for (let quiet = 0; quiet < turns && !isOver(); quiet++) {
       await nextTurn();
-      if (occupied > 0 || seen !== stirred) [quiet, seen] = [-1, stirred];
+      if (occupied === 0 && seen === stirred) continue;
+      if (occupied > 0) await new Promise<void>((resolve) => (onLeft = resolve)); // A loop of turns would take PostgreSQL's core.
+      quiet = -1;
+      seen = stirred;
     }
   };
 
@@ -89,7 +93,10 @@ export function createTimeline(options: TimelineOptions): Timeline {
     stir: () => stirred++,
     occupy: () => {
       occupied++;
-      return () => occupied--;
+      return () => {
+        occupied--;
+        if (occupied === 0) onLeft?.();
+      };
     },
     drive: async (work) => {
       const state = { isOver: false };

@@ -35,7 +35,7 @@ async function runDemo(context: CommandContext, options: DemoOptions): Promise<v
   const say = (text: Text): void => {
     if (!options.json) printLine(io.stdout, text);
   };
-  const progress = createProgress(io, { of: listedKinds(config).length });
+  const progress = createProgress(io.stderr, { of: listedKinds(config).length });
   const logger = loggerOf(context, config, progress.stderr);
   const stage = { sandbox, config, logger, io, say };
   const { report, kinds, answer } = await firstPull(stage, progress);

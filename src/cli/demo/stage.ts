@@ -31,7 +31,7 @@ export interface DemoStage {
 }
 
 /** The demo needs no settings, and must not touch the mirror or service that the environment names. */
-export function demoConfig({ url, token }: Pick<Sandbox, 'url' | 'token'>): Config {
+export function demoConfig({ url, token }: Sandbox): Config {
   return loadConfig({
     env: {},
     flags: {

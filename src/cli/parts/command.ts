@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { PullSummary } from '../../app/pull.ts';
+import { unknownVariables } from '../../config/environment.ts';
 import { loadConfig, secretsOf } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
 import { createLogger, logText } from '../../lib/log/logger.ts';
@@ -39,11 +40,13 @@ export function settingsOf({ io, protect }: CommandContext, { config: file }: Co
 
 /** Logs go to stderr, on a terminal as text, and through the progress display where there is one: stdout belongs to the command's answer. */
 export function loggerOf({ io }: CommandContext, config: Config, stderr: Output = io.stderr): Logger {
-  return createLogger({
+  const logger = createLogger({
     level: config.log.level,
     secrets: secretsOf(config),
     destination: { write: (line) => void stderr.write(stderr.isTTY === true ? logText(line) : line) },
   });
+  for (const told of unknownVariables(io.env)) logger.warn({ event: 'settings.unknown_variable' }, told);
+  return logger;
 }
 
 /** Prints the answer of a command: with `--json` the document, otherwise the texts for a person. */

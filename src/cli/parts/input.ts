@@ -105,7 +105,7 @@ const textOf = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: 
  *
  * @throws {UsageError} Where it is not UTF-8. @throws {SyncError} `push.interrupted` if Ctrl-C came first.
  */
-export async function readStdin({ stdin, signal }: Pick<Io, 'stdin' | 'signal'>): Promise<string> {
+export async function readStdin({ stdin, signal }: Io): Promise<string> {
   const chunks: Uint8Array[] = [];
   try {
     for await (const chunk of stdin) {

@@ -12,7 +12,7 @@ import type { Io, Output } from './io.ts';
 type ProgressDisplay = ReturnType<typeof createProgress>;
 
 /** Shows on stderr how far a reading is. @param options `of`: how many kinds the command reads; absent = unknown. */
-export function createProgress({ stderr }: Pick<Io, 'stderr'>, { of }: { readonly of?: number } = {}) {
+export function createProgress(stderr: Output, { of }: { readonly of?: number } = {}) {
   const kinds: string[] = [];
   let latest: Progress | null = null;
   const line = createLine(stderr, () => {
@@ -39,11 +39,11 @@ export function createProgress({ stderr }: Pick<Io, 'stderr'>, { of }: { readonl
 
 /** Runs a reading with its progress shown; the display is gone before the report is printed. */
 export async function showingProgress<T>(
-  io: Pick<Io, 'stderr'>,
+  io: Io,
   options: { readonly of?: number },
   read: (display: Omit<ProgressDisplay, 'stop'>) => Promise<T>,
 ): Promise<T> {
-  const display = createProgress(io, options);
+  const display = createProgress(io.stderr, options);
   try {
     return await read(display);
   } finally {

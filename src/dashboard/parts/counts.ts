@@ -14,8 +14,8 @@ const HOURS = 48;
 
 interface CountParts {
   readonly session: Session;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /** What the pages count; null where it takes longer than a page may, and was not counted before. */

@@ -63,7 +63,7 @@ export async function readNeeds(
     ...parked.map(parkedNeed),
     ...moreParked(parkedInAll - parked.length),
     ...blocks.map(blockedNeed),
-    ...kinds.flatMap(kindNeed),
+    ...readingNeeds(kinds),
     ...endpoints.filter(needsPerson).map(endpointNeed),
   ];
 }
@@ -135,22 +135,39 @@ const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock): Need => ({
   effect: `Give that user the right in the service, or take another token. It is tried again at ${probeAt.slice(0, 16)} UTC.`,
 });
 
-function kindNeed(line: KindLine): readonly Need[] {
-  const { kind, state, reason, last_sweep_at: since, isStale } = line;
-  const { why } = outcomeWords({ state, reason });
-  const isFailed = state === 'invalid' || state === 'aborted';
-  if (!isFailed && !isStale) return [];
-  const stale =
-    since === null ? 'Its list was never read to its end.' : 'Three slots of its schedule have passed.';
+/** One card a cause: kinds whose readings ended alike share it. */
+function readingNeeds(kinds: readonly KindLine[]): readonly Need[] {
+  const unread = kinds.filter(({ state, isStale }) => isFailed(state) || isStale);
+  const alike = Map.groupBy(unread, ({ state, reason }) => (isFailed(state) ? (reason ?? state) : 'stale'));
+  return [...alike.values()].flatMap(readingNeed);
+}
+
+const isFailed = (state: string): boolean => state === 'invalid' || state === 'aborted';
+
+/** Kinds that were not read, all for the reason of the first. */
+function readingNeed(lines: readonly KindLine[]): readonly Need[] {
+  const [first] = lines;
+  if (first === undefined) return [];
+  const { kind, state, reason, last_sweep_at: since, isStale } = first;
+  const isOne = lines.length === 1;
+  const names = lines.map((line) => line.kind).join(', ');
+  const what = `${isOne ? 'is' : 'are'} ${isStale ? 'stale' : 'not read to the end'}`;
+  const stale = since === null ? 'It was never read to its end.' : 'Three slots of the schedule have passed.';
+  const why = sentence(outcomeWords({ state, reason }).why ?? state);
+  const need = {
+    id: `stale-${kind}`,
+    since,
+    title: isOne ? `${kind} ${what}` : `${lines.length} kinds ${what}: ${names}`,
+    why: isFailed(state) ? `${why} ${isStale ? stale : ''}` : stale,
+  };
+  if (reason === 'unauthorized')
+    return [{ ...need, effect: 'Give BMS_TOKEN a token that it accepts, and start bms-sync serve again.' }];
+  const values = isOne ? { kinds: kind } : {};
   return [
     {
-      id: `stale-${kind}`,
-      address: `/kinds/${kind}`,
-      since,
-      title: isStale ? `${kind} is stale` : `${kind} was not read to its end`,
-      why: isFailed ? `${sentence(why ?? state)} ${isStale ? stale : ''}` : stale,
+      ...need,
       effect: 'Pull: the list is read as soon as a background service is free.',
-      buttons: [{ label: 'Pull', about: kind, address: '/pulls', values: { kinds: kind } }],
+      buttons: [{ label: 'Pull', about: names, address: '/pulls', values }],
     },
   ];
 }

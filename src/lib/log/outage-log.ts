@@ -14,7 +14,7 @@ interface Subject {
 
 /** Tells in the log when something that we depend on goes away and comes back, by the ends of calls to it. */
 export function createOutageLog(
-  { logger, clock }: { readonly logger: Logger; readonly clock: Pick<Clock, 'now'> },
+  { logger, clock }: { readonly logger: Logger; readonly clock: Clock },
   { event, name }: Subject,
 ) {
   /** The parts that failed and have not answered since: a database that can be read only is still away. */

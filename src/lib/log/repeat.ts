@@ -48,7 +48,7 @@ export function repeat({ clock, faults, everyMs, name, task }: Repeat): Repeatin
 }
 
 /** Makes a function that calls another one at once, and, if called again meanwhile, once more after `ms`. */
-export function atMostEvery(ms: number, clock: Pick<Clock, 'sleep'>, call: () => void): () => void {
+export function atMostEvery(ms: number, clock: Clock, call: () => void): () => void {
   let isResting = false;
   let isWanted = false;
   const rest = async (): Promise<void> => {

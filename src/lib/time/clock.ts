@@ -30,7 +30,7 @@ export const systemClock: Clock = {
 /** A sleep that the signal ends early without an error; callers check the signal themselves. */
 export async function sleepUnlessStopped(
   ms: number,
-  { clock, signal }: { readonly clock: Pick<Clock, 'sleep'>; readonly signal?: AbortSignal | undefined },
+  { clock, signal }: { readonly clock: Clock; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
   try {
     await clock.sleep(ms, signal);

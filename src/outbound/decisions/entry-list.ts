@@ -159,7 +159,7 @@ export async function waitForEntries(
   db: Queryable,
   ids: readonly number[],
   waiting: {
-    readonly clock: Pick<Clock, 'sleep' | 'monotonicMs'>;
+    readonly clock: Clock;
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
   },

@@ -19,7 +19,7 @@ import { readLiveIds, readRows, readStrayParents } from './mirror-rows.ts';
 
 export interface AuditParts {
   readonly session: Session;
-  readonly source: Pick<Source, 'sweep'>;
+  readonly source: Source;
   /** `lastPage` is the last page that the service has named; null = unknown. */
   readonly onProgress?: (progress: { kind: string; pages: number; lastPage: number | null }) => void;
   readonly signal?: AbortSignal;

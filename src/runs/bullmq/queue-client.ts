@@ -3,8 +3,7 @@ import * as z from 'zod';
 import type { FaultLog } from '../../lib/log/fault-log.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { within } from '../../lib/time/deadline.ts';
-import type { WorkRef } from '../../lib/work-queue.ts';
-import type { NotifiedQueue } from '../engine/notifier.ts';
+import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import type { Timings } from '../engine/timings.ts';
 
 /** One BullMQ queue, and its worker where this process works it, with connections of their own. */
@@ -133,7 +132,7 @@ function createStormCounter(clock: Clock): () => boolean {
 }
 
 /** The job that notifies a row: unique by row and epoch, one attempt, removed when it ends; retries are the row's. */
-export function jobOf({ jobPrefix }: NotifiedQueue, { id, epoch }: WorkRef) {
+export function jobOf({ jobPrefix }: WorkQueue, { id, epoch }: WorkRef) {
   const jobId = `${jobPrefix}-${id}-${epoch}`; // Never digits only, never with a colon: BullMQ refuses both.
   const opts = { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true };
   return { name: 'work', data: { id, epoch }, opts };

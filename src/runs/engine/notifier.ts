@@ -1,15 +1,12 @@
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 
-/** A queue as it is named to a notifier: a process need not work a queue to notify it. */
-export type NotifiedQueue = Pick<WorkQueue, 'name' | 'jobPrefix'>;
-
 /**
  * Tells worker pools that rows are due. It is a hint: it may lose notifications, double them, or be away for days, because
  * the dispatcher polls the rows anyway.
  */
 export interface Notifier {
   /** Never throws, never takes longer than `Timings.notifyMs`; false where the notification could not be sent. */
-  notify(queue: NotifiedQueue, refs: readonly WorkRef[]): Promise<boolean>;
+  notify(queue: WorkQueue, refs: readonly WorkRef[]): Promise<boolean>;
   /** Passes the notifications of a queue to a handler, at most `queue.concurrency` at once. */
   subscribe(queue: WorkQueue, handler: WorkHandler): void;
   /** The queues' own metrics in Prometheus's text format. @throws Where they cannot be read. */

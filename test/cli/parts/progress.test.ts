@@ -18,7 +18,7 @@ test('on a terminal logs stand above the line of the kind, and neither tears the
   vi.useFakeTimers();
   let written = '';
   const stderr = { isTTY: true, write: (text: string) => (written += text) };
-  const progress = createProgress({ stderr }, { of: 2 });
+  const progress = createProgress(stderr, { of: 2 });
   progress.onProgress({ kind: 'clients', pages: 1, lastPage: 3, rows: 1_200 });
   expect(screenOf(written)).toEqual(['clients (1 of 2)  1,200 rows  page 1 of 3']);
   progress.stderr.write('{"msg":"first"}\n');
@@ -33,7 +33,7 @@ test('on a terminal logs stand above the line of the kind, and neither tears the
 test('off a terminal there is a line every ten seconds', () => {
   vi.useFakeTimers();
   const lines: string[] = [];
-  const progress = createProgress({ stderr: { write: (text: string) => lines.push(text) } }, { of: 3 });
+  const progress = createProgress({ write: (text: string) => lines.push(text) }, { of: 3 });
   progress.onProgress({ kind: 'clients', pages: 12, lastPage: null });
   vi.advanceTimersByTime(9_000);
   expect(lines).toEqual([]);

@@ -1,3 +1,4 @@
+import { systemClock } from '../../../src/lib/time/clock.ts';
 import { describe, expect, test } from 'vitest';
 import { createCounts } from '../../../src/dashboard/parts/counts.ts';
 import { putChanges } from '../../feed/support.ts';
@@ -9,7 +10,7 @@ describe.each(DATABASES)('counts of a mirror in %s', (_name, open) => {
   test('have the live rows of each kind, and its events of the last hours', async () => {
     const session = await open();
     const { logger } = memoryLog();
-    const counts = createCounts({ session, logger, clock: { monotonicMs: () => 0 } });
+    const counts = createCounts({ session, logger, clock: systemClock });
     const dead = { id: '3', _deleted_at: NOON_TEXT };
     await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '1' }, { id: '2' }, dead]));
     const kinds = ['clients', 'products'];
@@ -33,7 +34,7 @@ test('a count that takes long is made again beside the answers, and not with eac
     statements += 1;
     return session.query(statement);
   };
-  const clock = { monotonicMs: () => now };
+  const clock = { ...systemClock, monotonicMs: () => now };
   const counts = createCounts({ session: { ...session, query: slow }, clock, logger: memoryLog().logger });
   expect((await counts.rows(['clients']))?.get('clients')).toBe(0);
   await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '1' }]));

@@ -196,6 +196,6 @@ describe('two writers of one file', () => {
 test('a process that asks for lists of ever other lengths does not grow', { timeout: 60_000 }, async () => {
   const child = startChild('many-texts.ts', join(tempFolder(), 'mirror.db'));
   const grownMb = Number((await child.lines.next()).value);
-  console.log(`FIGURE 4,000 lists of 1 to 500 values: ${grownMb} MB more resident memory`);
+  console.log(`FIGURE 750 lists of 1 to 499 values: ${grownMb} MB more resident memory`);
   expect(grownMb).toBeLessThan(50);
 });

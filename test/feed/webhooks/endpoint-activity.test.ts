@@ -6,7 +6,7 @@ import {
   replayEvents,
 } from '../../../src/feed/webhooks/endpoint-activity.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';
-import { DATABASES } from '../support.ts';
+import { DATABASES, ONE_DATABASE } from '../support.ts';
 import { startReceiver } from './receiver.ts';
 import { deliveryStage } from './stage.ts';
 import type { DeliveryStage } from './stage.ts';
@@ -41,7 +41,9 @@ describe.each(DATABASES)('decisions on an endpoint on %s', (database) => {
     await on.deliver();
     expect(seqsOf(receiver.taken).toSorted()).toEqual([1, 2, 3, 4]);
   });
+});
 
+describe.each(ONE_DATABASE)('decisions on an endpoint on %s', (database) => {
   test('a replay from the last success sends what was given up since, and nothing from before', async () => {
     const on = await deliveryStage(database, { retrySeconds: [5] });
     let isUp = true;

@@ -5,7 +5,7 @@ import type { EndpointWish } from '../../../src/mirror/webhooks/endpoint-store.t
 import { ZOE, create, opened, spoil, update } from '../../outbound/stage.ts';
 import type { Stage } from '../../outbound/stage.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
-import { DATABASES } from '../support.ts';
+import { ONE_DATABASE } from '../support.ts';
 import { startReceiver, verified } from './receiver.ts';
 import type { Receiver } from './receiver.ts';
 import { deliveryStageOn } from './stage.ts';
@@ -93,7 +93,7 @@ const textIn = (body: string): unknown => {
   return text ?? attachments?.[0]?.content.body[0]?.inlines[0];
 };
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(ONE_DATABASE)('on %s', (database) => {
   test.each(Object.entries(HAPPENINGS))(
     '%s is told once when it begins, to those who want its kind, whatever changes and fields they want',
     async (type, { begin, goOn, data, text }) => {

@@ -80,7 +80,7 @@ test('a stopped task ends its run and begins no other', async () => {
 test('it calls at once, and once more after a rest for all calls meanwhile', async () => {
   let calls = 0;
   const rests: (() => void)[] = [];
-  const clock = { sleep: () => new Promise<void>((resolve) => void rests.push(resolve)) };
+  const clock = { ...systemClock, sleep: () => new Promise<void>((resolve) => void rests.push(resolve)) };
   const call = atMostEvery(25, clock, () => {
     calls += 1;
   });

@@ -23,7 +23,6 @@ import {
 import type { KindReport } from '../../../src/mirror/runs/run-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
-import { freshDatabaseUrl } from '../../support/postgres.ts';
 import { startChild } from '../child.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, kindNamed, later, tempFolder } from '../temp-mirror.ts';
@@ -206,25 +205,22 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
   });
 });
 
-test.each(['SQLite', 'PostgreSQL'])(
-  'a run and a sweep of a process that was killed with -9 read as running until their lease is over, in %s',
-  async (name) => {
-    const url = name === 'SQLite' ? `file:${join(tempFolder(), 'mirror.db')}` : await freshDatabaseUrl();
-    await using session = await openSession(url);
-    await migrate(session, [kindNamed('clients')]);
-    const shown = async () => {
-      const [run] = await listRuns(session, { limit: 1, now: new Date() });
-      const [kind] = await readStatus(session);
-      return [run?.state, run?.reason, kind?.state, kind?.reason];
-    };
-    const killed = async (ago: number): Promise<void> => {
-      const child = startChild('begin-run.ts', url, String(ago));
-      expect((await child.lines.next()).value).toBe('begun');
-      await child.kill();
-    };
-    await killed(45_001);
-    expect(await shown()).toEqual(['interrupted', UNHEARD, 'aborted', 'interrupted']);
-    await killed(0);
-    expect(await shown()).toEqual(['running', null, 'running', null]);
-  },
-);
+test('a run and a sweep of a process that was killed with -9 read as running until their lease is over', async () => {
+  const url = `file:${join(tempFolder(), 'mirror.db')}`;
+  await using session = await openSession(url);
+  await migrate(session, [kindNamed('clients')]);
+  const shown = async () => {
+    const [run] = await listRuns(session, { limit: 1, now: new Date() });
+    const [kind] = await readStatus(session);
+    return [run?.state, run?.reason, kind?.state, kind?.reason];
+  };
+  const killed = async (ago: number): Promise<void> => {
+    const child = startChild('begin-run.ts', url, String(ago));
+    expect((await child.lines.next()).value).toBe('begun');
+    await child.kill();
+  };
+  await killed(45_001);
+  expect(await shown()).toEqual(['interrupted', UNHEARD, 'aborted', 'interrupted']);
+  await killed(0);
+  expect(await shown()).toEqual(['running', null, 'running', null]);
+});

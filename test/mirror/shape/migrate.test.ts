@@ -121,11 +121,11 @@ describe('migrating', () => {
     ]);
   });
 
-  test('four processes at once on a file that is not there yet all succeed, and one of them did the work', async () => {
+  test('two processes at once on a file that is not there yet both succeed, and one of them did the work', async () => {
     const path = join(tempFolder(), 'mirror.db');
-    const printed = await Promise.all([1, 2, 3, 4].map(() => runChild('migrate-mirror.ts', path)));
+    const printed = await Promise.all([1, 2].map(() => runChild('migrate-mirror.ts', path)));
     const words = printed.map(([line = '']) => line.split(' ')[0]);
-    expect(words.sort()).toEqual(['current', 'current', 'current', 'migrated']);
+    expect(words.sort()).toEqual(['current', 'migrated']);
     const fresh = await tempMirror();
     expect(await schemaOf(openForTest(path))).toEqual(await schemaOf(fresh));
   });
@@ -187,7 +187,7 @@ describe('a migration that does not get to its end', () => {
     return await schemaOf(session);
   }
 
-  test.each([0, 5, 14, 16, 20, 30, 45])(
+  test.each([0, 16, 45])(
     'G12: killed before its statement %i it leaves the old state, and the next start finishes it',
     async (step) => {
       const path = join(tempFolder(), 'mirror.db');

@@ -15,7 +15,7 @@ import type { Session } from '../../../src/db/session/session.ts';
 import { adoptRecord, abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { freeze, readFrozen } from '../../../src/mirror/outbox/freeze-store.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
-import { DATABASES } from '../../mirror/databases.ts';
+import { DATABASES, ONE_DATABASE } from '../../mirror/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../mirror/temp-mirror.ts';
 
 const LATER = later(60_000);
@@ -98,7 +98,7 @@ async function decidableFrom(
   return decidable;
 }
 
-describe.each(DATABASES)('retry in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
   test('is of what is parked or rejected', async () => {
     expect(await decidableFrom(open, (session, id) => retryEntry(session, id, LATER))).toEqual([
       'parked',
@@ -133,16 +133,6 @@ describe.each(DATABASES)('retry in %s', (_name, open) => {
     expect(
       await session.atomically((tx) => claimEntry(tx, { id, epoch: 1, owner: 'me', now: LATER })),
     ).toMatchObject({ id });
-  });
-
-  test('makes a create ready that was never sent', async () => {
-    const session = await open();
-    const id = await entryWith(session, { state: 'rejected', verdict: 'invalid', result: '{"faults":[]}' });
-    expect((await retryEntry(session, id, LATER)).entry).toMatchObject({
-      state: 'ready',
-      verdict: null,
-      result: null,
-    });
   });
 
   test.each(['ambiguous', 'rejected', 'unsent', null])(
@@ -301,7 +291,7 @@ describe.each(DATABASES)('adopt in %s', (_name, open) => {
   });
 });
 
-describe.each(DATABASES)('frozen sends in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('frozen sends in %s', (_name, open) => {
   test('go on once a person says so, and the mark is believed from then on', async () => {
     const session = await open();
     expect(await readFrozen(session)).toBe(null);

@@ -9,7 +9,7 @@ import { readBatch } from '../../../src/outbound/intake/entry-request.ts';
 import type { EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
-import { DATABASES } from '../../mirror/databases.ts';
+import { DATABASES, ONE_DATABASE } from '../../mirror/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../mirror/temp-mirror.ts';
 
 const ADA: EntryRequest = {
@@ -70,15 +70,6 @@ describe.each(DATABASES)('requests in %s', (_name, open) => {
     });
   });
 
-  test('without a key get one each that nobody else has', async () => {
-    const session = await open();
-    const anonymous = { ...ADA, key: undefined };
-    const [one, other] = await store(session, anonymous, { ...anonymous, allowDouble: true });
-    expect([one?.isNew, other?.isNew]).toEqual([true, true]);
-    expect(one?.key).toMatch(/^[0-9a-f-]{36}$/);
-    expect(other?.key).not.toBe(one?.key);
-  });
-
   test('to create what an open entry creates are refused, in one batch too', async () => {
     const session = await open();
     const again = { ...ADA, key: undefined, data: { name: 'Ada the second', code: 'C-1' } };
@@ -96,6 +87,33 @@ describe.each(DATABASES)('requests in %s', (_name, open) => {
     expect(await store(session, ADA)).toEqual([{ ...first, isNew: false }]);
     expect(await store(session, { ...again, allowDouble: true })).toMatchObject([{ isNew: true }]);
     expect(await store(session, { ...again, data: { code: 'c-1' } })).toMatchObject([{ isNew: true }]);
+  });
+
+  test('of which two are the same, in one batch, are stored once', async () => {
+    const session = await open();
+    const stored = await store(session, ADA, ADA);
+    expect(stored.map(({ id, isNew }) => [id, isNew])).toEqual([
+      [1, true],
+      [1, false],
+    ]);
+  });
+
+  test('of a thousand updates are read and stored in one go', async () => {
+    const session = await withRecord(await open());
+    const many = Array.from({ length: 1000 }, (_, n) => ({ ...RENAME, data: { name: `N ${n}` } }));
+    const stored = await store(session, ...many);
+    expect(stored.map(({ id }) => id)).toEqual(many.map((_, n) => n + 1));
+  });
+});
+
+describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
+  test('without a key get one each that nobody else has', async () => {
+    const session = await open();
+    const anonymous = { ...ADA, key: undefined };
+    const [one, other] = await store(session, anonymous, { ...anonymous, allowDouble: true });
+    expect([one?.isNew, other?.isNew]).toEqual([true, true]);
+    expect(one?.key).toMatch(/^[0-9a-f-]{36}$/);
+    expect(other?.key).not.toBe(one?.key);
   });
 
   test('to create what a live record is are refused with the record', async () => {
@@ -159,15 +177,6 @@ describe.each(DATABASES)('requests in %s', (_name, open) => {
     expect(await storedRows(session)).toBe(1);
   });
 
-  test('of which two are the same, in one batch, are stored once', async () => {
-    const session = await open();
-    const stored = await store(session, ADA, ADA);
-    expect(stored.map(({ id, isNew }) => [id, isNew])).toEqual([
-      [1, true],
-      [1, false],
-    ]);
-  });
-
   test.each<[string, Partial<EntryRequest>]>([
     ['of another kind', { kind: 'providers' }],
     ['with another body', { data: { code: 'C-1', name: 'Bea' } }],
@@ -229,16 +238,9 @@ describe.each(DATABASES)('requests in %s', (_name, open) => {
       expect((await faultOf(() => store(session, { ...ADA, key }))).message).toMatch(/^key: expected a text/);
     },
   );
-
-  test('of a thousand updates are read and stored in one go', async () => {
-    const session = await withRecord(await open());
-    const many = Array.from({ length: 1000 }, (_, n) => ({ ...RENAME, data: { name: `N ${n}` } }));
-    const stored = await store(session, ...many);
-    expect(stored.map(({ id }) => id)).toEqual(many.map((_, n) => n + 1));
-  });
 });
 
-describe.each(DATABASES)('the base of an update in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('the base of an update in %s', (_name, open) => {
   const baseOf = async (session: Session): Promise<string | null | undefined> =>
     (await findEntry(session, 1))?.base;
 
@@ -282,7 +284,7 @@ describe.each(DATABASES)('the base of an update in %s', (_name, open) => {
   });
 });
 
-describe.each(DATABASES)('a row of an application in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('a row of an application in %s', (_name, open) => {
   const insert = (session: Session, payload: string) =>
     session.atomically((tx) =>
       tx.query(sql`
@@ -304,7 +306,7 @@ describe.each(DATABASES)('a row of an application in %s', (_name, open) => {
   });
 });
 
-describe.each(DATABASES)('the key of an entry that ended long ago in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('the key of an entry that ended long ago in %s', (_name, open) => {
   async function ended(request: EntryRequest): Promise<Session> {
     const session = await withRecord(await open());
     await store(session, request);
@@ -340,19 +342,5 @@ describe.each(DATABASES)('the key of an entry that ended long ago in %s', (_name
       code: 'outbox.key_taken',
       message: expect.stringContaining('entry 1') as string,
     });
-  });
-
-  test('tells updates apart by the record, and by the base where the caller tells one', async () => {
-    const keyed = { ...RENAME, key: 'rename' };
-    const session = await ended(keyed);
-    const isNew = async (request: EntryRequest) => (await store(session, request))[0]?.isNew;
-    expect([await isNew(keyed), await isNew({ ...keyed, base: JSON.parse(RAW) as never })]).toEqual([
-      false,
-      false,
-    ]);
-    expect((await faultOf(() => store(session, { ...keyed, id: '18' }))).code).toBe('outbox.key_taken');
-    expect((await faultOf(() => store(session, { ...keyed, base: { name: 'Zoé' } }))).code).toBe(
-      'outbox.key_taken',
-    );
   });
 });

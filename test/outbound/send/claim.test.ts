@@ -11,7 +11,7 @@ import { resumeSends } from '../../../src/outbound/freeze.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
 import { isFresh } from '../../../src/outbound/send/claim.ts';
-import { DATABASES, NOON, instantAt } from '../../pull/steps.ts';
+import { DATABASES, ONE_DATABASE, NOON, instantAt } from '../../pull/steps.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { ZOE, asked, create, enter, opened, spoil, textOf, update, zoes } from '../stage.ts';
 import type { Stage } from '../stage.ts';
@@ -39,6 +39,18 @@ describe.each(DATABASES)('a row that an application inserts in %s', (database) =
     expect(JSON.parse(entry.payload)).toEqual({ ...ZOE, address2: 'Rue 3' });
   });
 
+  test('is parked however long its natural key is', async () => {
+    const on = await opened({ database });
+    const name = 'é'.repeat(3000);
+    enter(on, { code: 'X', name });
+    await on.pull('clients');
+    const id = await insertRow(on, { payload: JSON.stringify({ name }) });
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'existed' });
+  });
+});
+
+describe.each(ONE_DATABASE)('a row that an application inserts in %s', (database) => {
   test('is rejected with all its faults where it cannot be sent', async () => {
     const on = await opened({ database });
     const rows = [
@@ -104,16 +116,6 @@ describe.each(DATABASES)('a row that an application inserts in %s', (database) =
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
     expect(zoes(on)).toBe(2);
-  });
-
-  test('is parked however long its natural key is', async () => {
-    const on = await opened({ database });
-    const name = 'é'.repeat(3000);
-    enter(on, { code: 'X', name });
-    await on.pull('clients');
-    const id = await insertRow(on, { payload: JSON.stringify({ name }) });
-    await on.work();
-    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'existed' });
   });
 
   test('names every field that the service has ever sent', async () => {
@@ -185,25 +187,6 @@ describe('creates with one natural key', () => {
     expect(await on.entry(second)).toMatchObject({ state: 'parked', verdict: 'existed', attempts: 0 });
     expect(JSON.parse((await on.entry(second)).result ?? '')).toEqual({ ids: [recordId] });
   });
-
-  test('go on where the first one is refused', async () => {
-    const on = await opened();
-    spoil(on, 'POST', { status: 422 }, { times: 1 });
-    const first = await on.store(create());
-    const second = await on.store(create({ ...ZOE, name: 'Other' }));
-    await on.work();
-    expect(await on.entry(first)).toMatchObject({ state: 'rejected', verdict: 'service_refused' });
-    expect(await on.entry(second)).toMatchObject({ state: 'done' });
-  });
-
-  test('F13: with other keys are not held up', async () => {
-    const on = await opened();
-    spoil(on, 'POST', { drop: 'after' }, { times: 1 });
-    await on.store(create());
-    const other = await on.store(create({ code: 'ZZ-2', name: 'Zoé' }));
-    await on.work();
-    expect(await on.entry(other)).toMatchObject({ state: 'done' });
-  });
 });
 
 describe('updates of one record', () => {
@@ -217,18 +200,6 @@ describe('updates of one record', () => {
     for (const seconds of [60, 60]) await on.pass(seconds);
     expect(await on.entry(first)).toMatchObject({ state: 'parked', verdict: 'not_applied' });
     expect(await on.entry(second)).toMatchObject({ state: 'ready', verdict: 'waits', attempts: 0 });
-  });
-
-  test('a later one that is being sent is waited for by an earlier one that a person retries', async () => {
-    const on = await opened();
-    const client = await on.firstId('clients');
-    const first = await on.store(update(client, { name: 'First' }));
-    const second = await on.store(update(client, { name: 'Second' }));
-    await on.session.atomically((tx) =>
-      tx.query(sql`update outbox set state = 'sending', owner = 'other' where id = ${second}`),
-    );
-    await on.work();
-    expect(await on.entry(first)).toMatchObject({ state: 'ready', verdict: 'waits' });
   });
 });
 
@@ -247,15 +218,6 @@ describe('a kind that our token may not write', () => {
     await on.pass(300);
     for (const id of ids) expect(await on.entry(id)).toMatchObject({ state: 'done' });
     expect(await on.rows(sql`select kind from write_blocks`)).toEqual([]);
-  });
-
-  test('does not hold up the others', async () => {
-    const on = await opened({ pulled: ['clients', 'products'] });
-    spoil(on, 'POST', { refuse: true });
-    await on.store(create());
-    const product = await on.store(create({ code: 'P-1' }, 'products'));
-    await on.work();
-    expect(await on.entry(product)).toMatchObject({ state: 'done' });
   });
 
   test('is written again in the end, though its list needs a sweep before every try', async () => {
@@ -340,14 +302,6 @@ describe('what the mirror knows before a create', () => {
     await on.work();
     for (const id of ids) expect(await on.entry(id)).toMatchObject({ state: 'done' });
     expect(await on.rows(sql`select id from runs where command = 'pull'`)).toHaveLength(2);
-  });
-
-  test('is asked for too where nothing was ever pulled', async () => {
-    const on = await opened({ pulled: [] });
-    const id = await on.store(create());
-    await on.work();
-    expect(await on.entry(id)).toMatchObject({ state: 'done' });
-    expect(zoes(on)).toBe(1);
   });
 
   test('is not known while its list cannot be read: it waits, and asks again after twice as long', async () => {

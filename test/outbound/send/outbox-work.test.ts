@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { memoryLog } from '../../runs/engine/support.ts';
-import { DATABASES } from '../../pull/steps.ts';
+import { ONE_DATABASE } from '../../pull/steps.ts';
 import { ZOE, create, opened, spoil, update } from '../stage.ts';
 import type { Opening } from '../stage.ts';
 
@@ -12,7 +12,7 @@ async function logged(opening: Opening = {}) {
   return { on, outcomes: () => log.lines.filter(({ event }) => event !== undefined) };
 }
 
-describe.each(DATABASES)('in %s', (database) => {
+describe.each(ONE_DATABASE)('in %s', (database) => {
   test('an entry that is done is one line with its record, however often it is worked', async () => {
     const { on, outcomes } = await logged({ database });
     spoil(on, 'POST', { status: 429, retryAfter: '60' }, { times: 2 });

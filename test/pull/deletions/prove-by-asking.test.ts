@@ -2,15 +2,15 @@ import { PassThrough } from 'node:stream';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { createLogger } from '../../../src/lib/log/logger.ts';
-import { decideHold } from '../../../src/mirror/records/deletion-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import type { PullParts } from '../../../src/pull/run/parts.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { SourceError } from '../../../src/source/http/errors.ts';
 import type { Source } from '../../../src/source/source.ts';
-import { mirror, openSandboxSource, rowsOf, sandbox } from '../support.ts';
+import { mirror, openSandboxSource, sandbox } from '../support.ts';
 import {
   DATABASES,
+  ONE_DATABASE,
   MIRRORS,
   absencesOf,
   clockAt,
@@ -74,7 +74,9 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await statesOf(session)).toEqual({ 'deleted retrieve': 12 });
     expect(await shortEvents(session)).toHaveLength(12);
   });
+});
 
+describe.each(ONE_DATABASE)('%s', (database) => {
   test('where only the list can tell, certified sweeps are what speaks for it', async () => {
     const { session, pull } = await twelveGone(MIRRORS[database], 'punches', 62);
     for (const minute of [40, 60]) await pull(minute);
@@ -96,31 +98,6 @@ describe('the clock of a hold starts anew', () => {
     expect(await statesOf(session)).toEqual({ released: 11 });
   });
 
-  test('where another one joins', async () => {
-    const { service, session, pull } = await twelveGone();
-    removeFirst(service, 'clients', 1);
-    for (const minute of [60, 80, 119]) await pull(minute);
-    expect(await statesOf(session)).toEqual({ held: 13 });
-    await pull(120);
-    expect(await statesOf(session)).toEqual({ released: 13 });
-  });
-
-  test('where one has been listed meanwhile by a sweep that broke off', async () => {
-    const service = await sandbox({ size: 260 });
-    const session = await mirror();
-    const pull = (minute: number) => pullOne(service, session, { kind: 'clients', minute, rules: AN_HOUR });
-    await pull(0);
-    const [back = {}] = removeFirst(service, 'clients', 12);
-    await pull(20);
-    service.world.insert('clients', back);
-    service.setFaults([{ on: { kind: 'clients', page: 2 }, do: { status: 503 } }]);
-    await pull(40);
-    service.setFaults([]);
-    service.world.remove('clients', Number(back['id']));
-    for (const minute of [60, 80, 119]) await pull(minute);
-    expect(await statesOf(session)).toEqual({ held: 12 });
-  });
-
   test('where the path of one finds it', async () => {
     const { service, session, pull, gone } = await twelveGone();
     const honest = openSandboxSource(service, clockAt(60));
@@ -135,16 +112,6 @@ describe('the clock of a hold starts anew', () => {
     expect(await statesOf(session)).toEqual({ held: 11, unlisted: 1 });
     for (const minute of [80, 100]) await pull(minute);
     expect((await statesOf(session))['released']).toBeUndefined();
-  });
-
-  test('where a person has decided, and others are held since', async () => {
-    const { service, session, pull } = await twelveGone();
-    await session.atomically((tx) => decideHold(tx, 'clients', 'rejected'));
-    removeFirst(service, 'clients', 7);
-    for (const minute of [60, 80, 119]) await pull(minute);
-    expect(await statesOf(session)).toEqual({ rejected: 12, held: 7 });
-    await pull(120);
-    expect(await statesOf(session)).toEqual({ rejected: 12, released: 7 });
   });
 });
 
@@ -166,37 +133,6 @@ test.each<[string, (id: string, control: string) => boolean]>([
   expect(await statesOf(session)).toEqual({ held: 12 });
   await pull(85);
   expect(await statesOf(session)).toEqual({ released: 12 });
-});
-
-test('a list that may be cut off is never released: it would miss the same records for ever', async () => {
-  const service = await sandbox({ size: 50 });
-  const session = await mirror(); // 100 punches, without meta.
-  const pull = (minute: number) => pullOne(service, session, { kind: 'punches', minute, rules: AN_HOUR });
-  await pull(0);
-  removeFirst(service, 'punches', 2);
-  for (const note of ['a', 'b']) service.world.insert('punches', { note });
-  for (const minute of [20, 60, 100, 140, 180]) await pull(minute);
-
-  expect(await statesOf(session)).toEqual({ held: 2 });
-});
-
-test('what was released is asked for like anything else, and one that is back stays', async () => {
-  const { service, session, pull, gone } = await twelveGone();
-  for (const minute of [40, 80]) await pull(minute);
-  service.world.insert('clients', gone[0] ?? {});
-  for (const minute of [100, 120]) await pull(minute);
-
-  expect(await shortEvents(session)).toHaveLength(11);
-  const live = (await rowsOf(session, 'clients')).filter((row) => row['_deleted_at'] === null);
-  expect(live).toHaveLength(service.world.count('clients'));
-});
-
-test('a person can still reject what was released', async () => {
-  const { session, pull } = await twelveGone();
-  for (const minute of [40, 80]) await pull(minute);
-  expect(await session.atomically((tx) => decideHold(tx, 'clients', 'rejected'))).toBe(12);
-  for (const minute of [100, 120]) await pull(minute);
-  expect(await statesOf(session)).toEqual({ rejected: 12 });
 });
 
 test('of thousands, twenty are asked for in each sweep, in turn', async () => {

@@ -36,7 +36,7 @@ test.each(
     { sweepMinutes: 30, seed: 'c' },
     { sweepMinutes: 30, seed: 'd' },
     { sweepMinutes: 120, seed: 'e' },
-  ].slice(0, sized({ quick: 2, acceptance: 5, deep: 5 })),
+  ].slice(0, sized({ quick: 1, acceptance: 5, deep: 5 })),
 )(
   'for the requests of sweeps every 15 minutes, new records show sooner by half and updates no later: %o',
   { timeout: 300_000 },

@@ -211,16 +211,6 @@ test('an answer whose lease was lost does not land', async () => {
   expect(await rowsOf(session, 'categories')).toEqual([]);
 });
 
-test('an unpaged list of many thousand rows lands whole', async () => {
-  const session = await mirror();
-  const sweep = await sweepOf(session);
-  const records = Array.from({ length: 3_001 }, (_, index) => category(index + 1, `C${index}`));
-  const landing = await landOne(session, sweep, { response: response([1, 2], records), now: NOW });
-
-  expect(landing.created).toHaveLength(3_001);
-  expect(await rowsOf(session, 'categories')).toHaveLength(3_001);
-});
-
 test('A→Z→A within one sweep, read in another order than it happened, is healed by the next', async () => {
   const session = await mirror();
   const a = category(1, 'A');

@@ -41,17 +41,6 @@ describe.each(NOTIFIERS)('an engine that is notified %s', (_, meet) => {
     expect(await one.counts()).toEqual(Array(200).fill(1));
   });
 
-  test('works more rows than a look takes in', async () => {
-    const makeNotifier = await meet();
-    const session = await workSession();
-    const log = memoryLog();
-    const first = workQueue(session);
-    startTestEngine({ session, notifier: makeNotifier(log), work: [first], log, timings: { batch: 10 } });
-    await first.insert(120);
-    await first.done(120);
-    expect(await first.counts()).toEqual(Array(120).fill(1));
-  });
-
   test('never works more rows at once than the queue allows', async () => {
     const makeNotifier = await meet();
     const session = await workSession();

