@@ -12,27 +12,28 @@ export interface RequestBudget {
   readonly atMs: number;
 }
 
-interface BudgetChange {
-  /** The budget as it is then. */
-  readonly budget: RequestBudget;
-  readonly isChanged: boolean;
-}
-
 const NAME = 'between sweeps';
 const THOUSAND = 1000;
 
-/** Changes the shared budget by compare-and-set. @param change Returns the new budget, or null to leave it as it is. */
+/**
+ * Changes the shared budget by compare-and-set; returns it as it is then.
+ * @param change Returns the new budget, or null to leave it as it is.
+ */
 export async function changeBudget(
   session: Session,
   now: Date,
   change: (budget: RequestBudget) => RequestBudget | null,
-): Promise<BudgetChange> {
+) {
   return session.atomically(async (tx) => {
     const before = await readOrBegin(tx, now);
     const after = change(before);
-    if (after === null || !(await compareAndSet(tx, before, after)))
-      return { budget: before, isChanged: false };
-    return { budget: after, isChanged: true };
+    if (after === null) return { budget: before, isChanged: false };
+    const { thousandths, filledAt } = rowOf(before);
+    const set = sql`
+      update request_budgets set ${assign(REQUEST_BUDGETS, rowOf(after))}
+      where name = ${NAME} and thousandths = ${thousandths} and filled_at = ${filledAt} returning name`;
+    const isChanged = await hasRow(tx, set);
+    return { budget: isChanged ? after : before, isChanged };
   });
 }
 
@@ -43,16 +44,6 @@ async function readOrBegin(tx: Transaction, now: Date): Promise<RequestBudget> {
   const empty = { tokens: 0, atMs: now.getTime() };
   await tx.query(sql`${insertInto(REQUEST_BUDGETS, { name: NAME, ...rowOf(empty) })} on conflict do nothing`);
   return empty;
-}
-
-async function compareAndSet(tx: Transaction, before: RequestBudget, after: RequestBudget): Promise<boolean> {
-  const { thousandths, filledAt } = rowOf(before);
-  return hasRow(
-    tx,
-    sql`
-    update request_budgets set ${assign(REQUEST_BUDGETS, rowOf(after))}
-    where name = ${NAME} and thousandths = ${thousandths} and filled_at = ${filledAt} returning name`,
-  );
 }
 
 const rowOf = ({ tokens, atMs }: RequestBudget) => ({
