@@ -7,10 +7,8 @@ import {
   wakeNext,
   writeOutcomes,
 } from '../../mirror/webhooks/delivery-queue.ts';
-import type { DeliveryOutcome } from '../../mirror/webhooks/delivery-queue.ts';
-import type { Delivery } from '../../mirror/webhooks/delivery-store.ts';
-import { readOwned, writeOwned } from '../../mirror/webhooks/endpoint-queue.ts';
-import { readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
+import type { DeliveryOutcome, Delivery } from '../../mirror/webhooks/delivery-queue.ts';
+import { readOwned, writeOwned, readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { readChangesOf } from '../read-changes.ts';
 import { isTaken, judgeAttempt, judgeHealth } from './judge-attempt.ts';

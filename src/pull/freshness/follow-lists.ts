@@ -10,8 +10,8 @@ import {
   readPagesSince,
   readSweepPages,
   readWatchedKinds,
-} from '../../mirror/sightings/watched-store.ts';
-import type { NotedChange, PageSighting, WatchedKind } from '../../mirror/sightings/watched-store.ts';
+} from '../../mirror/sightings/sighting-store.ts';
+import type { NotedChange, PageSighting, WatchedKind } from '../../mirror/sightings/sighting-store.ts';
 import type { Owner } from '../run/parts.ts';
 import { HISTORY_MS, countChanges } from './change-rates.ts';
 import type { CountedChange } from './change-rates.ts';

@@ -63,7 +63,7 @@ export async function endSweep(parts: PullParts, reading: ListReading, result: S
     });
     if (isComplete) await conclude(tx, reading, { ...result, ending, standing, now });
     if (ending.state === 'invalid' && began !== null) await voidEnds(tx, kind.name, began);
-    await saveKindReport(tx, { runId, owner: owner.name }, { report, startedAt });
+    await saveKindReport(tx, { runId, owner: owner.name }, report, startedAt);
   });
   if (standing.baselineAt !== null) await session.makeDurable();
 }

@@ -2,8 +2,11 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { excludeFields } from '../../../src/catalog/exclude.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';
-import { readyDeliveries, writeOutcomes } from '../../../src/mirror/webhooks/delivery-queue.ts';
-import { removeFromDeliveries } from '../../../src/mirror/webhooks/delivery-store.ts';
+import {
+  readyDeliveries,
+  writeOutcomes,
+  removeFromDeliveries,
+} from '../../../src/mirror/webhooks/delivery-queue.ts';
 import { DATABASES } from '../databases.ts';
 import { kindNamed } from '../temp-mirror.ts';
 
