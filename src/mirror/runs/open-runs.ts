@@ -55,7 +55,7 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
 }
 
 /** The kinds whose lease is held for a sweep, by an owner that may still be alive: a reading between sweeps makes way. */
-async function leasedKinds(db: Queryable, { now, isDead }: Reader): Promise<string[]> {
+export async function leasedKinds(db: Queryable, { now, isDead }: Reader): Promise<string[]> {
   const leased = sql`where owner is not null and lease_yields is null and lease_until > ${instantText(now)}`;
   const rows = await select(db, KIND_STATE, leased);
   return rows.filter(({ owner }) => !isDead(String(owner))).map(({ kind }) => kind);

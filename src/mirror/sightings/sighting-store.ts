@@ -1,17 +1,15 @@
 import { sql } from 'drizzle-orm';
-import type { Change } from '../../diff/judge-page.ts';
+import { showing } from './page-store.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
-import { pick, readNumber, readTexts, select, without } from '../../db/rows/rows.ts';
+import { pick, readNumber, readTexts, select, selectOne, without } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 import type { Sighting } from '../../diff/certify.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 
 /** A response as certification uses it, with the instant at which its request was sent. */
-export interface SeenPage extends Sighting {
-  readonly seenAt: string;
-}
+export type SeenPage = Sighting & { readonly seenAt: string };
 
 const SWEEPS_KEPT = 3;
 const READ_TOGETHER = 500;
@@ -48,25 +46,16 @@ export async function readSightings(
 const FIRST = pick(SIGHTINGS, 'answered', 'seen_at');
 
 /** The first of the kept responses up to a tick that showed a record; null if none has. */
-export async function readFirstSighting(
-  db: Queryable,
-  { kind, id }: { readonly kind: string; readonly id: string },
-  tick: number,
-): Promise<RowOf<typeof FIRST> | null> {
-  const shown = sql`replace(replace(ids, '[', ','), ']', ',') like ${`%,${id},%`}`;
-  const first = sql`where kind = ${kind} and answered <= ${tick} and ${shown} order by answered limit 1`;
-  return (await select(db, FIRST, first))[0] ?? null;
+export async function readFirstSighting(db: Queryable, kind: string, id: string, tick: number) {
+  const first = sql`where kind = ${kind} and answered <= ${tick} and ${showing(id)} order by answered limit 1`;
+  return selectOne(db, FIRST, first);
 }
 
 /** The tick of the last response of the oldest sweep that is kept, up to a tick; null if there is no sweep. */
 export async function readOldestSweepEnd(db: Queryable, kind: string, tick: number): Promise<number | null> {
   const known = sql`kind = ${kind} and answered <= ${tick}`;
-  return readNumber(
-    db,
-    sql`
-      select max(answered) from sightings
-      where ${known} and sweep = (select min(sweep) from sightings where ${known})`,
-  );
+  const oldest = sql`select min(sweep) from sightings where ${known}`;
+  return readNumber(db, sql`select max(answered) from sightings where ${known} and sweep = (${oldest})`);
 }
 
 /** An invalid sweep proves no end of the list; its sightings stay true. */
@@ -110,29 +99,17 @@ export async function readUnlisted(db: Queryable, kind: string): Promise<string[
   return readTexts(db, sql`select record_id from unlisted_rows where kind = ${kind}`);
 }
 
-const WATCHED_KIND = pick(
-  KIND_STATE,
-  'kind',
-  'tick',
-  'state',
-  'owner',
-  'lease_until',
-  'lease_yields',
-  'baseline_at',
-  'last_complete_sweep',
-  'page_size',
-);
+const OF_LIST = ['tick', 'state', 'baseline_at', 'last_complete_sweep', 'page_size'] as const;
+const WATCHED_KIND = pick(KIND_STATE, 'kind', 'owner', 'lease_until', 'lease_yields', ...OF_LIST);
 
 /** The facts of a kind's list, and its reader. */
 export type WatchedKind = RowOf<typeof WATCHED_KIND>;
 
 /** The kinds whose list was read to its end, and that have a baseline: a record new in such a list is new to the service. */
-export const readWatchedKinds = (db: Queryable): Promise<WatchedKind[]> =>
-  select(
-    db,
-    WATCHED_KIND,
-    sql`where baseline_at is not null and last_complete_sweep is not null order by kind`,
-  );
+export const readWatchedKinds = (db: Queryable): Promise<WatchedKind[]> => {
+  const isWatched = sql`baseline_at is not null and last_complete_sweep is not null`;
+  return select(db, WATCHED_KIND, sql`where ${isWatched} order by kind`);
+};
 
 const PAGE_SIGHTING = pick(SIGHTINGS, 'page', 'ids', 'total', 'answered', 'seen_at');
 
@@ -142,7 +119,7 @@ export type PageSighting = RowOf<typeof PAGE_SIGHTING>;
 /** The list responses of one sweep, in the order of answers; null if they show more rows than `most`. */
 export async function readSweepPages(
   db: Queryable,
-  { kind, sweep, most }: { readonly kind: string; readonly sweep: number; readonly most: number },
+  { kind, sweep, most }: { kind: string; sweep: number; most: number },
 ): Promise<PageSighting[] | null> {
   const ofSweep = sql`where kind = ${kind} and sweep = ${sweep}`;
   const rows = await readNumber(db, sql`select sum(rows) from sightings ${ofSweep}`);
@@ -154,21 +131,15 @@ export async function readSweepPages(
 export const readPagesSince = (db: Queryable, kind: string, tick: number): Promise<PageSighting[]> =>
   select(db, PAGE_SIGHTING, sql`where kind = ${kind} and answered > ${tick} order by answered`);
 
+const NOTED_CHANGE = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at', 'origin');
+
 /** A change event, as far as rates are counted. */
-export interface NotedChange {
-  readonly seq: number;
-  readonly kind: string;
-  readonly recordId: string;
-  readonly change: Change;
-  readonly observedAt: string;
-  readonly origin: string;
-}
+export type NotedChange = RowOf<typeof NOTED_CHANGE>;
 
 /** The latest events after one, in their order, and no more than `most`. */
 export async function readChangesSince(db: Queryable, seq: number, most: number): Promise<NotedChange[]> {
-  const columns = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at', 'origin');
   const oldest = sql`(select coalesce(max(seq), 0) - ${most} from changes)`;
-  return select(db, columns, sql`where seq > ${seq} and seq > ${oldest} order by seq`);
+  return select(db, NOTED_CHANGE, sql`where seq > ${seq} and seq > ${oldest} order by seq`);
 }
 
 /** The kinds in which a create of ours waits to be found. */

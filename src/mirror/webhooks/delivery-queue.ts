@@ -3,10 +3,10 @@ import type { Kind } from '../../catalog/kind.ts';
 import { withoutNames } from '../outbox/excluded-entries.ts';
 import type { Queryable, Transaction, SqlValue } from '../../db/session/session.ts';
 import { sqlList, inChunks } from '../../db/session/sql-text.ts';
-import { bigint, text } from '../../db/rows/engine-column.ts';
+import { bigint } from '../../db/rows/engine-column.ts';
 import { pick, readRows, select, without, append, readNumber, rewrite } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
-import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
+import { WEBHOOK_DELIVERIES, WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
 import { instantText } from '../../lib/time/clock.ts';
 
 /** A change event that an endpoint is to be sent. */
@@ -17,7 +17,9 @@ export interface PlannedDelivery extends Pick<Delivery, 'webhookId' | 'type' | '
 /** Stores the planned deliveries of an endpoint, in the order in which their events happened. */
 export async function insertDeliveries(
   tx: Transaction,
-  { endpointId, planned, now }: EndpointPlan,
+  endpointId: number,
+  planned: readonly PlannedDelivery[],
+  now: Date,
 ): Promise<void> {
   const createdAt = instantText(now);
   const rows = planned.map((each) => ({
@@ -27,12 +29,6 @@ export async function insertDeliveries(
     createdAt,
   }));
   await append(tx, WEBHOOK_DELIVERIES, rows);
-}
-
-interface EndpointPlan {
-  readonly endpointId: number;
-  readonly planned: readonly PlannedDelivery[];
-  readonly now: Date;
 }
 
 const PENDING = sql`state in ('ready', 'waiting')`;
@@ -65,18 +61,11 @@ export async function dropPendingAfter(tx: Transaction, endpointId: number, afte
     delete from webhook_deliveries where endpoint_id = ${endpointId} and ${PENDING} and seq > ${after}`);
 }
 
-interface DueWanted {
-  readonly endpointId: number;
-  /** Ids of deliveries that are being sent. */
-  readonly except: readonly number[];
-  readonly now: Date;
-  readonly limit: number;
-}
-
-/** Deliveries of an endpoint that may be sent now, oldest first. */
+/** Deliveries of an endpoint that may be sent now, oldest first. `except`: those that are being sent. */
 export async function readyDeliveries(
   db: Queryable,
-  { endpointId, except, now, limit }: DueWanted,
+  endpointId: number,
+  { except, now, limit }: { except: readonly number[]; now: Date; limit: number },
 ): Promise<Delivery[]> {
   const others = except.length === 0 ? sql`` : sql` and id not in (${sqlList(except)})`;
   const due = sql`
@@ -85,13 +74,10 @@ export async function readyDeliveries(
   return select(db, WEBHOOK_DELIVERIES, due);
 }
 
-/** The columns that an attempt changes in the row of its delivery. */
-type DeliveryPatch = Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt' | 'body'>>;
-
 /** A delivery as it was read, and what becomes of it. */
 export interface DeliveryOutcome {
   readonly delivery: Delivery;
-  readonly patch: DeliveryPatch;
+  readonly patch: Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt' | 'body'>>;
 }
 
 /**
@@ -113,7 +99,8 @@ export async function writeOutcomes(tx: Transaction, outcomes: readonly Delivery
 export async function wakeNext(
   tx: Transaction,
   endpointId: number,
-  { recordIds, now }: { readonly recordIds: readonly string[]; readonly now: Date },
+  recordIds: readonly string[],
+  now: Date,
 ): Promise<void> {
   for (const some of inChunks([...new Set(recordIds)]))
     await tx.write(sql`
@@ -130,23 +117,11 @@ export async function retryNow(tx: Transaction, endpointId: number, now: Date): 
     where endpoint_id = ${endpointId} and state = 'ready' and next_attempt_at > ${instantText(now)}`);
 }
 
-/**
- * The first event that an endpoint has not taken, among those that were tried or planned since an instant; null if there is none.
- *
- * @param since UTC; null = ever.
- */
-export async function firstUntaken(
-  db: Queryable,
-  endpointId: number,
-  since: string | null,
-): Promise<number | null> {
+/** The first event that an endpoint has not taken, tried or planned since an instant (null = ever); null if there is none. */
+export async function firstUntaken(db: Queryable, endpointId: number, since: string | null) {
   const isRecent = since === null ? sql`` : sql` and (attempted_at is null or attempted_at >= ${since})`;
-  return readNumber(
-    db,
-    sql`
-    select min(seq) from webhook_deliveries
-    where endpoint_id = ${endpointId} and state in ('ready', 'waiting', 'failed')${isRecent}`,
-  );
+  const untaken = sql`endpoint_id = ${endpointId} and state in ('ready', 'waiting', 'failed')${isRecent}`;
+  return readNumber(db, sql`select min(seq) from webhook_deliveries where ${untaken}`);
 }
 
 /** Removes old deliveries that are settled. Others stay: without one of them, those behind it would wait for ever. */
@@ -188,11 +163,7 @@ interface DeliveriesWanted {
 /** The latest deliveries, newest first. */
 export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): Promise<LoggedDelivery[]> {
   const { endpoint, states, before, limit } = wanted;
-  const endpoints = await readRows(
-    db,
-    [bigint('id'), text('name')],
-    sql`select id, name from webhook_endpoints`,
-  );
+  const endpoints = await select(db, pick(WEBHOOK_ENDPOINTS, 'id', 'name'), sql``);
   const names = new Map(endpoints.map(({ id, name }) => [id, name]));
   const one = endpoints.find(({ name }) => name === endpoint);
   if (endpoint !== undefined && one === undefined) return [];
@@ -208,15 +179,10 @@ export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): P
 }
 
 /** The number of deliveries by endpoint and state; states without any are left out. */
-export async function countDeliveries(
-  db: Queryable,
-): Promise<readonly { readonly endpointId: number; readonly state: DeliveryState; readonly n: number }[]> {
+export async function countDeliveries(db: Queryable) {
   const columns = [...pick(WEBHOOK_DELIVERIES, 'endpoint_id', 'state').columns, bigint('n')];
-  return readRows(
-    db,
-    columns,
-    sql`select endpoint_id, state, count(*) as n from webhook_deliveries group by endpoint_id, state`,
-  );
+  const counts = sql`select endpoint_id, state, count(*) as n from webhook_deliveries group by endpoint_id, state`;
+  return readRows(db, columns, counts);
 }
 
 /**

@@ -47,14 +47,15 @@ export interface EndpointStanding extends WebhookEndpoint {
   readonly pendingSince: string | null;
 }
 
-const { columns: COLUMNS } = WEBHOOK_ENDPOINTS;
-
 /** All endpoints with their health, by name. */
 export async function listEndpoints(db: Queryable): Promise<EndpointStanding[]> {
   const standings: EndpointStanding[] = [];
   for (const endpoint of await readEndpoints(db, sql`order by name`)) {
-    const waiting = await readRow(db, PENDING, pendingOf(endpoint.id));
-    const { pending = 0, pendingSince = null } = waiting ?? {};
+    // Of one endpoint: counted for all at once, the settled deliveries would be read as well.
+    const waiting = sql`
+      select count(*) as pending, min(created_at) as pending_since from webhook_deliveries
+      where endpoint_id = ${endpoint.id} and state in ('ready', 'waiting')`;
+    const { pending = 0, pendingSince = null } = (await readRow(db, PENDING, waiting)) ?? {};
     standings.push({ ...endpoint, health: healthOf(endpoint), pending, pendingSince });
   }
   return standings;
@@ -62,24 +63,10 @@ export async function listEndpoints(db: Queryable): Promise<EndpointStanding[]> 
 
 const PENDING = [bigint('pending'), optionalTimestamp('pending_since')];
 
-/** Of one endpoint: counted for all at once, the settled deliveries would be read as well. */
-const pendingOf = (id: number): SQL => sql`
-  select count(*) as pending, min(created_at) as pending_since from webhook_deliveries
-  where endpoint_id = ${id} and state in ('ready', 'waiting')`;
-
 const healthOf = ({ state, failingToldAt }: WebhookEndpoint): EndpointHealth => {
   if (state === 'disabled') return 'disabled';
   return failingToldAt === null ? 'healthy' : 'failing';
 };
-
-/** An endpoint that takes no deliveries, for a person. */
-interface FailingEndpoint {
-  readonly name: string;
-  readonly health: Exclude<EndpointHealth, 'healthy'>;
-  /** Why it is disabled: a stable code; null = it is not. */
-  readonly reason: string | null;
-  readonly since: string | null;
-}
 
 /** Why an endpoint is disabled that a person has disabled. */
 export const BY_A_PERSON = 'by_a_person';
@@ -88,13 +75,10 @@ export const BY_A_PERSON = 'by_a_person';
 export const needsPerson = (endpoint: WebhookEndpoint): boolean =>
   healthOf(endpoint) !== 'healthy' && endpoint.disabledReason !== BY_A_PERSON;
 
-/** The endpoints that fail or were disabled, by name. One that a person disabled needs nobody. */
-export async function failingEndpoints(db: Queryable): Promise<FailingEndpoint[]> {
-  const failing = await readEndpoints(
-    db,
-    sql`where state = 'disabled' or failing_told_at is not null order by name`,
-  );
-  return failing.flatMap((endpoint) => {
+/** The endpoints that fail or were disabled (`reason`: a stable code), by name. One that a person disabled needs nobody. */
+export async function failingEndpoints(db: Queryable) {
+  const isOut = sql`where state = 'disabled' or failing_told_at is not null order by name`;
+  return (await readEndpoints(db, isOut)).flatMap((endpoint) => {
     const { name, disabledReason: reason, failingSince: since } = endpoint;
     const health = healthOf(endpoint);
     return health === 'healthy' || !needsPerson(endpoint) ? [] : [{ name, health, reason, since }];
@@ -116,7 +100,7 @@ export async function findEndpoint(db: Queryable, name: string): Promise<Webhook
 
 /** Runs a statement that returns a whole row of an endpoint, or none. */
 export async function readEndpoint(db: Queryable, statement: SQL): Promise<WebhookEndpoint | null> {
-  const row = await readRow(db, COLUMNS, statement);
+  const row = await readRow(db, WEBHOOK_ENDPOINTS.columns, statement);
   return row === null ? null : decoded(row);
 }
 
@@ -147,17 +131,16 @@ export interface EndpointWish extends EventFilter {
 export async function insertEndpoint(
   tx: Transaction,
   wish: EndpointWish,
-  { publicId, now }: { readonly publicId: string; readonly now: Date },
+  publicId: string,
+  now: Date,
 ): Promise<number | null> {
   const cursor = (await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0;
   const at = instantText(now);
   const { name, url, format } = wish;
   const filter = { kinds: jsonOf(wish.kinds), changes: jsonOf(wish.changes), fields: jsonOf(wish.fields) };
   const row = { name, url, format, ...filter, publicId, cursor, createdAt: at, updatedAt: at };
-  return readNumber(
-    tx,
-    sql`${insertInto(WEBHOOK_ENDPOINTS, row)} on conflict (name) do nothing returning id`,
-  );
+  const insert = insertInto(WEBHOOK_ENDPOINTS, row);
+  return readNumber(tx, sql`${insert} on conflict (name) do nothing returning id`);
 }
 
 /** Columns of an endpoint that may change. */
@@ -165,14 +148,16 @@ export type EndpointPatch = Partial<
   Omit<EndpointRow, keyof EventFilter | 'id' | 'publicId' | 'createdAt' | 'updatedAt'>
 >;
 
-/** Changes an endpoint, whoever owns it. */
+/** Changes an endpoint: whoever owns it or, if an epoch is given, as its owner, which has read it by `readOwned`. */
 export async function changeEndpoint(
   tx: Transaction,
-  id: number,
-  { patch, now }: { readonly patch: EndpointPatch; readonly now: Date },
+  { id, epoch }: { id: number; epoch?: number },
+  patch: EndpointPatch,
+  now: Date,
 ): Promise<void> {
   const set = assign(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: instantText(now) });
-  await tx.write(sql`update webhook_endpoints set ${set} where id = ${id}`);
+  const isOwn = epoch === undefined ? sql`` : sql` and epoch = ${epoch}`;
+  await tx.write(sql`update webhook_endpoints set ${set} where id = ${id}${isOwn}`);
 }
 
 /** Removes an endpoint with its secrets and its deliveries. */
@@ -184,31 +169,28 @@ export async function removeEndpoint(tx: Transaction, id: number): Promise<void>
 
 /** The secrets to sign with now, the newest first: the present one, and its predecessor during the overlap. */
 export async function readSecrets(db: Queryable, endpointId: number, now: Date): Promise<string[]> {
-  return readTexts(
-    db,
-    sql`
+  const valid = sql`
     select secret from webhook_secrets
     where endpoint_id = ${endpointId} and (expires_at is null or expires_at > ${instantText(now)})
-    order by id desc`,
-  );
+    order by id desc`;
+  return readTexts(db, valid);
 }
 
-interface NewSecret {
-  readonly endpointId: number;
-  readonly secret: string;
-  readonly now: Date;
-  /** Until when its predecessor signs too. */
-  readonly overlapUntil: Date;
-}
-
-/** Stores the present secret of an endpoint. Its predecessor stays until the overlap ends, earlier ones are removed. */
-export async function saveSecret(tx: Transaction, secret: NewSecret): Promise<void> {
-  const { endpointId, now, overlapUntil } = secret;
+/** Stores the present secret of an endpoint. Its predecessor signs too until the overlap ends, earlier ones are removed. */
+export async function saveSecret(
+  tx: Transaction,
+  {
+    endpointId,
+    secret,
+    now,
+    overlapUntil,
+  }: { endpointId: number; secret: string; now: Date; overlapUntil: Date },
+): Promise<void> {
+  const expiresAt = instantText(overlapUntil);
   await tx.query(sql`
     delete from webhook_secrets where endpoint_id = ${endpointId} and expires_at is not null`);
-  await tx.query(sql`
-    update webhook_secrets set expires_at = ${instantText(overlapUntil)} where endpoint_id = ${endpointId}`);
-  await append(tx, WEBHOOK_SECRETS, [{ endpointId, secret: secret.secret, createdAt: instantText(now) }]);
+  await tx.query(sql`update webhook_secrets set expires_at = ${expiresAt} where endpoint_id = ${endpointId}`);
+  await append(tx, WEBHOOK_SECRETS, [{ endpointId, secret, createdAt: instantText(now) }]);
 }
 
 /** Removes secrets whose overlap has ended. */
@@ -244,32 +226,12 @@ export async function readOwned(tx: Transaction, { id, epoch }: WorkRef): Promis
   return readEndpoint(tx, sql`select * from webhook_endpoints where id = ${id} and epoch = ${epoch}`);
 }
 
-/** Changes an endpoint of this process, in a transaction that has read it by `readOwned`. */
-export async function writeOwned(
-  tx: Transaction,
-  { id, epoch }: WorkRef,
-  { patch, now }: { readonly patch: EndpointPatch; readonly now: Date },
-): Promise<void> {
-  const set = assign(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: instantText(now) });
-  await tx.write(sql`update webhook_endpoints set ${set} where id = ${id} and epoch = ${epoch}`);
-}
-
-/** An endpoint that a process works on, or was working on when it ended. */
-interface OwnedEndpoint extends WorkRef {
-  readonly owner: string;
-}
-
 /** Frees endpoints of owners that are gone. */
 export async function freeEndpoints(
   tx: Transaction,
-  isFree: (endpoint: OwnedEndpoint) => boolean,
+  isFree: (owned: WorkRef & { owner: string }) => boolean,
 ): Promise<void> {
-  const owned = await select(
-    tx,
-    pick(WEBHOOK_ENDPOINTS, 'id', 'epoch', 'owner'),
-    sql`where owner is not null order by id`,
-  );
-  for (const { id, epoch, owner } of owned)
+  for (const { id, epoch, owner } of await readEndpoints(tx, sql`where owner is not null order by id`))
     if (owner !== null && isFree({ id, epoch, owner }))
       await tx.query(sql`update webhook_endpoints set owner = null, epoch = epoch + 1 where id = ${id}`);
 }

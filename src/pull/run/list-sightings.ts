@@ -89,7 +89,7 @@ async function lookUp(
   id: string,
   { tick, knownFrom }: Known,
 ): Promise<FirstSighting | null> {
-  const first = await readFirstSighting(db, { kind, id }, tick);
+  const first = await readFirstSighting(db, kind, id, tick);
   if (first === null) return null;
   const isOfOldest = first.answered <= ((await readOldestSweepEnd(db, kind, tick)) ?? -Infinity);
   return { listed: isOfOldest ? knownFrom + 1 : first.answered, seenAt: first.seenAt };
