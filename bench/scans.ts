@@ -74,7 +74,7 @@ async function fill(session: Session, kind: Kind, layout: Layout): Promise<numbe
     const record = world.get(kind.name, id) ?? {};
     const raw = compactJson(record);
     const { values } = decode(record);
-    return { raw, row: writtenRow(kind, dialect, { values, own: [AT, AT, null, 1, 1, raw] }) };
+    return { raw, row: writtenRow(kind, dialect, values, [AT, AT, null, 1, 1, raw]) };
   });
   let ms = 0;
   for (let from = 0; from < ROWS; from += TOGETHER) {

@@ -41,7 +41,7 @@ export function outboundQueue(config: Config, parts: PullParts & { readonly mark
     // With writes off nothing is sent, but entries of dead processes are freed all the same.
     due: (limit) => (config.outbound.writes === 'on' ? work.due(limit) : Promise.resolve([])),
     takeOver: async () => {
-      const living = await livingWorkers(session, clock.now(), owner.isDead);
+      const living = await livingWorkers(session, { now: clock.now(), isDead: owner.isDead });
       await work.takeOver((other) => !living.has(other));
     },
   };
@@ -65,6 +65,6 @@ export function webhooksQueue(
     owner: owner.name,
     retrySeconds: webhooks.retrySeconds,
     random: Math.random,
-    livingOwners: () => livingWorkers(session, clock.now(), owner.isDead),
+    livingOwners: () => livingWorkers(session, { now: clock.now(), isDead: owner.isDead }),
   });
 }

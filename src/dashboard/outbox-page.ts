@@ -19,7 +19,7 @@ export function addOutboxPage(app: Server, { session, clock }: Dashboard): void 
   app.get('/outbox', pageOptions('Show the outbox', { querystring }), async ({ query }, reply) => {
     const { state: wanted = '', before: last, done: carriedOut } = query;
     const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
-    const read = await listEntries(session, { states, before: last, limit: PAGE_ROWS + 1 });
+    const read = await listEntries(session, states, PAGE_ROWS + 1, last);
     const { rows, next } = listPage(read, ({ id }) => id);
     const counts = await countEntries(session);
     const now = clock.now();

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import { shownUrl } from '../feed/webhooks/endpoints.ts';
-import { listDeliveries } from '../mirror/webhooks/delivery-store.ts';
-import type { LoggedDelivery } from '../mirror/webhooks/delivery-store.ts';
+import { listDeliveries } from '../mirror/webhooks/delivery-queue.ts';
+import type { LoggedDelivery } from '../mirror/webhooks/delivery-queue.ts';
 import { listEndpoints } from '../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../mirror/webhooks/endpoint-store.ts';
 import type { Server } from '../http/server.ts';

@@ -5,9 +5,7 @@ import { changesBetween, readChanges } from './read-changes.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import type { RecordedChange } from './read-changes.ts';
 
-interface WantedPage {
-  readonly after: number;
-  readonly kind?: string | undefined;
+interface WantedPage extends FollowOptions {
   readonly limit: number;
 }
 
@@ -25,9 +23,8 @@ const POLL_MS = 250;
 export async function awaitChanges(
   db: Queryable,
   wanted: WantedPage,
-  waiting: { readonly clock: Clock; readonly signal: AbortSignal; readonly waitMs: number },
+  { clock, signal, waitMs }: { clock: Clock; signal: AbortSignal; waitMs: number },
 ) {
-  const { clock, signal, waitMs } = waiting;
   const deadline = clock.monotonicMs() + waitMs;
   for (let after = wanted.after; ;) {
     const page = await readPage(db, { ...wanted, after });
@@ -46,11 +43,8 @@ export interface FollowOptions {
 const FOLLOW_MS = 1_000;
 
 /**
- * Hands out the events after a `seq` in order, each once, then waits for further ones; ends when the signal is
- * aborted.
- *
- * Writers commit one after the other on both databases, in the order of `seq`. So all events up to the latest visible
- * one are complete, and the cursor may pass events of other kinds.
+ * Hands out the events after a `seq` in order, each once, then waits for further ones; ends when the signal is aborted. Writers
+ * commit in the order of `seq`: all events up to the latest visible one are there, and the cursor may pass those of other kinds.
  */
 export async function* followChanges(
   db: Queryable,
@@ -67,24 +61,13 @@ export async function* followChanges(
 }
 
 /**
- * Writes an event as one line of JSON, under the names of the table's columns.
- *
- * The record's own JSON is inserted as stored: parsing it and writing it again could alter its numbers and the order
- * of its keys.
+ * Writes an event as one line of JSON, under the names of the table's columns. The record's own JSON is inserted as stored:
+ * parsing it and writing it again could alter its numbers and the order of its keys.
  */
 export function changeLine(change: RecordedChange): string {
-  const members: readonly [name: string, json: string][] = [
-    ['seq', JSON.stringify(change.seq)],
-    ['kind', JSON.stringify(change.kind)],
-    ['record_id', JSON.stringify(change.recordId)],
-    ['change', JSON.stringify(change.change)],
-    ['observed_from', JSON.stringify(change.observedFrom)],
-    ['observed_at', JSON.stringify(change.observedAt)],
-    ['before', change.before ?? 'null'],
-    ['after', change.after ?? 'null'],
-    ['fields', change.fields],
-    ['origin', JSON.stringify(change.origin)],
-    ['run_id', JSON.stringify(change.runId)],
-  ];
-  return `{${members.map(([name, json]) => `"${name}":${json}`).join(',')}}`;
+  const { seq, kind, recordId: record_id, observedFrom: observed_from, observedAt: observed_at } = change;
+  const head = JSON.stringify({ seq, kind, record_id, change: change.change, observed_from, observed_at });
+  const content = `"before":${change.before ?? 'null'},"after":${change.after ?? 'null'},"fields":${change.fields}`;
+  const tail = JSON.stringify({ origin: change.origin, run_id: change.runId });
+  return `${head.slice(0, -1)},${content},${tail.slice(1)}`;
 }

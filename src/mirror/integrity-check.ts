@@ -47,13 +47,6 @@ export async function checkIntegrity(
   }
 }
 
-/** The result of the latest check of the database file. */
-interface IntegrityCheck {
-  readonly checkedAt: string;
-  /** Empty if the file is sound. */
-  readonly findings: readonly string[];
-}
-
 /** A failed check: why the database file is not to be trusted. */
 export interface Damage {
   readonly reason: string;
@@ -67,8 +60,7 @@ export async function lastCheck(db: Queryable): Promise<Date | null> {
 }
 
 export async function saveCheck(tx: Transaction, findings: readonly string[], now: Date): Promise<void> {
-  const check: IntegrityCheck = { checkedAt: instantText(now), findings };
-  await writeMeta(tx, 'integrity', JSON.stringify(check));
+  await writeMeta(tx, 'integrity', JSON.stringify({ checkedAt: instantText(now), findings }));
 }
 
 /** The faults that the latest check found in the file; null if it found none or never ran. */
@@ -85,7 +77,8 @@ export function damageOf(findings: readonly string[]): string {
   return `the database file is damaged: ${first}${more}`;
 }
 
-async function readCheck(db: Queryable): Promise<IntegrityCheck | null> {
+/** The latest check; its findings are empty if the file is sound. */
+async function readCheck(db: Queryable) {
   const text = await readMeta(db, 'integrity');
-  return text === null ? null : (JSON.parse(text) as IntegrityCheck);
+  return text === null ? null : (JSON.parse(text) as { checkedAt: string; findings: readonly string[] });
 }

@@ -89,7 +89,7 @@ export async function resumeSends(session: Session, marked: number): Promise<Fro
     if (marked > (await sendsSoFar(tx))) await writeMeta(tx, 'outbox.sends', String(marked));
     const highest = await highestForeignLink(tx);
     if (highest !== null) {
-      await numberBeyond(tx, session.dialect, highest);
+      await numberBeyond(tx, highest);
       await writeMeta(tx, 'outbox.accepted_links', String(highest));
     }
     await probeBlocks(tx);

@@ -75,7 +75,7 @@ async function trySweep(parts: PullParts, request: SweepRequest): Promise<KindRe
     const why = { reason: 'busy', detail: describe(error) };
     const report = { ...notSwept(request.kind, why), state: 'busy' } as const;
     const run = { runId: request.runId, owner: parts.owner.name };
-    await parts.session.atomically((tx) => saveKindReport(tx, run, { report, startedAt: parts.clock.now() }));
+    await parts.session.atomically((tx) => saveKindReport(tx, run, report, parts.clock.now()));
     return report;
   }
 }

@@ -27,12 +27,12 @@ export function createRunsQueue(parts: PullParts, rules: RunRules): WorkQueue {
     name: 'runs',
     jobPrefix: 'run',
     concurrency: 1,
-    due: (limit) => startableRuns(session, { limit, now: clock.now(), isDead: owner.isDead }),
+    due: (limit) => startableRuns(session, { now: clock.now(), isDead: owner.isDead }, limit),
     raise: (ref) => session.atomically((tx) => raiseRun(tx, ref)),
     work: (ref, signal) => workRun({ ...parts, signal }, rules, ref),
     takeOver: async () => {
       const now = clock.now();
-      const isDead = await goneOwners(session, now, owner.isDead);
+      const isDead = await goneOwners(session, { now, isDead: owner.isDead });
       await session.atomically((tx) => closeDeadRuns(tx, { isDead, now }));
     },
   };

@@ -94,7 +94,7 @@ async function oldMirror(session: Session): Promise<void> {
 async function land(tx: Transaction, kind: Kind, raws: readonly string[]): Promise<void> {
   const rows = raws.map((raw): SqlValue[] => {
     const { values } = recordDecoder(kind)(parseObject(raw));
-    return writtenRow(kind, tx.dialect, { values, own: [NOON_TEXT, NOON_TEXT, null, 2, 2, raw] });
+    return writtenRow(kind, tx.dialect, values, [NOON_TEXT, NOON_TEXT, null, 2, 2, raw]);
   });
   await tx.putRows({ table: kind.name, columns: writtenColumns(kind, tx.dialect), rows });
 }

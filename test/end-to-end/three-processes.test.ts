@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { writeMark } from '../../src/mirror/runs/slot-requests.ts';
+import { writeMark } from '../../src/mirror/runs/open-runs.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { run } from '../support/command-line.ts';
 import { sized } from '../support/tiers.ts';

@@ -7,6 +7,7 @@ function clocks() {
   const clock = {
     now: () => new Date(Date.parse('2026-03-01T12:00:00Z') + at.wall * 1000),
     monotonicMs: () => 50_000 + at.ran * 1000,
+    sleep: () => Promise.resolve(),
   };
   return { at, clock };
 }

@@ -52,7 +52,7 @@ export async function readNeeds(
     readDisappeared(session),
     readDamage(session),
     readFrozen(session),
-    parkedInAll === 0 ? [] : listEntries(session, { states: ['parked'], limit: PARKED_SHOWN }),
+    parkedInAll === 0 ? [] : listEntries(session, ['parked'], PARKED_SHOWN),
     readBlocks(session),
     listEndpoints(session),
   ]);

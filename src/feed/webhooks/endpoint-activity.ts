@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { firstSeqSince } from '../../mirror/records/change-store.ts';
-import type { Queryable, Session } from '../../db/session/session.ts';
+import type { Session } from '../../db/session/session.ts';
 import { append } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../../mirror/tables/webhook-tables.ts';
 import { firstUntaken, retryNow } from '../../mirror/webhooks/delivery-queue.ts';
 import { BY_A_PERSON, changeEndpoint, readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
-import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../mirror/webhooks/news.ts';
 import { attemptColumns } from './endpoint-pass.ts';
 import { requireEndpoint } from './endpoints.ts';
@@ -34,7 +33,7 @@ interface NamedEndpoint {
 export async function enableEndpoint(session: Session, { name, now }: NamedEndpoint) {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
-    await changeEndpoint(tx, id, { patch: HEALTHY, now });
+    await changeEndpoint(tx, { id }, HEALTHY, now);
     await retryNow(tx, id, now);
   });
   return { name, state: 'active' };
@@ -44,7 +43,7 @@ export async function enableEndpoint(session: Session, { name, now }: NamedEndpo
 export async function disableEndpoint(session: Session, { name, now }: NamedEndpoint) {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
-    await changeEndpoint(tx, id, { patch: { state: 'disabled', disabledReason: BY_A_PERSON }, now });
+    await changeEndpoint(tx, { id }, { state: 'disabled', disabledReason: BY_A_PERSON }, now);
   });
   return { name, state: 'disabled' };
 }
@@ -60,19 +59,16 @@ export async function replayEvents(
   { name, after, now }: NamedEndpoint & { readonly after: number | null },
 ) {
   return session.atomically(async (tx) => {
-    const endpoint = await requireEndpoint(tx, name);
-    const replayAfter = after ?? (await lastTaken(tx, endpoint));
-    await changeEndpoint(tx, endpoint.id, { patch: { ...HEALTHY, replayAfter }, now });
+    const { id, cursor, deliveredAt, createdAt } = await requireEndpoint(tx, name);
+    const lastTaken = async (): Promise<number> => {
+      const untaken = (await firstUntaken(tx, id, deliveredAt)) ?? cursor + 1;
+      const since = await firstSeqSince(tx, deliveredAt ?? createdAt); // Rows of old deliveries may have been removed.
+      return Math.max(0, Math.min(cursor, untaken - 1, since - 1));
+    };
+    const replayAfter = after ?? (await lastTaken());
+    await changeEndpoint(tx, { id }, { ...HEALTHY, replayAfter }, now);
     return { name, after: replayAfter };
   });
-}
-
-/** The `seq` after which events may be missing at the receiver. Rows of old deliveries may have been removed: then the time tells. */
-async function lastTaken(db: Queryable, endpoint: WebhookEndpoint): Promise<number> {
-  const { id, cursor, deliveredAt, createdAt } = endpoint;
-  const untaken = (await firstUntaken(db, id, deliveredAt)) ?? cursor + 1;
-  const since = await firstSeqSince(db, deliveredAt ?? createdAt);
-  return Math.max(0, Math.min(cursor, untaken - 1, since - 1));
 }
 
 /** How a test of an endpoint ended; the schema of its operation says what each member means. */
@@ -80,11 +76,7 @@ export type EndpointTest = Awaited<ReturnType<typeof testEndpoint>>;
 
 /** Sends an endpoint one event of type `webhook.test`, once; the delivery log has it. @throws {SyncError} `webhooks.absent`. */
 export async function testEndpoint(
-  {
-    session,
-    clock,
-    signal,
-  }: { readonly session: Session; readonly clock: Clock; readonly signal: AbortSignal },
+  { session, clock, signal }: { session: Session; clock: Clock; signal: AbortSignal },
   allowHosts: readonly string[],
   name: string,
 ) {

@@ -7,10 +7,8 @@ import {
   wakeNext,
   writeOutcomes,
 } from '../../mirror/webhooks/delivery-queue.ts';
-import type { DeliveryOutcome } from '../../mirror/webhooks/delivery-queue.ts';
-import type { Delivery } from '../../mirror/webhooks/delivery-store.ts';
-import { readOwned, writeOwned } from '../../mirror/webhooks/endpoint-queue.ts';
-import { readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
+import type { DeliveryOutcome, Delivery } from '../../mirror/webhooks/delivery-queue.ts';
+import { changeEndpoint, readOwned, readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { readChangesOf } from '../read-changes.ts';
 import { isTaken, judgeAttempt, judgeHealth } from './judge-attempt.ts';
@@ -68,7 +66,7 @@ export async function takePass(tx: Transaction, facts: PassFacts) {
   const chosen = goesOn ? await chooseSends(tx, { ...judged, ...planned.patch }, facts) : NOTHING;
   const hasMore = planned.hasMore || chosen.hasMore || chosen.sends.length > 0 || inFlight.length > 0;
   const patch = { ...health, ...planned.patch, ...(!hasMore && { owner: null }) };
-  if (Object.keys(patch).length > 0) await writeOwned(tx, ref, { patch, now });
+  if (Object.keys(patch).length > 0) await changeEndpoint(tx, ref, patch, now);
   return { sends: chosen.sends, news, isOver: !hasMore };
 }
 
@@ -97,7 +95,7 @@ async function settle(tx: Transaction, outcomes: readonly DeliveryOutcome[], now
   if (first === undefined) return;
   await writeOutcomes(tx, outcomes);
   const recordIds = outcomes.flatMap(({ delivery }) => delivery.recordId ?? []);
-  await wakeNext(tx, first.delivery.endpointId, { recordIds, now });
+  await wakeNext(tx, first.delivery.endpointId, recordIds, now);
 }
 
 /** The columns of a delivery's row that say how its last attempt ended. */
@@ -119,10 +117,7 @@ async function planMore(tx: Transaction, endpoint: WebhookEndpoint, facts: PassF
   return { patch: hasMoved ? { cursor, replayAfter: null } : {}, hasMore };
 }
 
-const NOTHING: { readonly sends: readonly EndpointSend[]; readonly hasMore: boolean } = {
-  sends: [],
-  hasMore: false,
-};
+const NOTHING = { sends: [] as readonly EndpointSend[], hasMore: false };
 
 /** There is more where some were dropped: others may be ready. */
 async function chooseSends(tx: Transaction, endpoint: WebhookEndpoint, facts: PassFacts) {
@@ -131,7 +126,7 @@ async function chooseSends(tx: Transaction, endpoint: WebhookEndpoint, facts: Pa
   const isPaused = notBefore !== null && notBefore > instantText(now);
   const limit = SENT_AT_ONCE - inFlight.length;
   if (replayAfter !== null || isPaused || limit <= 0) return NOTHING;
-  const due = await readyDeliveries(tx, { endpointId, except: inFlight, now, limit });
+  const due = await readyDeliveries(tx, endpointId, { except: inFlight, now, limit });
   if (due.length === 0) return NOTHING;
   const secrets = await readSecrets(tx, endpointId, now);
   const seqs = due.flatMap(({ seq }) => seq ?? []);
@@ -143,12 +138,10 @@ async function chooseSends(tx: Transaction, endpoint: WebhookEndpoint, facts: Pa
     const change = changes.get(seq ?? 0);
     const event = change && { contentType: 'application/json', body: changeBody(change) };
     const content = body === null ? event : formatNews(body, endpoint.format);
-    if (content === undefined)
-      dropped.push({ delivery, patch: DROPPED }); // The event was erased meanwhile.
+    // Without content, the event was erased meanwhile.
+    if (content === undefined) dropped.push({ delivery, patch: { state: 'dropped', nextAttemptAt: null } });
     else sends.push({ ...content, endpoint, webhookId, secrets, delivery });
   }
   await settle(tx, dropped, now);
   return { sends, hasMore: dropped.length > 0 };
 }
-
-const DROPPED = { state: 'dropped', nextAttemptAt: null } as const;

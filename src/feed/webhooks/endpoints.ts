@@ -39,7 +39,7 @@ export async function addEndpoint(
   await refuseTarget(url, allowHosts);
   const secret = newSecret();
   await session.atomically(async (tx) => {
-    const endpointId = await insertEndpoint(tx, wish, { publicId: randomBytes(12).toString('hex'), now });
+    const endpointId = await insertEndpoint(tx, wish, randomBytes(12).toString('hex'), now);
     if (endpointId === null)
       throw new SyncError(`There is a webhook endpoint ${name} already.`, {
         code: 'webhooks.name_taken',
@@ -52,18 +52,16 @@ export async function addEndpoint(
 
 /** @throws {UsageError} `webhooks.refused`; a name that cannot be resolved now is judged at every delivery. */
 async function refuseTarget(url: string, allowHosts: readonly string[]): Promise<void> {
-  const fault = targetFault(url, allowHosts) ?? (await resolvedFault(url, allowHosts));
-  if (fault === null) return;
+  let fault = targetFault(url, allowHosts);
+  if (fault === null) {
+    const { hostname } = new URL(url);
+    if (isAllowedHost(hostname, allowHosts) || (await leadsToPublic(hostname)) !== false) return;
+    fault = `${hostname} leads to an address that is not public`;
+  }
   throw new UsageError(`Nothing is sent to this URL: ${fault}.`, {
     code: 'webhooks.refused',
     hint: 'Give a public https URL, or name its host in the setting webhooks.allowHosts.',
   });
-}
-
-async function resolvedFault(url: string, allowHosts: readonly string[]): Promise<string | null> {
-  const { hostname } = new URL(url);
-  if (isAllowedHost(hostname, allowHosts) || (await leadsToPublic(hostname)) !== false) return null;
-  return `${hostname} leads to an address that is not public`;
 }
 
 /** A secret in the form of Standard Webhooks. */

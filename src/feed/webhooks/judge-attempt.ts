@@ -1,5 +1,5 @@
 import { instantOf, instantText } from '../../lib/time/clock.ts';
-import type { Delivery } from '../../mirror/webhooks/delivery-store.ts';
+import type { Delivery } from '../../mirror/webhooks/delivery-queue.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 
 /** How one request to a receiver ended. */

@@ -57,7 +57,7 @@ export async function planNext(tx: Transaction, endpoint: WebhookEndpoint, now: 
   const ids = events.filter((event) => isWanted(endpoint, event)).map(({ recordId }) => recordId);
   if (ids.length > 0) {
     const pending = await pendingRecords(tx, endpointId, ids);
-    await insertDeliveries(tx, { endpointId, planned: planDeliveries(events, endpoint, pending), now });
+    await insertDeliveries(tx, endpointId, planDeliveries(events, endpoint, pending), now);
   }
   return { cursor: events.at(-1)?.seq ?? cursor, hasMore: events.length === PAGE };
 }

@@ -54,9 +54,7 @@ export function createSender(clock: Clock, allowHosts: readonly string[], attemp
       const limit = createDeadline(attemptMs, [signal]);
       const passedMs = (): number => Math.round(clock.monotonicMs() - startMs);
       try {
-        const headers = signedHeaders(delivery, at);
-        const answer = await post(agentOf(delivery.endpoint.id), delivery, headers, limit.signal);
-        const { status, start, retryAfter } = answer;
+        const { status, start, retryAfter } = await post(agentOf, delivery, at, limit.signal);
         const responseStart = start === '' ? '' : maskSecrets(delivery.secrets)(start);
         const askedMs = retryAfterMs(retryAfter, clock.now());
         return { at, status, error: null, responseStart, retryAfterMs: askedMs, durationMs: passedMs() };
@@ -72,33 +70,29 @@ export function createSender(clock: Clock, allowHosts: readonly string[], attemp
   };
 }
 
-/** The headers of Standard Webhooks, with a signature for each secret: during a rotation a receiver may know either. */
-function signedHeaders({ webhookId, body, secrets }: SendableDelivery, at: Date): Record<string, string> {
-  return {
-    'webhook-id': webhookId,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(webhookId, at, body)).join(' '),
-  };
-}
-
-/** Redirects are not followed: undici does so only where it is told to. */
+/**
+ * Posts a delivery, with the headers of Standard Webhooks and a signature for each secret: during a rotation a receiver may know
+ * either. Redirects are not followed: undici does so only where it is told to.
+ */
 async function post(
-  agent: Agent,
-  delivery: SendableDelivery,
-  signed: Readonly<Record<string, string>>,
+  agentOf: (endpointId: number) => Agent,
+  { endpoint, webhookId, secrets, contentType, body: sent }: SendableDelivery,
+  at: Date,
   signal: AbortSignal,
 ) {
-  const { origin, pathname, search } = new URL(delivery.endpoint.url);
-  const { statusCode, headers, body } = await agent.request({
+  const { origin, pathname, search } = new URL(endpoint.url);
+  const { statusCode, headers, body } = await agentOf(endpoint.id).request({
     origin,
     path: pathname + search,
     method: 'POST',
-    body: delivery.body,
+    body: sent,
     headers: {
-      'content-type': delivery.contentType,
+      'content-type': contentType,
       'accept-encoding': 'identity',
       'user-agent': 'bms-sync',
-      ...signed,
+      'webhook-id': webhookId,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(webhookId, at, sent)).join(' '),
     },
     signal,
     headersTimeout: 0, // The signal covers these two.

@@ -3,7 +3,7 @@ import { instantOf } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import type { Session } from '../../db/session/session.ts';
-import * as endpoints from '../../mirror/webhooks/endpoint-queue.ts';
+import * as endpoints from '../../mirror/webhooks/endpoint-store.ts';
 import { takePass } from './endpoint-pass.ts';
 import type { EndedAttempt, EndpointNews, EndpointSend } from './endpoint-pass.ts';
 import type { Sender } from './sender.ts';

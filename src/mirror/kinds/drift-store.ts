@@ -9,11 +9,9 @@ import type { RowOf } from '../../db/rows/rows.ts';
 export type Drift = Omit<RowOf<typeof DRIFT>, 'id' | 'seenAt'>;
 
 export async function saveDrift(tx: Transaction, drifts: readonly Drift[], now: Date): Promise<void> {
-  await append(
-    tx,
-    DRIFT,
-    drifts.map((drift) => ({ ...drift, seenAt: instantText(now) })),
-  );
+  const seenAt = instantText(now);
+  const rows = drifts.map((drift) => ({ ...drift, seenAt }));
+  await append(tx, DRIFT, rows);
 }
 
 /** Whether an equal note of drift exists already. */
@@ -28,12 +26,8 @@ export async function hasDrift(
 }
 
 /** The latest changes, newest first. */
-export async function readDrift(
-  db: Queryable,
-  limit: number,
-): Promise<(Drift & { readonly seenAt: string })[]> {
-  return select(db, without(DRIFT, 'id'), sql`order by id desc limit ${limit}`);
-}
+export const readDrift = (db: Queryable, limit: number): Promise<(Drift & { readonly seenAt: string })[]> =>
+  select(db, without(DRIFT, 'id'), sql`order by id desc limit ${limit}`);
 
 /** Changes that were seen at an instant or later, oldest first. */
 export async function driftSince(db: Queryable, since: Date): Promise<Drift[]> {

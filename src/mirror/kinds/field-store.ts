@@ -40,7 +40,10 @@ export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promis
     sql`where kind = ${kind.name} and (column_type <> 'unusable' or text_column is not null)`,
   );
   const shown = rows.filter(({ field }) => !isExcludedName(kind, field));
-  const added = inOrder(shown.flatMap((row) => [...discoveredField(kind, row), ...textField(row)]));
+  const texts = shown.flatMap(({ field: textOf, textColumn: name, textPosition }): AddedField[] =>
+    name === null ? [] : [{ position: textPosition ?? 0, field: { name, type: 'text', textOf } }],
+  );
+  const added = inOrder([...shown.flatMap((row) => discoveredField(kind.hints, row)), ...texts]);
   const columns = new Map(added.map(({ field }) => [field.name, field]));
   const documented = kind.fields.map((field): Field => {
     const column = columns.get(field.name);
@@ -50,8 +53,28 @@ export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promis
   return withFoundItems(db, { ...kind, fields: [...documented, ...columns.values()] });
 }
 
+interface AddedField {
+  readonly position: number;
+  readonly field: Field;
+}
+
 const inOrder = (fields: readonly AddedField[]): readonly AddedField[] =>
   [...fields].sort((a, b) => a.position - b.position);
+
+/** A discovered field. If its column has the hint's type, the hint's other properties apply too. */
+function discoveredField(hints: readonly Field[], row: RowOf<typeof FIELDS>): AddedField[] {
+  const { field: name, columnType: type, columnScale: scale, position, wire } = row;
+  if (type === null || type === 'unusable') return [];
+  const found: Field = { name, type, ...(scale !== null && { scale }) };
+  const hint = hints.find((candidate) => candidate.name === name && columnType(candidate) === type);
+  // A nested value is an object as long as no array has come.
+  if (hint === undefined)
+    return [{ position, field: type === 'json' ? { ...found, isObject: wire === 'object' } : found }];
+  const { items, isObject = wire === 'object', refersTo } = hint;
+  const shape = items === undefined ? { isObject } : { items };
+  const field = { ...found, type: hint.type, ...(type === 'json' && shape), ...(refersTo && { refersTo }) };
+  return [{ position, field }];
+}
 
 /** The kind with the discovered fields of its nested arrays' elements. */
 async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K> {
@@ -64,7 +87,7 @@ async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K
   const withItems = (field: Field): Field => {
     const own = rows.filter((row) => row.kind === tableOf.get(field.name));
     if (own.length === 0 || !isArrayField(field)) return field;
-    const found = inOrder(own.flatMap((row) => discoveredField({ hints: [] }, row)));
+    const found = inOrder(own.flatMap((row) => discoveredField([], row)));
     return { ...field, foundItems: found.map((added) => added.field) };
   };
   return { ...kind, fields: kind.fields.map(withItems), hints: kind.hints.map(withItems) };
@@ -72,11 +95,8 @@ async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K
 
 /** Fields that have no column yet, with the types that they have shown; in order of first sight. */
 export async function readUndiscovered(db: Queryable, kind: Kind): Promise<(readonly [string, SeenField])[]> {
-  const rows = await select(
-    db,
-    FIELDS,
-    sql`where kind = ${kind.name} and column_type is null order by position`,
-  );
+  const unseen = sql`where kind = ${kind.name} and column_type is null order by position`;
+  const rows = await select(db, FIELDS, unseen);
   const sent = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
   const open = rows.filter(({ field }) => !sent.has(field) && !isExcludedName(kind, field));
   return open.map((row) => [row.field, seenField(row)] as const);
@@ -88,42 +108,11 @@ const seenField = ({ type, fitsHint, wire }: RowOf<typeof FIELDS>): SeenField =>
   wire,
 });
 
-interface AddedField {
-  readonly position: number;
-  readonly field: Field;
-}
-
-/** A discovered field. If its column has the hint's type, the hint's other properties apply too. */
-function discoveredField({ hints }: Pick<Kind, 'hints'>, row: RowOf<typeof FIELDS>): AddedField[] {
-  const { field: name, columnType: type, columnScale, position } = row;
-  if (type === null || type === 'unusable') return [];
-  const hint = hints.find((candidate) => candidate.name === name && columnType(candidate) === type);
-  const scale = columnScale === null ? {} : { scale: columnScale };
-  const refersTo = hint?.refersTo === undefined ? {} : { refersTo: hint.refersTo };
-  const shape = type === 'json' ? shapeOf(hint, row) : {};
-  return [{ position, field: { name, type: hint?.type ?? type, ...scale, ...shape, ...refersTo } }];
-}
-
-/** The shape of a nested value: by the hint, or an object as long as no array has come. */
-function shapeOf(hint: Field | undefined, { wire }: RowOf<typeof FIELDS>): Pick<Field, 'items' | 'isObject'> {
-  if (hint?.items !== undefined) return { items: hint.items };
-  return { isObject: hint?.isObject ?? wire === 'object' };
-}
-
-function textField({ field, textColumn: name, textPosition }: RowOf<typeof FIELDS>): AddedField[] {
-  return name === null ? [] : [{ position: textPosition ?? 0, field: { name, type: 'text', textOf: field } }];
-}
-
-interface SeenFields {
-  readonly fields: ReadonlyMap<string, SeenField>;
-  readonly now: Date;
-}
-
 /** Records fields seen for the first time, or with a wider type than before. */
 export async function saveFields(
   tx: Transaction,
   { name, fields: documented }: Kind,
-  { fields, now }: SeenFields,
+  { fields, now }: { fields: ReadonlyMap<string, SeenField>; now: Date },
 ): Promise<void> {
   if (fields.size === 0) return;
   const names = new Set(documented.map((known) => known.name));
@@ -164,14 +153,14 @@ export async function saveColumn(tx: Transaction, kind: string, field: Field): P
 export async function saveTextColumn(
   tx: Transaction,
   kind: Kind,
-  { field, column, now }: { readonly field: string; readonly column: string; readonly now: Date },
+  { field, column, now }: { field: string; column: string; now: Date },
 ): Promise<void> {
+  const isOne = sql`kind = ${kind.name} and field = ${field}`;
   const shown = new Map([[field, { type: 'none', fitsHint: false, wire: '' }]] as const);
-  const isKnown = await hasRow(tx, sql`select 1 from fields where kind = ${kind.name} and field = ${field}`);
+  const isKnown = await hasRow(tx, sql`select 1 from fields where ${isOne}`);
   if (!isKnown) await saveFields(tx, kind, { fields: shown, now });
   await tx.query(sql`
-    update fields set text_column = ${column}, text_position = ${nextPosition(kind.name)}
-    where kind = ${kind.name} and field = ${field}`);
+    update fields set text_column = ${column}, text_position = ${nextPosition(kind.name)} where ${isOne}`);
 }
 
 /** Records that these fields cannot have a column. */
@@ -186,7 +175,7 @@ export async function saveUnusable(tx: Transaction, kind: string, fields: readon
 export async function saveVanished(
   tx: Transaction,
   kind: string,
-  { fields, since }: { readonly fields: readonly string[]; readonly since: Date | null },
+  { fields, since }: { fields: readonly string[]; since: Date | null },
 ): Promise<void> {
   const at = since === null ? null : instantText(since);
   for (const some of inChunks(fields))

@@ -17,14 +17,12 @@ export const HEARTBEAT_MS = 15_000;
 export const leaseEnd = (now: Date): string => instantText(new Date(now.getTime() + LEASE_MS));
 
 type State = RowOf<typeof KIND_STATE>;
-type HeldLease = Pick<State, 'owner' | 'leaseUntil'>;
 
-type KnownOfList =
-  | ('tick' | 'completeSweeps' | 'certifiedAt' | 'baselineAt' | 'knownFrom')
-  | ('controlFailures' | 'lastCompleteSweep' | 'uncertifiedSweeps');
+/** Facts of a list that the end of a sweep may change. */
+type ListFacts = Omit<RowOf<typeof STORED_AT_END>, 'state' | 'reason'>;
 
 /** The right to sweep one kind: held by its owner until `lease_until`, and renewed with every page that lands. */
-export interface KindLease extends Pick<State, KnownOfList> {
+export interface KindLease extends ListFacts, Pick<State, 'tick' | 'completeSweeps' | 'knownFrom'> {
   readonly kind: string;
   readonly owner: string;
   readonly epoch: number;
@@ -43,13 +41,18 @@ interface LeaseClaim {
 }
 
 /** Takes the lease of a kind. @throws {LeaseError} If another owner may still be working. */
-export async function claimKind(
-  session: Session,
-  { kind, owner, now, isDead }: LeaseClaim,
-): Promise<KindLease> {
+export async function claimKind(session: Session, claim: LeaseClaim): Promise<KindLease> {
+  const { kind, owner, now } = claim;
   return session.atomically(async (tx) => {
     const held = await selectOne(tx, KIND_STATE, sql`where kind = ${kind}`);
-    if (held !== null && held.leaseYields === null && isBusy(held, { now, isDead })) throw busy(held);
+    if (held !== null && held.leaseYields === null && isBusy(held, claim))
+      throw new LeaseError(
+        `${kind} is being swept by ${held.owner ?? ''} until ${held.leaseUntil ?? ''} UTC.`,
+        {
+          code: 'mirror.kind_busy',
+          hint: 'Let it finish; if that process is gone for good, its lease runs out within 45 s.',
+        },
+      );
     const epoch = (held?.epoch ?? 0) + 1;
     await tx.query(sql`
       insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
@@ -63,17 +66,10 @@ export async function claimKind(
 
 /** Whether an owner that may be alive holds the lease, be it for a sweep or for a reading between sweeps. */
 export function isBusy(
-  { owner, leaseUntil }: HeldLease,
+  { owner, leaseUntil }: Pick<State, 'owner' | 'leaseUntil'>,
   { now, isDead }: Pick<LeaseClaim, 'now' | 'isDead'>,
 ): boolean {
   return owner !== null && (leaseUntil ?? '') > instantText(now) && !isDead(owner);
-}
-
-function busy({ kind, owner, leaseUntil }: State): LeaseError {
-  return new LeaseError(`${kind} is being swept by ${owner ?? ''} until ${leaseUntil ?? ''} UTC.`, {
-    code: 'mirror.kind_busy',
-    hint: 'Let it finish; if that process is gone for good, its lease runs out within 45 s.',
-  });
 }
 
 type Standing = Omit<KindLease, 'kind' | 'owner' | 'epoch'>;
@@ -93,8 +89,10 @@ const NEVER_SWEPT: Standing = {
 
 /** The facts of a kind's row when its lease is taken. */
 function standingOf(row: State): Standing {
+  const { state, reason } = row;
   return {
-    before: beforeOf(row),
+    // A sweep whose process died did not record its end.
+    before: state === 'running' ? { state: 'aborted', reason: 'interrupted' } : { state, reason },
     tick: row.tick,
     completeSweeps: row.completeSweeps,
     certifiedAt: row.certifiedAt,
@@ -105,11 +103,6 @@ function standingOf(row: State): Standing {
     uncertifiedSweeps: row.uncertifiedSweeps,
     hold: row.heldSince === null ? null : { since: instantOf(row.heldSince), records: row.heldRecords ?? 0 },
   };
-}
-
-/** A sweep whose process died did not record its end. */
-function beforeOf({ state, reason }: KindLease['before']): KindLease['before'] {
-  return state === 'running' ? { state: 'aborted', reason: 'interrupted' } : { state, reason };
 }
 
 /**
@@ -149,10 +142,8 @@ const STORED_AT_END = pick(
   'uncertified_sweeps',
 );
 
-type StoredAtEnd = Exclude<keyof RowOf<typeof STORED_AT_END>, 'state' | 'reason'>;
-
 /** How a sweep ended. Facts of the list that it leaves out stay as they were when the lease was taken. */
-export interface SweepEnd extends Partial<Pick<KindLease, StoredAtEnd>> {
+export interface SweepEnd extends Partial<ListFacts> {
   readonly state: string;
   readonly reason: string | null;
   /** True if the sweep reached the end of the list. */
@@ -185,15 +176,13 @@ export interface YieldingLease extends KindLease {
  * over at once, whereupon nothing of the reading lands.
  * @returns Null if the kind is being read, or has no baseline.
  */
-export async function claimYielding(
-  session: Session,
-  { kind, owner, now, isDead }: LeaseClaim,
-): Promise<YieldingLease | null> {
+export async function claimYielding(session: Session, claim: LeaseClaim): Promise<YieldingLease | null> {
+  const { kind, owner, now } = claim;
   return session.atomically(async (tx) => {
     const held = await selectOne(tx, KIND_STATE, sql`where kind = ${kind}`);
     if (held === null || held.baselineAt === null || held.state === 'running') return null;
     const isOwn = held.owner === owner && held.leaseYields !== null; // It could not be given back.
-    if (!isOwn && isBusy(held, { now, isDead })) return null;
+    if (!isOwn && isBusy(held, claim)) return null;
     const epoch = held.epoch + 1;
     await tx.query(sql`
       update kind_state set owner = ${owner}, epoch = ${epoch}, lease_until = ${leaseEnd(now)}, lease_yields = 1
@@ -206,7 +195,7 @@ export async function claimYielding(
 export async function releaseYielding(
   tx: Transaction,
   { kind, owner, epoch }: KindLease,
-  { hasChanges, now }: { readonly hasChanges: boolean; readonly now: Date },
+  { hasChanges, now }: { hasChanges: boolean; now: Date },
 ): Promise<void> {
   await tx.query(sql`
     update kind_state set owner = null, lease_until = null, lease_yields = null,
@@ -216,10 +205,8 @@ export async function releaseYielding(
 
 /** Notes the instant since which these records of a kind are held, in the transaction that notes the records. */
 export async function saveHold(tx: Transaction, kind: string, hold: HoldClock | null): Promise<void> {
-  const held = {
-    heldSince: hold === null ? null : instantText(hold.since),
-    heldRecords: hold?.records ?? null,
-  };
+  const heldSince = hold === null ? null : instantText(hold.since);
+  const held = { heldSince, heldRecords: hold?.records ?? null };
   await tx.query(sql`update kind_state set ${assign(KIND_STATE, held)} where kind = ${kind}`);
 }
 

@@ -6,29 +6,17 @@ import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../../
 import { pick, readNumber, readRow, readRows, selectOne } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 
-const STANDING = pick(
-  KIND_STATE,
-  'certified_at',
-  'baseline_at',
-  'last_sweep_at',
-  'control_failures',
-  'known_from',
-);
+const TIMES = ['certified_at', 'baseline_at', 'last_sweep_at'] as const;
+const STANDING = pick(KIND_STATE, ...TIMES, 'control_failures', 'known_from');
 
 /** How much the mirror knows of a kind's list, and since when; instants are texts, null = never. */
 export type KindStanding = RowOf<typeof STANDING>;
 
-export async function readStanding(db: Queryable, kind: string): Promise<KindStanding> {
-  return (await selectOne(db, STANDING, sql`where kind = ${kind}`)) ?? NEVER_READ;
-}
+const NEVER = { certifiedAt: null, baselineAt: null, lastSweepAt: null, controlFailures: 0, knownFrom: 0 };
 
-const NEVER_READ: KindStanding = {
-  certifiedAt: null,
-  baselineAt: null,
-  lastSweepAt: null,
-  controlFailures: 0,
-  knownFrom: 0,
-};
+export async function readStanding(db: Queryable, kind: string): Promise<KindStanding> {
+  return (await selectOne(db, STANDING, sql`where kind = ${kind}`)) ?? NEVER;
+}
 
 const READING = [
   bigint('run_id'),

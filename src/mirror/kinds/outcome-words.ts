@@ -32,8 +32,7 @@ export function outcomeWords(end: ReadingEnd): OutcomeWords {
   if (state === 'complete') return completeWords(end);
   if (state === 'invalid' || state === 'aborted' || state === 'busy') return faultWords(end);
   if (state !== 'certified') return { label: LABELS[state] ?? state, why: reason, known: null, next: null };
-  const lists = isOfSeveral === true ? 'their lists' : 'the list';
-  const known = `${counted(rows)} of ${lists}, and no others, are in the mirror`;
+  const known = `${counted(rows)} of ${isOfSeveral === true ? 'their lists' : 'the list'}, and no others, are in the mirror`;
   return { label: 'certified', why: null, known, next: null };
 }
 
@@ -139,7 +138,7 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 function faultWords({ state, reason, isFirst, rows }: ReadingEnd): OutcomeWords {
-  const why = reason === null ? 'no reason is kept' : (FAULTS[reason] ?? wordsOf(reason) ?? reason);
+  const why = reason === null ? 'no reason is kept' : (FAULTS[reason] ?? COMPLETE[reason]?.why ?? reason);
   const untouched = UNTOUCHED[reason ?? ''];
   if (untouched !== undefined) return { ...untouched, why, next: null };
   const label = state === 'invalid' ? 'unreadable' : 'not read to its end';
@@ -154,8 +153,6 @@ const UNTOUCHED: Readonly<Record<string, Pick<OutcomeWords, 'label' | 'known'>>>
   busy: { label: 'busy', known: 'another process is reading it into this mirror' },
   other_source: { label: 'refused', known: 'nothing of it was taken into the mirror' },
 };
-
-const wordsOf = (reason: string): string | undefined => COMPLETE[reason]?.why;
 
 const counted = (rows: number | null = null): string =>
   rows === null ? 'all rows' : rows === 1 ? 'the 1 row' : `all ${rows.toLocaleString('en-US')} rows`;

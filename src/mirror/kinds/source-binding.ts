@@ -50,7 +50,9 @@ export async function bindSource(
   if (bound !== baseUrl) await writeMeta(tx, 'source.base_url', baseUrl);
   if (bound !== baseUrl && bound !== null) await forgetLists(tx, sql`true`); // Another service's lists.
   if (isNew && !isReset) await forgetLists(tx, sql`kind = ${kind}`);
-  if ((isNew && !isReset) || companies.size > saved) await saveCompanies(tx, kind, companies);
+  if ((!isNew || isReset) && companies.size <= saved) return;
+  const ids = companies.size === 0 ? null : JSON.stringify([...companies]);
+  await tx.query(sql`update kind_state set system_ids = ${ids} where kind = ${kind}`);
 }
 
 /** Forgets the sightings and certificates of lists; rows, events and tick counters stay. */
@@ -61,11 +63,6 @@ async function forgetLists(tx: Transaction, which: SQL): Promise<void> {
     update kind_state set complete_sweeps = 0, certified_at = null, last_sweep_at = null, baseline_at = null, control_failures = 0,
       last_complete_sweep = null, uncertified_sweeps = 0, held_since = null, held_records = null, known_from = tick
     where ${which}`);
-}
-
-async function saveCompanies(tx: Transaction, kind: string, companies: ReadonlySet<string>): Promise<void> {
-  const ids = companies.size === 0 ? null : JSON.stringify([...companies]);
-  await tx.query(sql`update kind_state set system_ids = ${ids} where kind = ${kind}`);
 }
 
 /** The base URL that the mirror is bound to; null before the first answer has landed. */

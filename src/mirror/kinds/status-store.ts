@@ -98,15 +98,8 @@ export interface UncertifiedKind {
   /** The stable reason of the last sweep that ended, and the same reason for a person. */
   readonly reason: string | null;
   readonly detail: string | null;
-  readonly waiting: WaitingForList;
-}
-
-/** Counts of conclusions that wait for a certificate. */
-interface WaitingForList {
-  /** Records that the list no longer shows and that are not yet proven to be gone. */
-  readonly suspectedDeletions: number;
-  readonly heldDeletions: number;
-  readonly unsettledCreates: number;
+  /** Counts of conclusions that wait for a certificate; suspected records are neither listed nor proven to be gone. */
+  readonly waiting: Record<'suspectedDeletions' | 'heldDeletions' | 'unsettledCreates', number>;
 }
 
 const UNCERTIFIED = [
@@ -139,8 +132,8 @@ export async function readUncertified(db: Queryable): Promise<UncertifiedKind[]>
     where s.uncertified_sweeps > 0 or s.state not in ('certified', 'running', 'never')
     order by s.kind`;
   const rows = await readRows(db, UNCERTIFIED, kinds);
-  return rows.map(({ kind, since, state, sweeps, reason, detail, ...waiting }) => {
-    return { kind, since, state, sweeps, reason, detail, waiting };
+  return rows.map(({ suspectedDeletions, heldDeletions, unsettledCreates, ...kind }) => {
+    return { ...kind, waiting: { suspectedDeletions, heldDeletions, unsettledCreates } };
   });
 }
 

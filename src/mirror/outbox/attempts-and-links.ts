@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { LINKS, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
 import {
   append,
@@ -14,7 +14,7 @@ import {
   without,
 } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
-import { readEntries } from './outbox-store.ts';
+import { entriesWhere } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
 
 const OF_ENTRY = without(OUTBOX_ATTEMPTS, 'outbox_id');
@@ -22,16 +22,11 @@ const OF_ENTRY = without(OUTBOX_ATTEMPTS, 'outbox_id');
 /** A request that may have changed the service. It is open from before the send until its answer is stored. */
 export type Attempt = RowOf<typeof OF_ENTRY>;
 
-interface OpenAttempt extends Pick<Attempt, 'n' | 'request'> {
-  readonly outboxId: number;
-  readonly now: Date;
-}
-
 export async function openAttempt(
   tx: Transaction,
-  { outboxId, n, request, now }: OpenAttempt,
+  { now, ...opened }: { outboxId: number; n: number; request: string; now: Date },
 ): Promise<void> {
-  await append(tx, OUTBOX_ATTEMPTS, [{ outboxId, n, openedAt: instantText(now), request }]);
+  await append(tx, OUTBOX_ATTEMPTS, [{ ...opened, openedAt: instantText(now) }]);
 }
 
 export interface ClosedAttempt extends Pick<Attempt, 'n' | 'status' | 'responseStart'> {
@@ -72,9 +67,8 @@ export interface TriedEntry {
 
 /** All entries of the outbox that concern a record, oldest first. */
 export async function entriesOfRecord(db: Queryable, kind: string, id: string): Promise<TriedEntry[]> {
-  const own = sql`select * from outbox where kind = ${kind} and record_id = ${id} order by id`;
   const tried: TriedEntry[] = [];
-  for (const entry of await readEntries(db, own))
+  for (const entry of await entriesWhere(db, sql`kind = ${kind} and record_id = ${id} order by id`))
     tried.push({ entry, attempts: await readAttempts(db, entry.id) });
   return tried;
 }
@@ -126,15 +120,11 @@ export async function highestForeignLink(db: Queryable): Promise<number | null> 
 }
 
 /** Makes new entries' numbers start above a link's, so that none reuses the number of an entry that the outbox has lost. */
-export async function numberBeyond(
-  tx: Transaction,
-  dialect: Session['dialect'],
-  highest: number,
-): Promise<void> {
-  if (dialect === 'postgres') {
+export async function numberBeyond(tx: Transaction, highest: number): Promise<void> {
+  if (tx.dialect === 'postgres')
     await tx.query(sql`select setval(pg_get_serial_sequence('outbox', 'id'), ${highest})`);
-    return;
+  else {
+    await tx.query(sql`delete from sqlite_sequence where name = 'outbox'`);
+    await tx.query(sql`insert into sqlite_sequence (name, seq) values ('outbox', ${highest})`);
   }
-  await tx.query(sql`delete from sqlite_sequence where name = 'outbox'`);
-  await tx.query(sql`insert into sqlite_sequence (name, seq) values ('outbox', ${highest})`);
 }

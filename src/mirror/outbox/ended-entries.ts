@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { canonicalJson, parseJson } from '../../lib/json/json.ts';
-import { readEntries } from './outbox-store.ts';
+import { entriesWhere } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX_KEYS } from '../tables/outbox-tables.ts';
@@ -12,13 +12,13 @@ import type { RowOf } from '../../db/rows/rows.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 
 /** An entry of the outbox whose contents were removed after `retention.outboxDays`; its key is taken for ever. */
-export interface EndedEntry extends Pick<
-  Entry,
-  'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state' | 'updatedAt'
+export interface EndedEntry extends Omit<
+  RowOf<typeof OUTBOX_KEYS>,
+  'outboxId' | 'idempotencyKey' | 'endedAt'
 > {
-  /** Hash of the requested change, without its base. */
-  readonly requestHash: string;
-  readonly baseHash: string | null;
+  readonly id: number;
+  readonly key: string;
+  readonly updatedAt: string;
 }
 
 /** Finds the ended entry with this idempotency key, or null. */
@@ -38,12 +38,9 @@ export async function endedEntriesOf(db: Queryable, kind: string, recordId: stri
 
 async function readEnded(db: Queryable, rest: SQL): Promise<EndedEntry[]> {
   const rows = await select(db, OUTBOX_KEYS, rest);
-  return rows.map(({ outboxId: id, idempotencyKey: key, endedAt: updatedAt, ...ended }) => ({
-    id,
-    key,
-    updatedAt,
-    ...ended,
-  }));
+  return rows.map(({ outboxId: id, idempotencyKey: key, endedAt: updatedAt, ...ended }) => {
+    return { id, key, updatedAt, ...ended };
+  });
 }
 
 const ENTRIES_A_TRANSACTION = 500;
@@ -53,51 +50,37 @@ const ENTRIES_A_TRANSACTION = 500;
  * for a twin, and while a later entry of its record is open: a merge reads it.
  */
 export async function archiveEndedEntries(session: Session, oldest: Date): Promise<void> {
-  for (let ended = ENTRIES_A_TRANSACTION; ended === ENTRIES_A_TRANSACTION;)
-    ended = await session.atomically((tx) => archiveSome(tx, instantText(oldest)));
-}
-
-async function archiveSome(tx: Transaction, oldest: string): Promise<number> {
-  const ended = sql`
-    select * from outbox o
-    where state in ('done', 'rejected', 'abandoned') and updated_at < ${oldest} and next_attempt_at is null
+  const some = sql`
+    state in ('done', 'rejected', 'abandoned') and updated_at < ${instantText(oldest)} and next_attempt_at is null
       and not exists (
-        select 1 from outbox later where later.kind = o.kind and later.record_id = o.record_id
+        select 1 from outbox later where later.kind = outbox.kind and later.record_id = outbox.record_id
           and later.state in ('ready', 'sending', 'unsettled', 'parked'))
     order by id limit ${ENTRIES_A_TRANSACTION}`;
-  const entries = await readEntries(tx, ended);
-  if (entries.length === 0) return 0;
-  const ids = sqlList(entries.map(({ id }) => id));
-  await tx.query(sql`${insertInto(OUTBOX_KEYS, ...entries.map(keyRow))} on conflict do nothing`); // Another process may archive them, too.
-  await tx.query(sql`delete from links where outbox_id in (${ids})`);
-  await tx.query(sql`delete from outbox_attempts where outbox_id in (${ids})`);
-  await tx.query(sql`delete from outbox where id in (${ids})`);
-  return entries.length;
+  const archiveSome = async (tx: Transaction): Promise<number> => {
+    const entries = await entriesWhere(tx, some);
+    if (entries.length === 0) return 0;
+    const ids = sqlList(entries.map(({ id }) => id));
+    await tx.query(sql`${insertInto(OUTBOX_KEYS, ...entries.map(keyRow))} on conflict do nothing`); // Another process may archive them, too.
+    await tx.query(sql`delete from links where outbox_id in (${ids})`);
+    await tx.query(sql`delete from outbox_attempts where outbox_id in (${ids})`);
+    await tx.query(sql`delete from outbox where id in (${ids})`);
+    return entries.length;
+  };
+  for (let ended = ENTRIES_A_TRANSACTION; ended === ENTRIES_A_TRANSACTION;)
+    ended = await session.atomically(archiveSome);
 }
 
 function keyRow(entry: Entry): RowOf<typeof OUTBOX_KEYS> {
-  const { id, key, kind, operation, recordId, state, base, updatedAt } = entry;
-  return {
-    idempotencyKey: key,
-    outboxId: id,
-    kind,
-    operation,
-    recordId,
-    state: state === 'done' || state === 'rejected' ? state : 'abandoned',
-    requestHash: requestHash(entry),
-    baseHash: baseHash(base),
-    endedAt: updatedAt,
-  };
+  const { id: outboxId, key: idempotencyKey, kind, operation, recordId, updatedAt: endedAt } = entry;
+  const state = entry.state === 'done' || entry.state === 'rejected' ? entry.state : 'abandoned';
+  const hashes = { requestHash: requestHash(entry), baseHash: baseHash(entry.base) };
+  return { idempotencyKey, outboxId, kind, operation, recordId, state, ...hashes, endedAt };
 }
 
 /** Hashes the change that an entry requests; equal hashes mean the same change. */
-export function requestHash({
-  kind,
-  operation,
-  recordId,
-  payload,
-}: Pick<Entry, 'kind' | 'operation' | 'recordId' | 'payload'>): string {
-  const record = operation === 'update' ? recordId : null; // A create has its record's id only once it is done.
+export function requestHash(entry: Pick<Entry, 'kind' | 'operation' | 'recordId' | 'payload'>): string {
+  const { kind, operation, payload } = entry;
+  const record = operation === 'update' ? entry.recordId : null; // A create has its record's id only once it is done.
   return hash(JSON.stringify([kind, operation, record, canonical(payload)]));
 }
 

@@ -10,8 +10,6 @@ import { assign, pick, select } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 
 const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result');
-type KeptEntry = RowOf<typeof ENTRY>;
-
 const ATTEMPT = pick(OUTBOX_ATTEMPTS, 'outbox_id', 'n', 'request', 'response_start');
 
 /** States in which an entry may still be sent, or may have reached the service unseen. */
@@ -24,38 +22,33 @@ const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
  * than was asked for.
  */
 export async function removeFromOutbox(session: Session, kind: Kind): Promise<void> {
+  const mentions = mentioning(kind, sql`concat(payload, base, result)`);
+  const attempts = mentioning(kind, sql`concat(request, response_start)`);
   for (let after: number | null = 0; after !== null;) {
-    const from: number = after;
-    after = await session.atomically((tx) => removeFromSome(tx, kind, from));
+    const some: SQL = sql`
+      where kind = ${kind.name} and id > ${after} and (${mentions}
+        or id in (select outbox_id from outbox_attempts where ${attempts})) order by id limit ${ENTRIES_A_TRANSACTION}`;
+    after = await session.atomically(async (tx) => {
+      const entries = await select(tx, ENTRY, some);
+      for (const entry of entries) await removeFromEntry(tx, kind, entry);
+      return entries.length < ENTRIES_A_TRANSACTION ? null : (entries.at(-1)?.id ?? null);
+    });
   }
 }
 
 const ENTRIES_A_TRANSACTION = 500;
 
-async function removeFromSome(tx: Transaction, kind: Kind, from: number): Promise<number | null> {
-  const mentions = mentioning(kind, sql`concat(payload, base, result)`);
-  const attempts = mentioning(kind, sql`concat(request, response_start)`);
-  const entries = await select(
-    tx,
-    ENTRY,
-    sql`where kind = ${kind.name} and id > ${from} and (${mentions}
-      or id in (select outbox_id from outbox_attempts where ${attempts})) order by id limit ${ENTRIES_A_TRANSACTION}`,
-  );
-  for (const entry of entries) await removeFromEntry(tx, kind, entry);
-  return entries.length < ENTRIES_A_TRANSACTION ? null : (entries.at(-1)?.id ?? null);
-}
-
-/** Whether a text has a name in quotes, as JSON writes it. */
-function mentioning({ excluded = [] }: Kind, text: SQL): SQL {
-  const names = excluded.flatMap(({ name, write }) => [
-    name,
-    ...(write?.name === undefined ? [] : [write.name]),
-  ]);
-  const tests = names.map((name) => sql`${text} like ${`%${JSON.stringify(name)}%`}`);
+/** Whether a text has one of these names in quotes, as JSON writes it. */
+function mentioning(kind: Kind, text: SQL): SQL {
+  const tests = quotedNames(kind).map((name) => sql`${text} like ${`%${name}%`}`);
   return sql`(${sql.join(tests, sql` or `)})`;
 }
 
-async function removeFromEntry(tx: Transaction, kind: Kind, entry: KeptEntry): Promise<void> {
+/** The names of a kind's excluded fields, those of writes too, as JSON writes them. */
+const quotedNames = ({ excluded = [] }: Kind): readonly string[] =>
+  excluded.flatMap(({ name, write }) => [name, write?.name ?? []].flat()).map((name) => JSON.stringify(name));
+
+async function removeFromEntry(tx: Transaction, kind: Kind, entry: RowOf<typeof ENTRY>): Promise<void> {
   const { id, state } = entry;
   const payload = withoutNames(kind, entry.payload) ?? entry.payload;
   if (OPEN.includes(state) && payload !== entry.payload) return;
@@ -68,11 +61,12 @@ async function removeFromEntry(tx: Transaction, kind: Kind, entry: KeptEntry): P
   await tx.query(sql`update outbox set ${assign(OUTBOX, cleaned)} where id = ${id}`);
   for (const { n, request, responseStart } of await select(tx, ATTEMPT, sql`where outbox_id = ${id}`)) {
     const [head = '', ...body] = request.split('\n');
-    const sent = { request: [head, withoutNames(kind, body.join('\n')) ?? ''].join('\n') };
-    const answer = { responseStart: isMentioned(kind, responseStart) ? null : responseStart };
-    await tx.query(
-      sql`update outbox_attempts set ${assign(OUTBOX_ATTEMPTS, { ...sent, ...answer })} where outbox_id = ${id} and n = ${n}`,
-    );
+    const attempt = {
+      request: [head, withoutNames(kind, body.join('\n')) ?? ''].join('\n'),
+      responseStart: isMentioned(kind, responseStart) ? null : responseStart,
+    };
+    const set = assign(OUTBOX_ATTEMPTS, attempt);
+    await tx.query(sql`update outbox_attempts set ${set} where outbox_id = ${id} and n = ${n}`);
   }
 }
 
@@ -83,21 +77,17 @@ export function withoutNames(kind: Kind, text: string | null): string | null {
   return value === undefined ? null : compactJson(cleaned(kind, value));
 }
 
-const isMentioned = ({ excluded = [] }: Kind, text: string | null): boolean =>
-  text !== null &&
-  excluded.some(({ name, write }) =>
-    [name, write?.name ?? name].some((each) => text.includes(JSON.stringify(each))),
-  );
+const isMentioned = (kind: Kind, text: string | null): boolean =>
+  text !== null && quotedNames(kind).some((name) => text.includes(name));
 
 function cleaned(kind: Kind, value: Json): Json {
-  if (isArray(value)) return value.filter((item) => !isAbout(kind, item)).map((item) => cleaned(kind, item));
+  /** A verdict's note about an excluded field: its name, or an object with it. */
+  const isAbout = (item: Json): boolean => {
+    const name = isObject(item) ? item['field'] : item;
+    return typeof name === 'string' && isExcludedName(kind, name);
+  };
+  if (isArray(value)) return value.filter((item) => !isAbout(item)).map((item) => cleaned(kind, item));
   if (!isObject(value)) return value;
   const members = Object.entries(value).filter(([name]) => !isExcludedName(kind, name));
   return Object.fromEntries(members.map(([name, member]) => [name, cleaned(kind, member)]));
-}
-
-/** A verdict's note about an excluded field: its name, or an object with it. */
-function isAbout(kind: Kind, item: Json): boolean {
-  const name = isObject(item) ? item['field'] : item;
-  return typeof name === 'string' && isExcludedName(kind, name);
 }

@@ -14,8 +14,7 @@ export const RESUME = 'Compare the sends since the back-up with the service, the
 /** Reads the cause of a freeze; null = sends are allowed. */
 export async function readFrozen(db: Queryable): Promise<Frozen | null> {
   const text = await readMeta(db, 'outbox.frozen');
-  if (text === null) return null;
-  return JSON.parse(text) as Frozen;
+  return text === null ? null : (JSON.parse(text) as Frozen);
 }
 
 /** Stops all sends until a person resumes them; the first reason stays. */

@@ -17,7 +17,7 @@ import {
   selectOne,
 } from '../../db/rows/rows.ts';
 import type { RowOf, WorkClaim } from '../../db/rows/rows.ts';
-import { readEntries } from './outbox-store.ts';
+import { readEntries, entriesWhere } from './outbox-store.ts';
 import type { Entry } from './outbox-store.ts';
 
 /**
@@ -45,64 +45,61 @@ export const raiseEntry = (tx: Transaction, ref: WorkRef, now: Date): Promise<Wo
 
 /** Every entry that a process works on, or was working on when it died. */
 export async function ownedEntries(db: Queryable): Promise<Entry[]> {
-  return readEntries(db, sql`select * from outbox where owner is not null`);
+  return entriesWhere(db, sql`owner is not null`);
 }
 
 const OPEN = ['ready', 'sending', 'unsettled', 'parked'];
 
 /** The first earlier entry that this one must wait for: of the same record, or with the same natural key. */
 export async function entryBefore(db: Queryable, entry: Entry): Promise<number | null> {
-  const { id, kind, operation, recordId, naturalKey } = entry;
-  const isSame =
-    operation === 'update'
-      ? sql`record_id = ${recordId} and operation = 'update' and
-          ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state = 'sending'))`
-      : sql`natural_key = ${naturalKey} and operation = 'create' and
-          ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state in ('sending', 'unsettled')))`;
+  const { id, operation } = entry;
+  const later = operation === 'update' ? sql`('sending')` : sql`('sending', 'unsettled')`;
   const first = sql`
-    select id from outbox where kind = ${kind} and ${isSame} and id <> ${id} order by id limit 1`;
+    select id from outbox where ${isLike(entry)}
+      and ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state in ${later})) order by id limit 1`;
   return readNumber(db, first);
+}
+
+/** Whether a row is an entry of the same operation for the same record, or with the same natural key. */
+function isLike({ kind, operation, recordId, naturalKey }: Entry): SQL {
+  const isSame = operation === 'update' ? sql`record_id = ${recordId}` : sql`natural_key = ${naturalKey}`;
+  return sql`kind = ${kind} and operation = ${operation} and ${isSame}`;
 }
 
 /** Creates of a kind whose sends may have made a record that nobody has found yet. */
 export async function openCreates(db: Queryable, kind: string): Promise<Entry[]> {
   const open = sql`
-    select * from outbox where kind = ${kind} and operation = 'create' and attempts > 0
-      and state in ('sending', 'unsettled', 'parked') order by id`;
-  return readEntries(db, open);
+    kind = ${kind} and operation = 'create' and attempts > 0 and state in ('sending', 'unsettled', 'parked')
+    order by id`;
+  return entriesWhere(db, open);
 }
 
 /** The open entry with a natural key, else the latest finished one that made a record; null if there is neither. */
 export async function entryWithKey(db: Queryable, kind: string, naturalKey: string): Promise<Entry | null> {
   const entries = sql`
-    select * from outbox
-    where kind = ${kind} and natural_key = ${naturalKey} and operation = 'create' and state in (${sqlList([...OPEN, 'done'])})
+    kind = ${kind} and natural_key = ${naturalKey} and operation = 'create' and state in (${sqlList([...OPEN, 'done'])})
     order by case when state = 'done' then 1 else 0 end, id desc limit 1`;
-  return (await readEntries(db, entries))[0] ?? null;
+  return (await entriesWhere(db, entries))[0] ?? null;
 }
 
 /** Wakes the entries that waited for this one. */
 export async function wakeWaiting(tx: Transaction, entry: Entry, now: Date): Promise<void> {
-  const { kind, operation, recordId, naturalKey } = entry;
-  const isSame = operation === 'update' ? sql`record_id = ${recordId}` : sql`natural_key = ${naturalKey}`;
-  await tx.query(sql`
-    update outbox set next_attempt_at = ${instantText(now)}
-    where kind = ${kind} and state = 'ready' and verdict = 'waits' and operation = ${operation} and ${isSame}`);
+  await wake(tx, sql`${isLike(entry)} and state = 'ready' and verdict = 'waits'`, now);
 }
+
+const wake = (tx: Transaction, which: SQL, now: Date) =>
+  tx.query(sql`update outbox set next_attempt_at = ${instantText(now)} where ${which}`);
 
 /** Makes the entries due that wait for a sweep of this kind; runs in the transaction that ends the sweep. */
 export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): Promise<void> {
   await wakeSearches(tx, kind, now);
-  await tx.query(sql`
-    update outbox set next_attempt_at = ${instantText(now)}
-    where kind = ${kind} and state = 'ready' and verdict = 'awaits_sweep'`);
+  await wake(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'awaits_sweep'`, now);
 }
 
 /** Makes the entries due that search the new records of this kind: unsettled creates, and those that are watched for twins. */
 export async function wakeSearches(tx: Transaction, kind: string, now: Date): Promise<void> {
-  await tx.query(sql`
-    update outbox set next_attempt_at = ${instantText(now)}
-    where kind = ${kind} and (state = 'unsettled' or (state = 'done' and next_attempt_at is not null))`);
+  const isSearching = sql`(state = 'unsettled' or (state = 'done' and next_attempt_at is not null))`;
+  await wake(tx, sql`kind = ${kind} and ${isSearching}`, now);
 }
 
 /** Ids of records that a request of ours is changing now: a list may show their old or their new content. */
@@ -116,7 +113,7 @@ export async function readSending(db: Queryable, kind: string): Promise<Readonly
 export async function readUpdatedSince(
   db: Queryable,
   kind: string,
-  { ids, since }: { readonly ids: readonly string[]; readonly since: Date },
+  { ids, since }: { ids: readonly string[]; since: Date },
 ): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const updated = sql`
@@ -136,15 +133,11 @@ export async function readBlock(db: Queryable, kind: string): Promise<WriteBlock
   return selectOne(db, WRITE_BLOCKS, sql`where kind = ${kind}`);
 }
 
-interface Blocking {
-  readonly kind: string;
-  readonly reason: string;
-  readonly now: Date;
-  readonly probeAt: Date;
-}
-
 /** Blocks a kind, or postpones the next try of a blocked one. */
-export async function saveBlock(tx: Transaction, { kind, reason, now, probeAt }: Blocking): Promise<void> {
+export async function saveBlock(
+  tx: Transaction,
+  { kind, reason, now, probeAt }: { kind: string; reason: string; now: Date; probeAt: Date },
+): Promise<void> {
   const block = { kind, reason, since: instantText(now), probeAt: instantText(probeAt) };
   await tx.query(sql`
     ${insertInto(WRITE_BLOCKS, block)}
@@ -161,8 +154,5 @@ export async function probeBlocks(tx: Transaction): Promise<void> {
 /** Unblocks a kind, and makes the entries due that waited for it. */
 export async function dropBlock(tx: Transaction, kind: string, now: Date): Promise<void> {
   const isDropped = await hasRow(tx, sql`delete from write_blocks where kind = ${kind} returning kind`);
-  if (!isDropped) return;
-  await tx.query(sql`
-    update outbox set next_attempt_at = ${instantText(now)}
-    where kind = ${kind} and state = 'ready' and verdict = 'kind_blocked'`);
+  if (isDropped) await wake(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'kind_blocked'`, now);
 }

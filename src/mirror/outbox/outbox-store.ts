@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { bigint, text } from '../../db/rows/engine-column.ts';
@@ -19,6 +20,11 @@ export interface Entry extends Omit<RowOf<typeof OUTBOX>, 'idempotencyKey' | 'al
 
 export type EntryState = Entry['state'];
 export type Operation = Entry['operation'];
+
+/** Reads entries. @param condition What follows `select … from outbox where`. */
+export async function entriesWhere(db: Queryable, condition: SQL): Promise<Entry[]> {
+  return readEntries(db, sql`select * from outbox where ${condition}`);
+}
 
 /** Runs a statement that returns whole rows of the outbox. */
 export async function readEntries(db: Queryable, statement: SQL): Promise<Entry[]> {
@@ -64,30 +70,22 @@ export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<num
 }
 
 export async function findEntry(db: Queryable, id: number): Promise<Entry | null> {
-  return (await readEntries(db, sql`select * from outbox where id = ${id}`))[0] ?? null;
+  return (await entriesWhere(db, sql`id = ${id}`))[0] ?? null;
 }
 
 export async function findByKey(db: Queryable, key: string): Promise<Entry | null> {
-  return (await readEntries(db, sql`select * from outbox where idempotency_key = ${key}`))[0] ?? null;
+  return (await entriesWhere(db, sql`idempotency_key = ${key}`))[0] ?? null;
 }
 
-interface LatestEntries {
-  readonly states: readonly EntryState[];
-  /** Only entries with a lower id. */
-  readonly before?: number | undefined;
-  readonly limit: number;
-}
-
-/** The latest entries in these states, newest first. */
+/** The latest entries in these states, newest first. @param before Only entries with a lower id. */
 export async function listEntries(
   db: Queryable,
-  { states, before = Number.MAX_SAFE_INTEGER, limit }: LatestEntries,
+  states: readonly EntryState[],
+  limit: number,
+  before = Number.MAX_SAFE_INTEGER,
 ): Promise<Entry[]> {
-  return readEntries(
-    db,
-    sql`
-      select * from outbox where state in (${sqlList(states)}) and id < ${before} order by id desc limit ${limit}`,
-  );
+  const latest = sql`state in (${sqlList(states)}) and id < ${before} order by id desc limit ${limit}`;
+  return entriesWhere(db, latest);
 }
 
 export interface EntriesWanted {
@@ -99,9 +97,7 @@ export interface EntriesWanted {
 
 /** The first entries after an id that are in these states, in the order of their ids. */
 export async function entriesAfter(db: Queryable, { states, after, limit }: EntriesWanted): Promise<Entry[]> {
-  const next = sql`
-    select * from outbox where id > ${after} and state in (${sqlList(states)}) order by id limit ${limit}`;
-  return readEntries(db, next);
+  return entriesWhere(db, sql`id > ${after} and state in (${sqlList(states)}) order by id limit ${limit}`);
 }
 
 /** The number of entries by state; states without any are left out. */
@@ -112,48 +108,29 @@ export async function countEntries(db: Queryable): Promise<Partial<Record<EntryS
 }
 
 /** Updates of a record that were done between this entry's base and its claim, in their order. */
-export async function updatesSince(
-  db: Queryable,
-  { id, kind, recordId }: Entry,
-  baseAt: string,
-): Promise<Entry[]> {
+export async function updatesSince(db: Queryable, entry: Entry, baseAt: string): Promise<Entry[]> {
+  const { id, kind, recordId } = entry;
   const updates = sql`
-    select * from outbox where kind = ${kind} and record_id = ${recordId} and operation = 'update'
-      and state = 'done' and id < ${id} and updated_at >= ${baseAt} order by id`;
-  return readEntries(db, updates);
+    kind = ${kind} and record_id = ${recordId} and operation = 'update' and state = 'done'
+      and id < ${id} and updated_at >= ${baseAt} order by id`;
+  return entriesWhere(db, updates);
 }
 
-type FixedOfEntry =
-  | 'id'
-  | 'key'
-  | 'kind'
-  | 'operation'
-  | 'epoch'
-  | 'allowsUnknown'
-  | 'allowsDouble'
-  | 'createdAt'
-  | 'updatedAt';
+type FixedOfEntry = 'id' | 'kind' | 'operation' | 'epoch' | `allows${string}` | 'createdAt' | 'updatedAt';
 
 /** Fields of an entry that its worker may change. */
-export type EntryPatch = Partial<Omit<Entry, FixedOfEntry>> & {
+export type EntryPatch = Partial<Omit<Entry, 'key' | FixedOfEntry>> & {
   /** A person has seen the record that has the natural key. */
   readonly allowDouble?: 1;
 };
 
-interface EntryChange {
-  readonly id: number;
-  /** The writer's epoch; an entry with another epoch is left alone. */
-  readonly epoch: number;
-  readonly patch: EntryPatch;
-  readonly now: Date;
-  /** Takes the entry away from its present worker. */
-  readonly raises?: true;
-}
-
-/** Changes an entry by compare-and-set; false if another process has claimed it meanwhile. */
+/**
+ * Changes an entry by compare-and-set; false if another process has claimed it meanwhile, as its epoch tells. `raises` takes the
+ * entry away from its present worker.
+ */
 export async function changeEntry(
   tx: Transaction,
-  { id, epoch, patch, now, raises }: EntryChange,
+  { id, epoch, patch, now, raises }: WorkRef & { patch: EntryPatch; now: Date; raises?: true },
 ): Promise<boolean> {
   const change = sql`
     update outbox set ${assign(OUTBOX, { ...patch, updatedAt: instantText(now) })}

@@ -22,7 +22,6 @@ export interface KnownPast {
   readonly forgottenBefore: string | null;
 }
 
-/** Reads how far back the records of a kind can be told. */
 export async function readKnownPast(db: Queryable, kind: string): Promise<KnownPast> {
   const first = sql`select min(_first_seen_at) from ${sql.identifier(kind)}`;
   const state = await selectOne(db, pick(KIND_STATE, 'baseline_at'), sql`where kind = ${kind}`);
@@ -34,7 +33,6 @@ export async function readKnownPast(db: Queryable, kind: string): Promise<KnownP
 }
 
 const PAST_RECORD = [text('id'), text('record'), timestamp('first_seen_at'), optionalTimestamp('changed_at')];
-type PastRecord = RowOf<typeof PAST_RECORD>;
 
 const RECORDS_A_QUERY = 1_000;
 
@@ -46,9 +44,16 @@ const RECORDS_A_QUERY = 1_000;
  * @param instant UTC, as `instantText` writes it.
  */
 export async function* rowsAsOf(db: Queryable, kind: Kind, instant: string): AsyncGenerator<readonly Row[]> {
-  const toRow = rowDecoder(kind);
-  const read = (after: string): Promise<PastRecord[]> =>
-    readRows(db, PAST_RECORD, pastRecords(kind.name, instant, after));
+  const decode = recordDecoder(kind);
+  const names = writtenColumns(kind, 'sqlite');
+  const toRow = ({ id, record, firstSeenAt, changedAt }: RowOf<typeof PAST_RECORD>): Row => {
+    const { values } = decode(parseObject(record));
+    const known: Row = { _raw: record, _first_seen_at: firstSeenAt, _changed_at: changedAt ?? firstSeenAt };
+    const own = OWN_COLUMNS.map((name) => known[name] ?? null);
+    const written = writtenRow(kind, 'sqlite', values, own);
+    return { ...Object.fromEntries(names.map((name, index) => [name, written[index] ?? null])), id };
+  };
+  const read = (after: string) => readRows(db, PAST_RECORD, pastRecords(kind.name, instant, after));
   for await (const records of batchesById(RECORDS_A_QUERY, read)) yield records.map(toRow);
 }
 
@@ -64,15 +69,3 @@ const pastRecords = (kind: string, instant: string, after: string): SQL => sql`
   where k.id > cast(${after} as bigint) and k._first_seen_at <= ${instant}
     and case when c.seq is null then k._deleted_at is null else c.before is not null end
   order by k.id limit ${RECORDS_A_QUERY}`;
-
-function rowDecoder(kind: Kind): (record: PastRecord) => Row {
-  const decode = recordDecoder(kind);
-  const names = writtenColumns(kind, 'sqlite');
-  return ({ id, record, firstSeenAt, changedAt }) => {
-    const { values } = decode(parseObject(record));
-    const known: Row = { _raw: record, _first_seen_at: firstSeenAt, _changed_at: changedAt ?? firstSeenAt };
-    const own = OWN_COLUMNS.map((name) => known[name] ?? null);
-    const written = writtenRow(kind, 'sqlite', { values, own });
-    return { ...Object.fromEntries(names.map((name, index) => [name, written[index] ?? null])), id };
-  };
-}

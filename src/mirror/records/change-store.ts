@@ -27,35 +27,19 @@ export async function appendChanges(
   { kind, events, origin, runId, now }: NewChanges,
 ): Promise<void> {
   if (events.length === 0) return;
-  const at = await notBefore(tx, instantText(now));
-  await append(
-    tx,
-    CHANGES,
-    events.map((event) => ({
-      ...event,
-      kind,
-      observedFrom: notAfter(event.observedFrom, at),
-      observedAt: at,
-      origin,
-      runId,
-    })),
-  );
+  const [latest = ''] = await readTexts(tx, sql`select observed_at from changes order by seq desc limit 1`);
+  const at = latest > instantText(now) ? latest : instantText(now); // The clock may have been set back since then.
+  const rows = events.map((event) => {
+    // If the clock was set back in between, the interval is empty rather than reversed.
+    const observedFrom = event.observedFrom !== null && event.observedFrom > at ? at : event.observedFrom;
+    return { ...event, kind, observedFrom, observedAt: at, origin, runId };
+  });
+  await append(tx, CHANGES, rows);
 }
 
 /** The `seq` of the latest event; 0 where there is none. */
 export async function latestSeq(db: Queryable): Promise<number> {
   return (await readNumber(db, sql`select max(seq) from changes`)) ?? 0;
-}
-
-/** The clock may have been set back since the last event. */
-async function notBefore(db: Queryable, now: string): Promise<string> {
-  const [latest = ''] = await readTexts(db, sql`select observed_at from changes order by seq desc limit 1`);
-  return latest > now ? latest : now;
-}
-
-/** If the clock was set back in between, the interval is empty rather than reversed. */
-function notAfter(observedFrom: string | null, at: string): string | null {
-  return observedFrom !== null && observedFrom > at ? at : observedFrom;
 }
 
 /** Removes old events that no webhook waits for. The latest stays, because the next `seq` and `observed_at` follow from it. */
@@ -67,46 +51,21 @@ export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void>
   await writeMeta(tx, 'changes.forgotten_before', instantText(oldest));
 }
 
-interface EventRange {
-  readonly first: number;
-  readonly last: number;
-}
-
-async function readRange(db: Queryable): Promise<EventRange | null> {
+/**
+ * The `seq` of the first event at or after an instant; one more than the latest where there is none. Found by bisection:
+ * `observed_at` never falls as `seq` rises.
+ */
+export async function firstSeqSince(db: Queryable, instant: string): Promise<number> {
   const range = sql`select min(seq) as first, max(seq) as last from changes`;
   const row = await readRow(db, [optionalBigint('first'), optionalBigint('last')], range);
-  return row === null || row.first === null || row.last === null
-    ? null
-    : { first: row.first, last: row.last };
-}
-
-/** The `seq` of the first event at or after an instant; one more than the latest where there is none. */
-export async function firstSeqSince(db: Queryable, instant: string): Promise<number> {
-  const range = await readRange(db);
-  return range === null ? 1 : firstWithin(db, range, instant);
-}
-
-/** Finds the first event at or after an instant by bisection: `observed_at` never falls as `seq` rises. */
-async function firstWithin(db: Queryable, { first, last }: EventRange, instant: string): Promise<number> {
-  let low = first;
-  let high = last + 1;
+  let low = row?.first ?? 1;
+  let high = (row?.last ?? 0) + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const event = await eventFrom(db, middle);
-    if (event !== null && instantText(event.at) < instant) low = event.seq + 1;
+    const from = sql`where seq >= ${middle} order by seq limit 1`;
+    const event = await selectOne(db, pick(CHANGES, 'seq', 'observed_at'), from);
+    if (event !== null && instantText(instantOf(event.observedAt)) < instant) low = event.seq + 1;
     else high = middle;
   }
   return low;
-}
-
-async function eventFrom(
-  db: Queryable,
-  seq: number,
-): Promise<{ readonly seq: number; readonly at: Date } | null> {
-  const row = await selectOne(
-    db,
-    pick(CHANGES, 'seq', 'observed_at'),
-    sql`where seq >= ${seq} order by seq limit 1`,
-  );
-  return row === null ? null : { seq: row.seq, at: instantOf(row.observedAt) };
 }

@@ -29,23 +29,21 @@ export async function readAbsences(db: Queryable, kind: string): Promise<Map<str
   );
 }
 
-/** An absence, with the instant at which a list last showed the record; null = unknown. */
-interface NotedAbsence extends Absence {
-  readonly lastSeenAt: string | null;
-}
-
-/** Notes absences. Earlier notes of the same records are replaced, except for the instant when they were last seen. */
+/**
+ * Notes absences. Earlier notes of the same records are replaced, except for the instant at which a list last showed them
+ * (null = unknown).
+ */
 export async function saveAbsences(
   tx: Transaction,
   kind: string,
-  absences: readonly NotedAbsence[],
+  absences: readonly (Absence & { readonly lastSeenAt: string | null })[],
 ): Promise<void> {
   if (absences.length === 0) return;
-  const rows = absences.map(
-    ({ id, state, sweep, absentSince, lastSeenAt, firstGoneAt, isCertified }) =>
-      sql`(${kind}, ${id}, ${state}, ${sweep}, ${instantText(absentSince)}, ${lastSeenAt}, ${textOf(firstGoneAt)},
-        cast(${isCertified ? 1 : 0} as bigint))`,
-  );
+  const rows = absences.map(({ id, state, sweep, lastSeenAt, isCertified, ...at }) => {
+    const goneAt = at.firstGoneAt === null ? null : instantText(at.firstGoneAt);
+    return sql`(${kind}, ${id}, ${state}, ${sweep}, ${instantText(at.absentSince)}, ${lastSeenAt}, ${goneAt},
+      cast(${isCertified ? 1 : 0} as bigint))`;
+  });
   await tx.query(sql`
     insert into deletions (kind, record_id, state, sweep, absent_since, last_seen_at, struck_at, certified)
     values ${sql.join(rows, sql`, `)}
@@ -65,7 +63,7 @@ export async function forgetAbsences(tx: Transaction, kind: string, ids: readonl
 export async function saveProofs(
   tx: Transaction,
   kind: string,
-  { ids, proof, now }: { readonly ids: readonly string[]; readonly proof: Proof; readonly now: Date },
+  { ids, proof, now }: { ids: readonly string[]; proof: Proof; now: Date },
 ): Promise<Map<string, string | null>> {
   if (ids.length === 0) return new Map();
   const concluded = sql`
@@ -123,10 +121,7 @@ export function isLeftToPerson(disappeared: readonly Pick<Hold, 'kind' | 'state'
 const IDS_SHOWN = 20;
 
 /** Some of the records, and how many more there are. */
-export function idsShown(
-  { ids, records }: Pick<ShownHold, 'ids' | 'records'>,
-  limit: number = IDS_SHOWN,
-): string {
+export function idsShown({ ids, records }: Pick<ShownHold, 'ids' | 'records'>, limit = IDS_SHOWN): string {
   const shown = ids.slice(0, limit);
   const more = records - shown.length;
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
@@ -178,21 +173,11 @@ export async function decideHold(tx: Transaction, kind: string, decision: HoldDe
   return 0;
 }
 
-interface DecidedHold {
-  readonly kind: string;
-  readonly decision: HoldDecision;
-  readonly records: number;
-}
-
 /**
  * Records a person's decision on a kind's hold. An approved deletion still needs the service's own proof.
  * @throws {SyncError} `deletions.none` if nothing of the kind is held.
  */
-export async function decideHeld(
-  session: Session,
-  kind: string,
-  decision: HoldDecision,
-): Promise<DecidedHold> {
+export async function decideHeld(session: Session, kind: string, decision: HoldDecision) {
   const records = await session.atomically((tx) => decideHold(tx, kind, decision));
   if (records > 0) return { kind, decision, records };
   throw new SyncError(`Nothing of ${kind} is held.`, {
@@ -224,5 +209,3 @@ export async function readProtected(db: Queryable, kind: string, now: Date): Pro
 export async function awaitsSweep(db: Queryable, kind: string): Promise<boolean> {
   return hasRow(db, sql`select 1 from outbox where kind = ${kind} and state = 'unsettled' limit 1`);
 }
-
-const textOf = (instant: Date | null): string | null => (instant === null ? null : instantText(instant));

@@ -17,14 +17,6 @@ export interface Issue {
   readonly detail: string;
 }
 
-interface JudgedRecords {
-  readonly kind: string;
-  /** Records whose fields were just decoded: their open issues that were not found again are closed. */
-  readonly recordIds: readonly string[];
-  readonly found: readonly Issue[];
-  readonly now: Date;
-}
-
 /** An issue of a whole list rather than of one record. */
 export type ListIssue = (typeof OF_LISTS)[number];
 const OF_LISTS = ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] as const;
@@ -33,27 +25,24 @@ const OF_LISTS = ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] 
 const STANDING: readonly string[] = [...OF_LISTS, 'twins', 'mirror_touched'];
 
 /**
- * Opens the issues that were found and are not open yet; closes the open issues of these records' fields that were not found.
+ * Opens the issues that were found and are not open yet; closes the open issues of these records' fields that were not found,
+ * as the fields were just decoded.
  */
 export async function saveFieldIssues(
   tx: Transaction,
-  { kind, recordIds, found, now }: JudgedRecords,
+  {
+    kind,
+    recordIds,
+    found,
+    now,
+  }: { kind: string; recordIds: readonly string[]; found: readonly Issue[]; now: Date },
 ): Promise<void> {
   if (found.length === 0 && !(await hasOpenFieldIssues(tx, kind))) return;
   const open = await openFieldIssues(tx, kind, recordIds);
-  const foundKeys = new Set(found.map(issueKey));
-  await closeIssues(
-    tx,
-    open.filter((issue) => !foundKeys.has(issueKey(issue))),
-    now,
-  );
+  await closeOthers(tx, open, new Set(found.map(issueKey)), now);
   const openKeys = new Set(open.map(issueKey));
-  await openIssues(
-    tx,
-    kind,
-    found.filter((issue) => !openKeys.has(issueKey(issue))),
-    now,
-  );
+  const fresh = found.filter((issue) => !openKeys.has(issueKey(issue)));
+  await openIssues(tx, kind, fresh, now);
 }
 
 /** The keys of the open issues about whole records. */
@@ -68,12 +57,7 @@ export async function closeQuarantined(
   seen: ReadonlySet<string>,
   now: Date,
 ): Promise<void> {
-  const open = await openQuarantined(tx, kind);
-  await closeIssues(
-    tx,
-    open.filter((issue) => !seen.has(issueKey(issue))),
-    now,
-  );
+  await closeOthers(tx, await openQuarantined(tx, kind), seen, now);
 }
 
 /** Ids of records that cannot become rows, by their open issues. */
@@ -82,11 +66,7 @@ export async function readRecordsWithoutRow(db: Queryable, kind: string): Promis
 }
 
 /** Closes the open issues of records that are gone. */
-export async function closeIssuesOf(
-  tx: Transaction,
-  kind: string,
-  { ids, now }: { readonly ids: readonly string[]; readonly now: Date },
-): Promise<void> {
+export async function closeIssuesOf(tx: Transaction, kind: string, ids: readonly string[], now: Date) {
   if (await hasOpenFieldIssues(tx, kind)) await closeIssues(tx, await openFieldIssues(tx, kind, ids), now);
 }
 
@@ -94,7 +74,7 @@ export async function closeIssuesOf(
 export async function saveListIssue(
   tx: Transaction,
   kind: string,
-  { code, detail, now }: { readonly code: ListIssue; readonly detail: string | null; readonly now: Date },
+  { code, detail, now }: { code: ListIssue; detail: string | null; now: Date },
 ): Promise<void> {
   const open = (await openRecordless(tx, kind)).filter((issue) => issue.code === code);
   if (detail === null) await closeIssues(tx, open, now);
@@ -106,7 +86,7 @@ export async function saveListIssue(
 export async function saveTwins(
   tx: Transaction,
   kind: string,
-  { recordId, ids, now }: { readonly recordId: string; readonly ids: readonly string[]; readonly now: Date },
+  { recordId, ids, now }: { recordId: string; ids: readonly string[]; now: Date },
 ): Promise<void> {
   const twins = { recordId, field: null, code: 'twins', detail: JSON.stringify(ids) };
   const open = new Set((await openRecordless(tx, kind)).map(issueKey));
@@ -123,10 +103,8 @@ interface OpenIssue extends Issue {
 }
 
 async function hasOpenFieldIssues(db: Queryable, kind: string): Promise<boolean> {
-  return hasRow(
-    db,
-    sql`select 1 from issues where kind = ${kind} and closed_at is null and field is not null limit 1`,
-  );
+  const open = sql`kind = ${kind} and closed_at is null and field is not null`;
+  return hasRow(db, sql`select 1 from issues where ${open} limit 1`);
 }
 
 const OPEN = pick(ISSUES, 'id', 'record_id', 'field', 'code', 'detail');
@@ -158,11 +136,10 @@ export async function openIssues(
   now: Date,
 ): Promise<void> {
   const firstSeenAt = instantText(now);
-  await append(
-    tx,
-    ISSUES,
-    issues.map(({ recordId, field, code, detail }) => ({ kind, recordId, field, code, detail, firstSeenAt })),
-  );
+  const rows = issues.map(({ recordId, field, code, detail }) => {
+    return { kind, recordId, field, code, detail, firstSeenAt };
+  });
+  await append(tx, ISSUES, rows);
 }
 
 async function closeIssues(tx: Transaction, issues: readonly OpenIssue[], now: Date): Promise<void> {
@@ -170,20 +147,25 @@ async function closeIssues(tx: Transaction, issues: readonly OpenIssue[], now: D
     await tx.query(sql`update issues set closed_at = ${instantText(now)} where id = ${key}`);
 }
 
-/** A row that another program had changed, and the repair. */
-interface Repair {
-  readonly id: string;
-  readonly detail: string;
+async function closeOthers(
+  tx: Transaction,
+  open: readonly OpenIssue[],
+  kept: ReadonlySet<string>,
+  now: Date,
+): Promise<void> {
+  const others = open.filter((issue) => !kept.has(issueKey(issue)));
+  await closeIssues(tx, others, now);
 }
 
 const REPAIRED = 'mirror_touched';
 const DETAIL_LENGTH = 300;
 
-/** Opens an issue for every repair, in the repair's own transaction. An issue that is open already stays as it is. */
+/** Opens an issue for every repair of a row that another program had changed; one that is open already stays as it is. */
 export async function saveRepairs(
   tx: Transaction,
   kind: string,
-  { repairs, now }: { readonly repairs: readonly Repair[]; readonly now: Date },
+  repairs: readonly { readonly id: string; readonly detail: string }[],
+  now: Date,
 ): Promise<void> {
   const open = new Set<string>();
   for (const some of inChunks(repairs)) {
@@ -210,9 +192,7 @@ const LISTED = without(ISSUES, 'closed_at');
 /** An issue in a list. */
 export type ListedIssue = RowOf<typeof LISTED>;
 
-interface IssuesWanted {
-  readonly kind?: string | undefined;
-  readonly code?: string | undefined;
+interface IssuesWanted extends Partial<Record<'kind' | 'code', string | undefined>> {
   /** Only issues with a lower id. */
   readonly before?: number | undefined;
   readonly limit: number;

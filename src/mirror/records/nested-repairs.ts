@@ -4,10 +4,10 @@ import type { Kind } from '../../catalog/kind.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import type { Queryable, SqlValue, Transaction } from '../../db/session/session.ts';
 import { nestedColumns, nestedTables } from '../tables/kind-table.ts';
-import type { Dialect, NestedTable } from '../tables/kind-table.ts';
+import type { NestedTable } from '../tables/kind-table.ts';
 import { readTexts } from '../../db/rows/rows.ts';
 import { SUM_OF_WEIGHTS, addWeight, elementReader, idsIn, removeElements, weightIn } from './nested-rows.ts';
-import type { ParentRecord } from './nested-rows.ts';
+import type { ParentRecord, WithDialect } from './nested-rows.ts';
 
 /** A record's elements in one nested table, which differ from the decoding of its array. */
 export interface AlteredElements {
@@ -22,7 +22,7 @@ export interface AlteredElements {
  * @returns What differs, by record.
  */
 export async function findAlteredElements(
-  db: NestedReader,
+  db: Queryable & WithDialect,
   kind: Kind,
   records: readonly ParentRecord[],
 ): Promise<ReadonlyMap<string, readonly AlteredElements[]>> {
@@ -42,17 +42,8 @@ export async function findAlteredElements(
   return altered;
 }
 
-/** A session, or a transaction. */
-interface NestedReader extends Queryable {
-  readonly dialect: Dialect;
-}
-
 /** The elements of these parents by parent, in the order of their positions; each value as text. */
-async function readElements(
-  db: NestedReader,
-  table: NestedTable,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, (readonly (string | null)[])[]>> {
+async function readElements(db: Queryable & WithDialect, table: NestedTable, ids: readonly string[]) {
   const columns = nestedColumns(table, db.dialect).map(({ name }) => name);
   const names = columns.map((name) => sql.identifier(name));
   const rows = await db.query(sql`

@@ -31,24 +31,16 @@ interface NestedParent extends ParentRecord {
   readonly replacesRow?: true;
 }
 
-interface ParentRows {
-  readonly kind: Kind;
-  readonly records: readonly NestedParent[];
-  /** Gets the issues of the elements. */
-  readonly found: Issue[];
-  readonly now: Date;
-}
-
 /** Rows written before the next turn of the event loop: an array may be as long as a body. */
 const ROWS_AT_ONCE = 2_000;
 
 /**
  * Writes the elements of these records' nested arrays in place of those of their former content. Costs nothing for a kind
- * without nested arrays. An array whose spelling has not changed is decoded for its issues and not written.
+ * without nested arrays. An array whose spelling has not changed is decoded for its issues, which `found` gets, and not written.
  */
 export async function putNestedRows(
   tx: Transaction,
-  { kind, records, found, now }: ParentRows,
+  { kind, records, found, now }: { kind: Kind; records: readonly NestedParent[]; found: Issue[]; now: Date },
 ): Promise<void> {
   for (const table of nestedTables(kind)) {
     const read = elementReader(table, tx.dialect, found);
@@ -70,7 +62,8 @@ export async function putNestedRows(
       if (from > 0) await yieldToEventLoop();
       await tx.append({ table: table.name, columns, rows: rows.slice(from, from + ROWS_AT_ONCE) });
     }
-    await observeElements(tx, kind, { table, records: read.unknown, now });
+    const element = { ...elementKind(kind, table), fields: keptFields(table) };
+    if (read.unknown.length > 0) await observeElements(tx, element, read.unknown, now);
   }
 }
 
@@ -86,21 +79,14 @@ function hasChanged({ record, verdict, repair }: NestedParent, array: string): b
   return before === undefined || after === undefined || compactJson(before) !== compactJson(after);
 }
 
-interface Elements {
-  readonly table: NestedTable;
-  readonly records: readonly JsonObject[];
-  readonly now: Date;
-}
-
 /** Notes fields of elements that have no column yet; they get it at the end of the sweep. */
 async function observeElements(
   tx: Transaction,
-  kind: Kind,
-  { table, records, now }: Elements,
+  element: Kind,
+  records: readonly JsonObject[],
+  now: Date,
 ): Promise<void> {
-  if (records.length === 0) return;
-  const element = { ...elementKind(kind, table), fields: keptFields(table) };
-  const known = await readFields(tx, table.name);
+  const known = await readFields(tx, element.name);
   const fields = observeFields(element, known, boundFields(element, known, records).records);
   for (const { name } of element.fields) fields.delete(name);
   await saveFields(tx, element, { fields, now });
@@ -116,15 +102,12 @@ function keptFields({ own, items }: NestedTable): readonly Field[] {
 
 const keepsValue = (own: NestedTable['own']): boolean => own.length > 2;
 
-interface ElementReader {
-  /** Decodes the elements of one parent: a row for each, in the order of `nestedColumns`. */
-  (parent: ParentRecord): SqlValue[][];
-  /** Elements with fields that have no column yet. */
-  readonly unknown: readonly JsonObject[];
-}
-
-/** @param found Gets the issues of the elements. */
-export function elementReader(table: NestedTable, dialect: Dialect, found: Issue[]): ElementReader {
+/**
+ * Makes a decoder of the elements of one parent: a row for each, in the order of `nestedColumns`. Its `unknown` are the elements
+ * with fields that have no column yet.
+ * @param found Gets the issues of the elements.
+ */
+export function elementReader(table: NestedTable, dialect: Dialect, found: Issue[]) {
   const { array, own, items } = table;
   const decode = recordDecoder({ fields: items });
   const isWhole = keepsValue(own);
@@ -134,7 +117,10 @@ export function elementReader(table: NestedTable, dialect: Dialect, found: Issue
     const { values, misfits } = decode(isObject(element) ? element : {});
     for (const { field, ...misfit } of misfits)
       found.push({ recordId: id, field: `${array}[${position}].${field}`, ...misfit });
-    const row: SqlValue[] = isWhole ? [id, position, elementText(element)] : [id, position];
+    const row: SqlValue[] = [id, position];
+    // A string unchanged, any other value as JSON; null for a text that no database can store.
+    const whole: Field = { name: 'value', type: typeof element === 'string' ? 'text' : 'json' };
+    if (isWhole) row.push(decodeField(whole, element, () => undefined));
     for (const value of values) row.push(value);
     for (const twin of twinValues(items, dialect, values)) row.push(twin);
     return row;
@@ -163,16 +149,13 @@ function issueOf(recordId: string, field: string, code: string, value: Json): Is
   return { recordId, field, code, detail: shortened(compactJson(value), DETAIL_LENGTH) };
 }
 
-const ELEMENT: Field = { name: 'value', type: 'json' };
-const SCALAR: Field = { name: 'value', type: 'text' };
-
-/** An element as text: a string unchanged, any other value as JSON; null for a text that no database can store. */
-function elementText(element: Json): SqlValue {
-  return decodeField(typeof element === 'string' ? SCALAR : ELEMENT, element, () => undefined);
+/** A session, or a transaction. */
+export interface WithDialect {
+  readonly dialect: Dialect;
 }
 
 /** One parameter, however many ids: the statement stays the same and need not be compiled again. */
-export function idsIn({ dialect }: { readonly dialect: Dialect }, ids: readonly string[]): SQL {
+export function idsIn({ dialect }: WithDialect, ids: readonly string[]): SQL {
   const list = ids.join(',');
   return dialect === 'postgres'
     ? sql`(select unnest(${`{${list}}`}::bigint[]))`
@@ -199,11 +182,8 @@ export const SUM_OF_WEIGHTS = sql.raw(`sum(${LEAST_WEIGHT} + parent_id % ${WEIGH
 const weightOf = (parent: string): number => LEAST_WEIGHT + Number(BigInt(parent) % BigInt(WEIGHT_STEPS));
 
 export async function weightIn(db: Queryable, table: string, which: SQL): Promise<number> {
-  const [weight = null] = await readTexts(
-    db,
-    sql`select ${SUM_OF_WEIGHTS} from ${sql.identifier(table)} where ${which}`,
-  );
-  return Number(weight);
+  const weights = sql`select ${SUM_OF_WEIGHTS} from ${sql.identifier(table)} where ${which}`;
+  return Number((await readTexts(db, weights))[0] ?? null);
 }
 
 /** Notes by how much our own writing has changed the weight of a table. */

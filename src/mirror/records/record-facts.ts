@@ -33,15 +33,12 @@ export async function readEvidence(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RecordEvidence>> {
   const books = new Map<string, RecordEvidence>();
-  for (const some of inChunks(ids)) await readSome(db, { kind, ids: some }, books);
+  for (const some of inChunks(ids))
+    for (const [id, evidence] of await readSome(db, kind, some)) books.set(id, evidence);
   return books;
 }
 
-async function readSome(
-  db: Queryable,
-  { kind, ids }: { readonly kind: string; readonly ids: readonly string[] },
-  books: Map<string, RecordEvidence>,
-): Promise<void> {
+async function readSome(db: Queryable, kind: string, ids: readonly string[]) {
   const isOne = sql`kind = ${kind} and record_id in (${sqlList(ids)})`;
   const idsIn = async (statement: SQL): Promise<ReadonlySet<string>> =>
     new Set(await readTexts(db, statement));
@@ -51,48 +48,35 @@ async function readSome(
       union select max(seq) from changes where ${isOne} group by record_id)
     order by seq desc`;
   const events = await select(db, EVENT, ends);
-  const gone = await select(
-    db,
-    pick(DELETIONS, 'record_id', 'concluded_at'),
-    sql`where ${isOne} and concluded_at is not null`,
-  );
+  const concluded = sql`where ${isOne} and concluded_at is not null`;
+  const gone = await select(db, pick(DELETIONS, 'record_id', 'concluded_at'), concluded);
   const noted = await idsIn(sql`
     select record_id from unlisted_rows where ${isOne} union select record_id from links where ${isOne}`);
   const inOutbox = await idsIn(sql`select distinct record_id from outbox where ${isOne}`);
   const quarantined = await idsIn(sql`
     select distinct record_id from issues where ${isOne} and code in ('two_versions', 'too_deep')`);
   const goneAt = new Map(gone.map(({ recordId, concludedAt }) => [recordId, concludedAt]));
-  for (const id of ids) {
+  return ids.map((id): readonly [string, RecordEvidence] => {
     const own = events.filter(({ recordId }) => recordId === id);
-    books.set(id, {
-      lastEvent: own.at(0) ?? null,
-      firstEvent: own.at(-1) ?? null,
-      goneAt: goneAt.get(id) ?? null,
-      isNoted: noted.has(id),
-      isInOutbox: inOutbox.has(id),
-      isQuarantined: quarantined.has(id),
-    });
-  }
+    const is = { isNoted: noted.has(id), isInOutbox: inOutbox.has(id), isQuarantined: quarantined.has(id) };
+    const gone = { goneAt: goneAt.get(id) ?? null };
+    return [id, { lastEvent: own.at(0) ?? null, firstEvent: own.at(-1) ?? null, ...gone, ...is }];
+  });
 }
 
-/** Further facts about a record whose evidence was read. */
-interface AlsoKnown {
-  /** A list response showed it, or an entry of the outbox is known to have landed it. */
-  readonly wasShown: boolean;
-  readonly mayNeverHaveLanded?: boolean;
-  readonly mayBeForgotten?: boolean;
-}
-
-/** The facts by which a row that is missing or that the list lacks is judged; a record without books has no event. */
+/**
+ * The facts by which a row that is missing or that the list lacks is judged; a record without books has no event. `wasShown`:
+ * a list response showed it, or an entry of the outbox is known to have landed it.
+ */
 export function factsOf(
   own: RecordEvidence | undefined,
-  { wasShown, mayNeverHaveLanded = false, mayBeForgotten = false }: AlsoKnown,
+  { wasShown, ...may }: { wasShown: boolean; mayNeverHaveLanded?: boolean; mayBeForgotten?: boolean },
 ): RecordFacts {
   return {
     lastChange: own?.lastEvent?.change ?? null,
     isProvenGone: (own?.goneAt ?? null) !== null,
     wasLanded: wasShown || own?.isNoted === true,
-    mayNeverHaveLanded,
-    mayBeForgotten,
+    mayNeverHaveLanded: may.mayNeverHaveLanded ?? false,
+    mayBeForgotten: may.mayBeForgotten ?? false,
   };
 }

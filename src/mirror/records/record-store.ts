@@ -53,7 +53,6 @@ export async function* batchesById<Row extends { readonly id: string }>(
 const IDS_A_QUERY = 10_000;
 
 const ID_CHUNK = [optionalText('ids'), optionalText('last'), bigint('count')];
-type IdChunk = RowOf<typeof ID_CHUNK>;
 const SMALLEST_ID = String(-(2n ** 63n));
 
 /**
@@ -72,17 +71,17 @@ export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<stri
     readRow(db, ID_CHUNK, idsAfter(SMALLEST_ID)),
   ]);
   const dead = new Set(deadIds);
-  for (let chunk: IdChunk | null = first; chunk !== null;) {
+  for (let chunk: typeof first = first; chunk !== null;) {
     const { last, count } = chunk;
     const ids = chunk.ids ?? '';
-    yield dead.size === 0 ? ids : without(ids, dead);
+    yield dead.size === 0
+      ? ids
+      : ids
+          .split(',')
+          .filter((id) => !dead.has(id))
+          .join(',');
     chunk = count < IDS_A_QUERY || last === null ? null : await readRow(db, ID_CHUNK, idsAfter(last));
   }
-}
-
-function without(ids: string, dead: ReadonlySet<string>): string {
-  const live = ids.split(',').filter((id) => !dead.has(id));
-  return live.join(',');
 }
 
 const LISTED_RECORD = [text('id'), text('raw'), timestamp('changed_at'), optionalTimestamp('deleted_at')];
@@ -94,7 +93,7 @@ export type ListedRecord = RowOf<typeof LISTED_RECORD>;
 export async function recordsAfter(
   db: Queryable,
   kind: string,
-  { after = '0', limit }: { readonly after?: string | undefined; readonly limit: number },
+  { after = '0', limit }: { after?: string | undefined; limit: number },
 ): Promise<ListedRecord[]> {
   const next = sql`
     select cast(id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
@@ -111,11 +110,8 @@ export interface Watermark {
 }
 
 /** Live records that appeared or returned after a watermark, without those that an entry of the outbox is known to have made. */
-export async function newcomersSince(
-  db: Queryable,
-  kind: string,
-  { tick, at }: Watermark,
-): Promise<LiveRecord[]> {
+export async function newcomersSince(db: Queryable, kind: string, since: Watermark): Promise<LiveRecord[]> {
+  const { tick, at } = since;
   const seen = sql`
     select cast(k.id as text) as id, k._raw as raw from ${sql.identifier(kind)} as k
     where k._deleted_at is null and (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
@@ -172,17 +168,11 @@ export async function wasLiveAt(
   return hasRow(db, seen);
 }
 
-/** A value in a column. */
-interface SoughtValue {
-  readonly column: string;
-  readonly value: SqlValue;
-}
-
 /** Live records that have all these values. */
 export async function liveRecordsWith(
   db: Queryable,
   kind: string,
-  values: readonly SoughtValue[],
+  values: readonly { readonly column: string; readonly value: SqlValue }[],
 ): Promise<LiveRecord[]> {
   const tests = values.map(({ column, value }) => sql`${sql.identifier(column)} = ${value}`);
   const live = sql`
@@ -195,7 +185,7 @@ export async function liveRecordsWith(
 export async function isSharedByMore(
   db: Queryable,
   kind: string,
-  { column, text: shared, most }: { readonly column: string; readonly text: string; readonly most: number },
+  { column, text: shared, most }: { column: string; text: string; most: number },
 ): Promise<boolean> {
   const sharing = sql`
     select 1 from ${sql.identifier(kind)}

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import type { AbsenceState } from '../../diff/plan-deletions.ts';
-import { isArray, isNumber, parseObject } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { isNumber, parseObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { endedEntriesOf } from '../outbox/ended-entries.ts';
 import type { EndedEntry } from '../outbox/ended-entries.ts';
 import { entriesOfRecord, linkedEntry } from '../outbox/attempts-and-links.ts';
@@ -26,31 +26,28 @@ export interface RecordStory {
   readonly state: 'live' | 'deleted' | 'suppressed' | 'absent' | Exclude<RecordAbsence['state'], 'deleted'>;
   readonly row: MirroredRecord | null;
   readonly absence: RecordAbsence | null;
-  readonly events: readonly RecordEvent[];
-  readonly issues: readonly RecordIssue[];
+  /** All that are kept, oldest first; `fields` is `{name: [old, new]}` as JSON text, `{}` for all but updates. */
+  readonly events: readonly RowOf<typeof EVENT>[];
+  /** All that are kept, oldest first; open while `closedAt` is null. */
+  readonly issues: readonly RowOf<typeof ISSUE>[];
   readonly entries: readonly TriedEntry[];
   /** Entries that ended long ago. */
   readonly endedEntries: readonly EndedEntry[];
   /** The entry of the outbox that created the record; null = none. */
   readonly createdBy: number | null;
   /** Records of other kinds that its fields name. */
-  readonly refersTo: readonly RecordReference[];
-}
-
-interface RecordReference {
-  readonly field: string;
-  readonly kind: string;
-  readonly id: string;
+  readonly refersTo: readonly Readonly<Record<'field' | 'kind' | 'id', string>>[];
 }
 
 /** Reads a record's story; null where the mirror has no trace of the record. */
 export async function readRecordStory(db: Queryable, kind: Kind, id: string): Promise<RecordStory | null> {
   const { name } = kind;
   const row = await findRecord(db, name, id);
-  const absence = await readRecordAbsence(db, name, id);
+  const isOne = sql`where kind = ${name} and record_id = ${id}`;
+  const absence = await selectOne(db, ABSENCE, isOne);
   const traces = {
-    events: await readRecordEvents(db, name, id),
-    issues: await readRecordIssues(db, name, id),
+    events: await select(db, EVENT, sql`${isOne} order by observed_at, seq`),
+    issues: await select(db, ISSUE, sql`${isOne} order by id`),
     entries: await entriesOfRecord(db, name, id),
     endedEntries: await endedEntriesOf(db, name, id),
   };
@@ -75,17 +72,12 @@ function stateOf(row: MirroredRecord | null, absence: RecordAbsence | null): Rec
 }
 
 /** The records that a record's own fields name; those of nested lists are left out. */
-function referencesIn({ fields, hints }: Kind, record: JsonObject): RecordReference[] {
-  return [...fields, ...hints].flatMap(({ name, refersTo }) => {
-    const id = refersTo === undefined ? null : idIn(record[name]);
-    return refersTo === undefined || id === null ? [] : [{ field: name, kind: refersTo, id }];
+function referencesIn({ fields, hints }: Kind, record: JsonObject): RecordStory['refersTo'] {
+  return [...fields, ...hints].flatMap(({ name: field, refersTo: kind }) => {
+    const value = record[field];
+    const id = isNumber(value) || typeof value === 'string' ? String(value) : '';
+    return kind !== undefined && /^[1-9]\d*$/.test(id) ? [{ field, kind, id }] : [];
   });
-}
-
-function idIn(value: Json | undefined): string | null {
-  if (value === undefined || isArray(value)) return null;
-  const text = isNumber(value) || typeof value === 'string' ? String(value) : '';
-  return /^[1-9]\d*$/.test(text) ? text : null;
 }
 
 /** The state of a record in words, after "Record 17 of clients is". */
@@ -111,23 +103,7 @@ export function proofWords(absence: RecordAbsence | null): string | null {
 
 const EVENT = pick(CHANGES, 'seq', 'change', 'observed_from', 'observed_at', 'origin', 'run_id', 'fields');
 
-/** A change event of a record; `fields` is `{name: [old, new]}` as JSON text, `{}` for all but updates. */
-type RecordEvent = RowOf<typeof EVENT>;
-
-/** All change events of a record that are kept, oldest first. */
-async function readRecordEvents(db: Queryable, kind: string, id: string): Promise<RecordEvent[]> {
-  return select(db, EVENT, sql`where kind = ${kind} and record_id = ${id} order by observed_at, seq`);
-}
-
 const ISSUE = pick(ISSUES, 'field', 'code', 'detail', 'first_seen_at', 'closed_at');
-
-/** An issue of a record; open while `closedAt` is null. */
-type RecordIssue = RowOf<typeof ISSUE>;
-
-/** All issues of a record that are kept, oldest first. */
-async function readRecordIssues(db: Queryable, kind: string, id: string): Promise<RecordIssue[]> {
-  return select(db, ISSUE, sql`where kind = ${kind} and record_id = ${id} order by id`);
-}
 
 const ABSENCE = {
   name: DELETIONS.name,
@@ -145,7 +121,3 @@ const ABSENCE = {
  * list last showed the record; null = unknown.
  */
 type RecordAbsence = RowOf<typeof ABSENCE>;
-
-async function readRecordAbsence(db: Queryable, kind: string, id: string): Promise<RecordAbsence | null> {
-  return selectOne(db, ABSENCE, sql`where kind = ${kind} and record_id = ${id}`);
-}

@@ -5,7 +5,7 @@ import { judge, inListShape, fieldChanges } from '../../diff/judge-page.ts';
 import type { Incoming, Stored, RecordChange, ChangeEvent } from '../../diff/judge-page.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import type { KindLease } from '../kinds/kind-lease.ts';
-import type { SqlValue, Transaction, Values } from '../../db/session/session.ts';
+import type { SqlValue, Transaction } from '../../db/session/session.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { saveUnlisted } from '../sightings/sighting-store.ts';
 import { writtenColumns, writtenRow } from '../tables/kind-table.ts';
@@ -44,7 +44,11 @@ export async function readStored(
 ): Promise<ReadonlyMap<string, StoredRow>> {
   const rows = await tx.rowsById(kind.name, COLUMNS, ids);
   const stored = new Map<string, StoredRow>();
-  for (const [id, values] of rows) stored.set(id, storedRow(values));
+  for (const [id, values] of rows) {
+    const [raw, response, deletedAt = null, firstSeenAt = null, listed = null, changedAt = null] = values;
+    const own = { isDeleted: deletedAt !== null, deletedAt, firstSeenAt, listed, changedAt };
+    stored.set(id, { raw: String(raw), response: Number(response), ...own });
+  }
   return stored;
 }
 
@@ -53,19 +57,6 @@ export function judgeAsked(kind: Kind, stored: StoredRow | undefined, received: 
   const hasShape = stored !== undefined && stored.listed !== null;
   const record = hasShape ? inListShape(received, stored.raw) : received;
   return { ...record, stored, verdict: judge(kind, stored, record) };
-}
-
-function storedRow(values: Values): StoredRow {
-  const [raw, response, deletedAt = null, firstSeenAt = null, listed = null, changedAt = null] = values;
-  return {
-    raw: String(raw),
-    response: Number(response),
-    isDeleted: deletedAt !== null,
-    firstSeenAt,
-    listed,
-    changedAt,
-    deletedAt,
-  };
 }
 
 /** Records of one response. */
@@ -99,8 +90,14 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<vo
   await saveFieldIssues(tx, { kind: kind.name, recordIds: records.map(({ id }) => id), found, now });
 
   const repairs = records.flatMap(({ id, repair }) => (repair === undefined ? [] : [{ id, detail: repair }]));
-  await saveRepairs(tx, kind.name, { repairs, now });
-  if (!write.isListed) await saveUnlisted(tx, kind.name, newIds(records));
+  await saveRepairs(tx, kind.name, repairs, now);
+  const isNew = ({ stored }: Judged): boolean => stored === undefined;
+  if (!write.isListed)
+    await saveUnlisted(
+      tx,
+      kind.name,
+      records.filter(isNew).map(({ id }) => id),
+    );
 
   await saveDirtyRows(tx, kind.name, new Map(answers.flatMap(rewrittenBy)));
   const returned = records.filter(({ verdict }) => verdict.is === 'restored').map(({ id }) => id);
@@ -115,9 +112,6 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<vo
 export const rewrittenBy = ({ records, response }: AnsweredRecords): (readonly [string, number])[] =>
   records.flatMap(({ id, stored }) => (stored === undefined ? [] : [[id, response] as const]));
 
-const newIds = (records: readonly Judged[]): string[] =>
-  records.filter(({ stored }) => stored === undefined).map(({ id }) => id);
-
 /** A record without a row is inserted, any other one rewritten: an upsert would look for each row once more. */
 async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): Promise<void> {
   const { kind, answers, isListed } = write;
@@ -129,8 +123,9 @@ async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): 
     for (const judged of records) {
       const { values, misfits } = decode(judged.record);
       for (const misfit of misfits) found.push({ recordId: judged.id, ...misfit });
-      const row = writtenRow(kind, tx.dialect, { values, own: ownValues(writing, judged, response) });
-      (isFresh(judged) ? fresh : known).push(row);
+      const row = writtenRow(kind, tx.dialect, values, ownValues(writing, judged, response));
+      const isFresh = judged.stored === undefined && judged.replacesRow === undefined;
+      (isFresh ? fresh : known).push(row);
     }
   const table = kind.name;
   const columns = writtenColumns(kind, tx.dialect);
@@ -138,12 +133,9 @@ async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): 
   if (known.length > 0) await tx.putRows({ table, columns, rows: known });
 }
 
-const isFresh = ({ stored, replacesRow }: Judged): boolean =>
-  stored === undefined && replacesRow === undefined;
-
 /** The values of `OWN_COLUMNS`. */
 function ownValues(
-  { isListed, at }: { readonly isListed: boolean; readonly at: string },
+  { isListed, at }: { isListed: boolean; at: string },
   { raw, stored, verdict }: Judged,
   response: number,
 ): SqlValue[] {

@@ -44,7 +44,7 @@ export async function writeTombstones(
   const deleted = rows.map(({ id }) => id);
   if (deleted.length === 0) return [];
   const lastSeen = await saveProofs(tx, kind, { ids: deleted, proof, now });
-  await closeIssuesOf(tx, kind, { ids: deleted, now });
+  await closeIssuesOf(tx, kind, deleted, now);
   await saveDirtyRows(tx, kind, new Map(deleted.map((id) => [id, response])));
   await forgetUnlisted(tx, kind, deleted);
   const events = rows.map(({ id: recordId, raw: before }) => {
@@ -85,12 +85,6 @@ export interface Stray {
   readonly goneAt: string | null;
 }
 
-interface Marking {
-  readonly strays: readonly Stray[];
-  readonly response: number;
-  readonly now: Date;
-}
-
 /**
  * Writes tombstones for strays, without an event, because nothing happened in the service. Returns the ids of those that were
  * live.
@@ -98,7 +92,7 @@ interface Marking {
 export async function tombstoneStrays(
   tx: Transaction,
   kind: string,
-  { strays, response, now }: Marking,
+  { strays, response, now }: { strays: readonly Stray[]; response: number; now: Date },
 ): Promise<string[]> {
   const marked: Stray[] = [];
   for (const stray of strays) {
@@ -108,27 +102,23 @@ export async function tombstoneStrays(
     if (await hasRow(tx, mark)) marked.push(stray);
   }
   const ids = marked.map(({ id }) => id);
-  await forgetAbsences(
-    tx,
-    kind,
-    marked.filter(({ goneAt }) => goneAt === null).map(({ id }) => id),
-  );
+  const inserted = marked.filter(({ goneAt }) => goneAt === null).map(({ id }) => id);
+  await forgetAbsences(tx, kind, inserted);
   await saveDirtyRows(tx, kind, new Map(ids.map((id) => [id, response])));
   const repairs = marked.map(({ id, goneAt }) => ({
     id,
     detail:
       goneAt === null ? 'its row was inserted: the service never showed it' : 'its tombstone was taken away',
   }));
-  await saveRepairs(tx, kind, { repairs, now });
+  await saveRepairs(tx, kind, repairs, now);
   return ids;
 }
 
 const DEAD_ROW = [text('id'), timestamp('deleted_at')];
-type DeadRow = RowOf<typeof DEAD_ROW>;
 
 /** Those of these ids whose rows are tombstones. */
-export async function readDead(db: Queryable, kind: string, ids: readonly string[]): Promise<DeadRow[]> {
-  const dead: DeadRow[] = [];
+export async function readDead(db: Queryable, kind: string, ids: readonly string[]) {
+  const dead: RowOf<typeof DEAD_ROW>[] = [];
   for (const some of inChunks(ids)) {
     const tombstones = sql`
       select cast(k.id as text) as id, _deleted_at as deleted_at from ${sql.identifier(kind)} as k
@@ -142,10 +132,11 @@ export async function readDead(db: Queryable, kind: string, ids: readonly string
 export async function liftTombstones(
   tx: Transaction,
   kind: string,
-  { ids, now }: { readonly ids: readonly string[]; readonly now: Date },
+  ids: readonly string[],
+  now: Date,
 ): Promise<void> {
   for (const some of inChunks(ids))
     await tx.query(sql`update ${sql.identifier(kind)} set _deleted_at = null where id in (${sqlList(some)})`);
   const repairs = ids.map((id) => ({ id, detail: 'its row was marked as deleted' }));
-  await saveRepairs(tx, kind, { repairs, now });
+  await saveRepairs(tx, kind, repairs, now);
 }

@@ -1,24 +1,17 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
-import type { WorkRef } from '../../lib/work-queue.ts';
-import type { Queryable } from '../../db/session/session.ts';
-import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { readMeta, writeMeta } from '../kinds/meta.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { hasRow, select } from '../../db/rows/rows.ts';
-import { requestedRuns } from './run-requests.ts';
-
-export interface Reader {
-  readonly now: Date;
-  /** Whether the process of an owner has certainly ended. */
-  readonly isDead: (owner: string) => boolean;
-}
+import { insertRequest, requestedRuns } from './run-requests.ts';
+import type { Reader } from './worker-store.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
+import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 
 const ALL = 10_000;
 
 /** Requested runs that can begin, because no process reads their kinds now. */
-export async function startableRuns(
-  db: Queryable,
-  { limit, ...reader }: Reader & { readonly limit: number },
-): Promise<WorkRef[]> {
+export async function startableRuns(db: Queryable, reader: Reader, limit: number): Promise<WorkRef[]> {
   const waiting = await requestedRuns(db, reader.now, ALL);
   if (waiting.length === 0) return [];
   const open = await openRuns(db);
@@ -41,10 +34,7 @@ interface OpenRun {
   readonly id: number;
   readonly command: string;
   readonly kinds: readonly string[];
-  /**
-   * True if the run was requested for another process to work. Otherwise its own process works it, and only a lease tells whether that
-   * process lives.
-   */
+  /** True if it was requested for another process to work. Else only a lease tells whether its own process lives. */
   readonly isAskedFor: boolean;
   readonly isRunning: boolean;
 }
@@ -69,4 +59,49 @@ export async function leasedKinds(db: Queryable, { now, isDead }: Reader): Promi
   const leased = sql`where owner is not null and lease_yields is null and lease_until > ${instantText(now)}`;
   const rows = await select(db, KIND_STATE, leased);
   return rows.filter(({ owner }) => !isDead(String(owner))).map(({ kind }) => kind);
+}
+
+/** A schedule that has come due. */
+export interface SlotRequest extends Reader {
+  readonly schedule: string;
+  /** When it came due. */
+  readonly slot: Date;
+  readonly kinds: readonly string[];
+}
+
+export type SlotEnd =
+  /** A run now waits for these kinds; the kinds in `served` have one already. */
+  | { readonly is: 'requested'; readonly runId: number; readonly served: readonly string[] }
+  /** Every kind is requested or being read already: no second run. */
+  | { readonly is: 'served' }
+  /** Another process has handled this slot. */
+  | { readonly is: 'taken' };
+
+/** Requests a schedule's run, once a slot even if several processes try, and never for a kind that a run is about to read. */
+export async function requestSlot(tx: Transaction, request: SlotRequest): Promise<SlotEnd> {
+  const name = `${request.schedule}@${request.slot.toISOString()}`;
+  await writeMeta(tx, 'schedules', name); // Holds up other processes until this transaction has ended.
+  const mark = await readMark(tx, request.schedule);
+  const isStored = await hasRow(tx, sql`select 1 from runs where slot = ${name}`);
+  if (isStored || mark?.getTime() === request.slot.getTime()) return { is: 'taken' };
+  await writeMark(tx, request.schedule, request.slot);
+  const leased = await leasedKinds(tx, request);
+  const pulls = (await openRuns(tx)).filter(({ command }) => command === 'pull');
+  const isServed = (kind: string): boolean =>
+    pulls.some((run) => run.kinds.includes(kind) && (run.isAskedFor || leased.includes(kind)));
+  const kinds = request.kinds.filter((kind) => !isServed(kind));
+  if (kinds.length === 0) return { is: 'served' };
+  const wanted = { kinds: JSON.stringify(kinds), request: `schedule ${request.schedule}`, slot: name };
+  const runId = await insertRequest(tx, { ...wanted, now: request.now });
+  return { is: 'requested', runId, served: request.kinds.filter(isServed) };
+}
+
+/** The instant up to which a schedule's slots are handled; null before its first check. */
+export async function readMark(db: Queryable, schedule: string): Promise<Date | null> {
+  const mark = await readMeta(db, `schedules.${schedule}`);
+  return mark === null ? null : instantOf(mark);
+}
+
+export async function writeMark(tx: Transaction, schedule: string, mark: Date): Promise<void> {
+  await writeMeta(tx, `schedules.${schedule}`, instantText(mark));
 }

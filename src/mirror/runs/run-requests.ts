@@ -5,36 +5,28 @@ import { leaseEnd } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { RUNS } from '../tables/engine-tables.ts';
 import { hasRow, insertInto, pick, readNumber, readTexts, select } from '../../db/rows/rows.ts';
-import type { RowOf } from '../../db/rows/rows.ts';
+import type { RowOf, WorkClaim } from '../../db/rows/rows.ts';
+import type { Reader } from './worker-store.ts';
 
-interface PullWanted {
-  readonly kinds: readonly string[];
-  /** The requester, for people. */
-  readonly request: string;
-  readonly now: Date;
-}
-
-/** Requests a pull of these kinds; an equal request that has not begun serves both. */
-export async function requestPull(tx: Transaction, { kinds, request, now }: PullWanted): Promise<number> {
+/** Requests a pull of these kinds; an equal request that has not begun serves both. `request` says who asks, for people. */
+export async function requestPull(
+  tx: Transaction,
+  { kinds, request, now }: { kinds: readonly string[]; request: string; now: Date },
+): Promise<number> {
   const wanted = JSON.stringify(kinds);
   const equal = sql`
     select id from runs where command = 'pull' and state = 'requested' and kinds = ${wanted} order by id limit 1`;
   const waiting = await readNumber(tx, equal);
-  return waiting ?? insertRequest(tx, { command: 'pull', kinds: wanted, request, now });
+  return waiting ?? insertRequest(tx, { kinds: wanted, request, now });
 }
 
-interface NewRequest {
-  readonly command: string;
-  /** As JSON. */
-  readonly kinds: string;
-  readonly request: string;
-  readonly slot?: string;
-  readonly now: Date;
-}
-
-/** Stores a run that waits for a process; returns its id. */
-export async function insertRequest(tx: Transaction, { now, ...request }: NewRequest): Promise<number> {
-  const run = { ...request, state: 'requested', requestedAt: instantText(now), epoch: 0 } as const;
+/** Stores a pull that waits for a process; returns its id. `kinds` are JSON. */
+export async function insertRequest(
+  tx: Transaction,
+  { now, ...request }: { kinds: string; request: string; slot?: string; now: Date },
+): Promise<number> {
+  const requestedAt = instantText(now);
+  const run = { ...request, command: 'pull', state: 'requested', requestedAt, epoch: 0 } as const;
   return (await readNumber(tx, sql`${insertInto(RUNS, run)} returning id`)) ?? 0;
 }
 
@@ -55,21 +47,14 @@ export async function raiseRun(tx: Transaction, { id, epoch }: WorkRef): Promise
   return (await hasRow(tx, raise)) ? { id, epoch: epoch + 1 } : null;
 }
 
-interface RunClaim extends WorkRef {
-  readonly owner: string;
-  readonly now: Date;
-}
-
 /** Begins a requested run by compare-and-set; returns its kinds, or null if another process has claimed it. */
-export async function claimRun(
-  tx: Transaction,
-  { id, epoch, owner, now }: RunClaim,
-): Promise<readonly string[] | null> {
-  const claim = sql`
+export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<readonly string[] | null> {
+  const { id, epoch, owner, now } = claim;
+  const begun = sql`
     update runs set state = 'running', owner = ${owner}, started_at = ${instantText(now)}, epoch = ${epoch + 1},
       lease_until = ${leaseEnd(now)}
     where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning kinds`;
-  const [kinds] = await readTexts(tx, claim);
+  const [kinds] = await readTexts(tx, begun);
   return kinds === undefined ? null : (JSON.parse(kinds) as string[]);
 }
 
@@ -77,21 +62,16 @@ export async function claimRun(
  * Ends the runs of dead processes; requested ones wait for another process. A process is dead if `isDead` says so or if the
  * run's lease has lapsed: nothing else is known of a process on another host.
  */
-export async function closeDeadRuns(
-  tx: Transaction,
-  { isDead, now }: { readonly isDead: (owner: string) => boolean; readonly now: Date },
-): Promise<void> {
-  const at = instantText(now);
+export async function closeDeadRuns(tx: Transaction, { isDead, now }: Reader): Promise<void> {
   for (const run of await select(tx, RUNS, sql`where state = 'running'`)) {
     const hasEnded = isDead(String(run.owner));
     if (!hasEnded && !hasLapsed(run, now)) continue;
-    const { id } = run;
-    if (fateOf(run) === 'requested') await askAgain(tx, id);
+    if (fateOf(run) === 'requested') await askAgain(tx, run.id);
     else
       await tx.query(sql`
-        update runs set state = 'interrupted', reason = ${hasEnded ? ENDED : UNHEARD}, finished_at = ${at},
-          lease_until = null
-        where id = ${id}`);
+        update runs set state = 'interrupted', reason = ${hasEnded ? ENDED : UNHEARD},
+          finished_at = ${instantText(now)}, lease_until = null
+        where id = ${run.id}`);
   }
 }
 
@@ -120,10 +100,8 @@ export interface OwnRun {
 /** The reason given for an interrupted run whose process stopped renewing its lease. */
 export const UNHEARD = 'nothing more was heard of its process';
 
-const MOST_DEATHS = 5; // The number of processes that may die on a run before it is given up.
-
-/** A claim and a death raise a run's epoch by one each. */
-const MOST_EPOCH = 2 * MOST_DEATHS;
+/** Five processes may die on a run before it is given up: a claim and a death raise its epoch by one each. */
+const MOST_EPOCH = 10;
 
 /** Whether a run is marked as running although its lease has lapsed. */
 export function hasLapsed({ state, leaseUntil }: RowOf<typeof RUNS>, now: Date): boolean {

@@ -18,6 +18,7 @@ import {
 import type { RowOf } from '../../db/rows/rows.ts';
 import { UNHEARD, closeDeadRuns, fateOf, hasLapsed, isOwnRun } from './run-requests.ts';
 import type { OwnRun } from './run-requests.ts';
+import type { Reader } from './worker-store.ts';
 
 export type RunState = RowOf<typeof RUNS>['state'];
 
@@ -40,32 +41,21 @@ export interface Run {
   readonly finishedAt: string | null;
 }
 
-export interface RunStart {
+export interface RunStart extends Reader {
   readonly command: string;
   readonly kinds: readonly string[];
   /** The parameters of the request besides the kinds. */
   readonly request?: string;
   readonly owner: string;
-  readonly now: Date;
-  readonly isDead: (owner: string) => boolean;
 }
 
 /** Records that a run begins, and that runs of dead processes ended; returns its id. */
-export async function startRun(
-  session: Session,
-  { command, kinds, request, owner, now, isDead }: RunStart,
-): Promise<number> {
+export async function startRun(session: Session, start: RunStart): Promise<number> {
+  const { command, request = null, owner, now, isDead } = start;
   const at = instantText(now);
-  const run = insertInto(RUNS, {
-    command,
-    kinds: JSON.stringify(kinds),
-    request: request ?? null,
-    state: 'running',
-    owner,
-    requestedAt: at,
-    startedAt: at,
-    leaseUntil: leaseEnd(now),
-  });
+  const kinds = JSON.stringify(start.kinds);
+  const times = { requestedAt: at, startedAt: at, leaseUntil: leaseEnd(now) };
+  const run = insertInto(RUNS, { command, kinds, request, state: 'running', owner, ...times });
   return session.atomically(async (tx) => {
     await closeDeadRuns(tx, { isDead, now });
     return (await readNumber(tx, sql`${run} returning id`)) ?? 0;
@@ -76,40 +66,30 @@ export async function startRun(
 export async function saveKindReport(
   tx: Transaction,
   run: OwnRun,
-  { report, startedAt }: { report: KindReport; startedAt: Date },
+  report: KindReport,
+  startedAt: Date,
 ): Promise<void> {
   if (!(await isOwnRun(tx, run))) return;
   await append(tx, RUN_KINDS, [{ ...report, runId: run.runId, startedAt: instantText(startedAt) }]);
-}
-
-export interface RunEnd {
-  readonly state: RunState;
-  readonly reason: string | null;
-  readonly now: Date;
 }
 
 /** Records how a run ended, unless another process owns it by now. */
 export async function finishRun(
   session: Session,
   { runId, owner }: OwnRun,
-  { state, reason, now }: RunEnd,
+  { now, ...end }: { state: RunState; reason: string | null; now: Date },
 ): Promise<void> {
+  const set = assign(RUNS, { ...end, finishedAt: instantText(now), leaseUntil: null });
   await session.atomically((tx) =>
-    tx.query(sql`
-      update runs set ${assign(RUNS, { state, reason, finishedAt: instantText(now), leaseUntil: null })}
-      where id = ${runId} and owner = ${owner}`),
+    tx.query(sql`update runs set ${set} where id = ${runId} and owner = ${owner}`),
   );
 }
 
-interface RunsWanted {
-  /** Only runs with a lower id. */
-  readonly before?: number | undefined;
-  readonly limit: number;
-  readonly now: Date;
-}
-
-/** The latest runs, newest first. */
-export async function listRuns(db: Queryable, { before, limit, now }: RunsWanted): Promise<Run[]> {
+/** The latest runs, newest first. `before`: only runs with a lower id. */
+export async function listRuns(
+  db: Queryable,
+  { before, limit, now }: { before?: number | undefined; limit: number; now: Date },
+): Promise<Run[]> {
   const isBefore = before === undefined ? sql`` : sql`where id < ${before} `;
   const rows = await select(db, RUNS, sql`${isBefore}order by id desc limit ${limit}`);
   return rows.map((row) => readRun(row, now));
@@ -124,20 +104,14 @@ export interface RunSums {
 }
 
 /** The sums of some runs by their ids; a run without reports is absent. */
-export async function sumsOfRuns(
-  db: Queryable,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, RunSums>> {
-  if (ids.length === 0) return new Map();
-  const rows = await readRows(
-    db,
-    [bigint('run_id'), bigint('rows'), bigint('changes')],
-    sql`
-      select run_id, sum(${sql.identifier('rows')}) as ${sql.identifier('rows')},
-        sum(created + updated + deleted + restored) as changes
-      from run_kinds where run_id in (${sqlList(ids)}) group by run_id`,
-  );
-  return new Map(rows.map(({ runId, ...sums }) => [runId, sums]));
+export async function sumsOfRuns(db: Queryable, ids: readonly number[]) {
+  if (ids.length === 0) return new Map<number, RunSums>();
+  const sums = sql`
+    select run_id, sum(${sql.identifier('rows')}) as ${sql.identifier('rows')},
+      sum(created + updated + deleted + restored) as changes
+    from run_kinds where run_id in (${sqlList(ids)}) group by run_id`;
+  const rows = await readRows(db, [bigint('run_id'), bigint('rows'), bigint('changes')], sums);
+  return new Map<number, RunSums>(rows.map(({ runId, ...sums }) => [runId, sums]));
 }
 
 /** The first runs after an id, in the order of their ids; 0 for all. */
@@ -147,11 +121,7 @@ export async function runsAfter(db: Queryable, after: number, limit: number, now
 }
 
 /** A run with the results of its kinds; null if there is none with this id. */
-export async function findRun(
-  db: Queryable,
-  id: number,
-  now: Date,
-): Promise<(Run & { reports: KindReport[] }) | null> {
+export async function findRun(db: Queryable, id: number, now: Date) {
   const row = await selectOne(db, RUNS, sql`where id = ${id}`);
   if (row === null) return null;
   const reports = await select(db, REPORT, sql`where run_id = ${id} order by started_at, kind`);
@@ -160,17 +130,11 @@ export async function findRun(
 
 /** Shows a run whose process is gone as `closeDeadRuns` will record it. */
 function readRun(row: RowOf<typeof RUNS>, now: Date): Run {
-  const { id, command, kinds, state, reason, startedAt, finishedAt } = row;
+  const { id, command, startedAt, finishedAt } = row;
   const fate = hasLapsed(row, now) ? fateOf(row) : null;
-  return {
-    id,
-    command,
-    kinds: JSON.parse(kinds) as string[],
-    state: fate ?? state,
-    reason: fate === 'interrupted' ? UNHEARD : reason,
-    startedAt,
-    finishedAt,
-  };
+  const kinds = JSON.parse(row.kinds) as string[];
+  const reason = fate === 'interrupted' ? UNHEARD : row.reason;
+  return { id, command, kinds, state: fate ?? row.state, reason, startedAt, finishedAt };
 }
 
 /** One reading of a kind's list, by the run that it was part of. */

@@ -4,13 +4,19 @@ import { LEASE_MS } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { WORKERS } from '../tables/outbox-tables.ts';
 import { insertInto, select } from '../../db/rows/rows.ts';
-import type { RowOf } from '../../db/rows/rows.ts';
 
 /** A process that works rows, with the roles that other processes can rely on. */
 export interface Worker {
   /** The owner name that it writes into the rows that it claims. */
   readonly owner: string;
   readonly roles: readonly string[];
+}
+
+/** One that tells living processes from dead ones. */
+export interface Reader {
+  readonly now: Date;
+  /** Whether the process of an owner has certainly ended. */
+  readonly isDead: (owner: string) => boolean;
 }
 
 const FORGOTTEN_AFTER_MS = 86_400_000; // Long after a dead process's rows were freed.
@@ -45,24 +51,12 @@ export async function removeWorker(session: Session, owner: string): Promise<voi
 }
 
 /** The owners whose rows are free again: without a heartbeat for the length of a lease, or dead by `isDead`. */
-export async function deadWorkers(
-  db: Queryable,
-  now: Date,
-  isDead: (owner: string) => boolean,
-): Promise<string[]> {
-  const workers = await readWorkers(db, now, isDead);
+export async function deadWorkers(db: Queryable, reader: Reader): Promise<string[]> {
+  const workers = await readWorkers(db, reader);
   return workers.filter(({ isGone }) => isGone).map(({ owner }) => owner);
 }
 
-interface KnownWorker extends RowOf<typeof WORKERS> {
-  readonly isGone: boolean;
-}
-
-async function readWorkers(
-  db: Queryable,
-  now: Date,
-  isDead: (owner: string) => boolean,
-): Promise<KnownWorker[]> {
+async function readWorkers(db: Queryable, { now, isDead }: Reader) {
   const oldest = instantText(new Date(now.getTime() - LEASE_MS));
   const workers = await select(db, WORKERS, sql`order by owner`);
   return workers.map((worker) => ({ ...worker, isGone: worker.seenAt <= oldest || isDead(worker.owner) }));
@@ -72,32 +66,20 @@ async function readWorkers(
  * Creates a check whether an owner is gone. A worker is judged by its entry too; a pull by hand has no entry and is judged by
  * `isDead` alone.
  */
-export async function goneOwners(
-  db: Queryable,
-  now: Date,
-  isDead: (owner: string) => boolean,
-): Promise<(owner: string) => boolean> {
-  const dead = await deadWorkers(db, now, isDead);
-  return (owner) => dead.includes(owner) || isDead(owner);
+export async function goneOwners(db: Queryable, reader: Reader): Promise<Reader['isDead']> {
+  const dead = await deadWorkers(db, reader);
+  return (owner) => dead.includes(owner) || reader.isDead(owner);
 }
 
 /** The owners at work: those with an entry that are not dead. */
-export async function livingWorkers(
-  db: Queryable,
-  now: Date,
-  isDead: (owner: string) => boolean,
-): Promise<ReadonlySet<string>> {
-  const workers = await readWorkers(db, now, isDead);
+export async function livingWorkers(db: Queryable, reader: Reader): Promise<ReadonlySet<string>> {
+  const workers = await readWorkers(db, reader);
   return new Set(workers.filter(({ isGone }) => !isGone).map(({ owner }) => owner));
 }
 
 /** Whether a live process has this role. */
-export async function isServed(
-  db: Queryable,
-  role: string,
-  { now, isDead }: { readonly now: Date; readonly isDead: (owner: string) => boolean },
-): Promise<boolean> {
-  const workers = await readWorkers(db, now, isDead);
+export async function isServed(db: Queryable, role: string, reader: Reader): Promise<boolean> {
+  const workers = await readWorkers(db, reader);
   return workers.some(({ isGone, roles }) => !isGone && roles.split(',').includes(role));
 }
 
@@ -108,13 +90,13 @@ export async function isServed(
 export async function registerAlone(
   session: Session,
   worker: Worker,
-  { now, isDead }: { readonly now: Date; readonly isDead: (owner: string) => boolean },
+  reader: Reader,
 ): Promise<string | null> {
   return session.atomically(async (tx) => {
-    const [other] = [...(await livingWorkers(tx, now, isDead))].filter((owner) => owner !== worker.owner);
+    const [other] = [...(await livingWorkers(tx, reader))].filter((owner) => owner !== worker.owner);
     if (other !== undefined) return other;
     await tx.query(sql`delete from workers`);
-    await noteWorker(tx, worker, now);
+    await noteWorker(tx, worker, reader.now);
     return null;
   });
 }

@@ -1,3 +1,8 @@
+import { sql } from 'drizzle-orm';
+import type { Transaction, Session } from '../../db/session/session.ts';
+import { SEARCH_PATH, TABLES_SCHEMA, identifier, placeOf } from '../../db/session/sql-text.ts';
+import { integer, text } from '../../db/rows/engine-column.ts';
+import { readRow } from '../../db/rows/rows.ts';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
@@ -6,19 +11,15 @@ import { PACKAGE_FOLDER } from '../../lib/package-folder.ts';
 import { asMirrored } from '../kinds/field-store.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import { MirrorError } from '../../db/session/errors.ts';
-import type { Session, Transaction } from '../../db/session/session.ts';
-import { placeOf } from '../../db/session/sql-text.ts';
 import { kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Dialect } from '../tables/kind-table.ts';
-import { describeViews } from '../views/draw-views.ts';
+import { describeViews, ignoringViews, namingObstacles, replaceViews } from '../views/draw-views.ts';
 import { grantedRole, setReaderRole } from '../views/reader-role.ts';
 import { viewsOf, withRows } from '../views/views.ts';
 import { growKindTable } from './grow-kind-tables.ts';
-import { ignoringViews, namingObstacles, replaceViews } from './migrate-views.ts';
 import { planRetyping } from './plan-retyping.ts';
 import type { Retyping } from './plan-retyping.ts';
 import { retypeColumns } from './retype-columns.ts';
-import { makeTablesSchema } from './tables-schema.ts';
 
 /** What a release asks of a mirror, apart from its kinds. */
 export interface Release {
@@ -167,4 +168,24 @@ function layoutOf(kinds: readonly Kind[], dialect: Dialect): string {
     kinds.flatMap(({ name, excluded = [] }) => excluded.map((field) => [name, field.name])),
   ]);
   return createHash('sha256').update(shape).digest('hex');
+}
+
+/**
+ * Creates PostgreSQL's schema of our tables, and lets the mirror's own user find them there by their short names, as the SQL
+ * of its applications does.
+ */
+export async function makeTablesSchema(tx: Transaction): Promise<void> {
+  await tx.execute(`create schema if not exists ${TABLES_SCHEMA}`);
+  await tx.execute('set local search_path to default');
+  const setting = sql`
+    select setting as path, source, current_database() as database, ${TABLES_SCHEMA} = any(current_schemas(false)) as has
+    from pg_settings where name = 'search_path'`;
+  const row = await readRow(tx, [text('path'), text('source'), text('database'), integer('has')], setting);
+  await tx.execute(`set local search_path to ${SEARCH_PATH}`);
+  if (row === null || row.has === 1 || row.source === 'client') return; // The connection's address may set it, too.
+  const { path, database } = row;
+  const schemas = path === '""' || path === '' ? TABLES_SCHEMA : `${path}, ${TABLES_SCHEMA}`;
+  await tx.execute(
+    `alter role session_user in database ${identifier(database)} set search_path to ${schemas}`,
+  );
 }

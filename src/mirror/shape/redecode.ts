@@ -104,7 +104,7 @@ async function redecodeSome(
       columns: writtenColumns(kind, tx.dialect),
       rows: records.map(({ row }, at) => {
         const own = OWN_COLUMNS.map((name) => row[name] ?? null);
-        return writtenRow(kind, tx.dialect, { values: values[at] ?? [], own });
+        return writtenRow(kind, tx.dialect, values[at] ?? [], own);
       }),
     });
   await putNestedRows(tx, { kind, records, found, now });

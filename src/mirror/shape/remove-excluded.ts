@@ -13,7 +13,7 @@ import { optionalText, text } from '../../db/rows/engine-column.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { nestedName } from '../tables/kind-table.ts';
 import { pick, readRows, select } from '../../db/rows/rows.ts';
-import { removeFromDeliveries } from '../webhooks/delivery-store.ts';
+import { removeFromDeliveries } from '../webhooks/delivery-queue.ts';
 import type { RefillOptions } from './redecode.ts';
 
 /**

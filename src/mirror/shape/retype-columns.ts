@@ -9,7 +9,7 @@ import type { Dialect } from '../tables/kind-table.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import { addTextColumns } from './discover-columns.ts';
 import { growKindTable } from './grow-kind-tables.ts';
-import { ignoringViews } from './migrate-views.ts';
+import { ignoringViews } from '../views/draw-views.ts';
 import type { Retyped, Retyping } from './plan-retyping.ts';
 import { redecodeWhere } from './redecode.ts';
 

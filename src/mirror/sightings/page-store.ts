@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import { betweenCommas } from '../../lib/text/text-list.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import { instantText } from '../../lib/time/clock.ts';
@@ -34,7 +35,9 @@ export async function readPages(
 ): Promise<Map<number, StoredPage>> {
   const some = page === null ? sql`` : sql` and page = ${page}`;
   const rows = await select(db, without(PAGES, 'kind'), sql`where kind = ${kind}${some}`);
-  const fieldsOf = createFieldNames();
+  // Most pages of a list have the same fields, so each list of names is kept in memory once.
+  const lists = new Map(rows.map(({ fields }) => [fields, [] as readonly string[]]));
+  for (const text of lists.keys()) lists.set(text, JSON.parse(text) as string[]);
   return new Map(
     rows.map(({ page, fields, ...row }) => [
       page,
@@ -43,20 +46,10 @@ export async function readPages(
         get keys() {
           return idsOf(this.ids);
         },
-        fields: fieldsOf(fields),
+        fields: lists.get(fields) ?? [],
       },
     ]),
   );
-}
-
-/** Most pages of a list have the same fields, so each list of names is kept in memory once. */
-function createFieldNames(): (text: string) => readonly string[] {
-  const lists = new Map<string, readonly string[]>();
-  return (text) => {
-    const list = lists.get(text) ?? (JSON.parse(text) as string[]);
-    lists.set(text, list);
-    return list;
-  };
 }
 
 /** Stores the content of pages in place of their former one; the next sweep parses a page without content. */
@@ -94,11 +87,8 @@ export interface NewSighting {
 }
 
 export async function saveSightings(tx: Transaction, sightings: readonly NewSighting[]): Promise<void> {
-  await append(
-    tx,
-    SIGHTINGS,
-    sightings.map(({ sentAt, ...sighting }) => ({ ...sighting, seenAt: instantText(sentAt) })),
-  );
+  const rows = sightings.map(({ sentAt, ...sighting }) => ({ ...sighting, seenAt: instantText(sentAt) }));
+  await append(tx, SIGHTINGS, rows);
 }
 
 /** Removes pages that were requested after a tick. */
@@ -114,7 +104,7 @@ export async function dropPagesAfter(tx: Transaction, kind: string, tick: number
 export async function prunePages(
   tx: Transaction,
   kind: string,
-  { lastPage, began }: { readonly lastPage: number; readonly began: number },
+  { lastPage, began }: { lastPage: number; began: number },
 ): Promise<void> {
   await tx.query(sql`delete from pages where kind = ${kind} and page > ${lastPage}`);
   await tx.query(sql`delete from touched where kind = ${kind} and response < ${began}`);
@@ -122,12 +112,12 @@ export async function prunePages(
 
 /** The page of a kind's list that last showed a record; null if none is stored. */
 export async function readPageOf(db: Queryable, kind: string, id: string): Promise<number | null> {
-  const listed = `%,${id},%`;
-  const first = sql`
-    select page from pages
-    where kind = ${kind} and replace(replace(ids, '[', ','), ']', ',') like ${listed} order by page limit 1`;
-  return readNumber(db, first);
+  return readNumber(db, sql`select min(page) from pages where kind = ${kind} and ${showing(id)}`);
 }
+
+/** Whether the column `ids` of a row has an id. */
+export const showing = (id: string): SQL =>
+  sql`replace(replace(ids, '[', ','), ']', ',') like ${`%,${id},%`}`;
 
 /**
  * Dirty rows: rows rewritten since their page was landed, by the tick of the response that their present content or state is
@@ -135,21 +125,14 @@ export async function readPageOf(db: Queryable, kind: string, id: string): Promi
  */
 export type DirtyRows = ReadonlyMap<string, number>;
 
-export async function readDirtyRows(
-  db: Queryable,
-  kind: string,
-  after: number,
-): Promise<Map<string, number>> {
+export async function readDirtyRows(db: Queryable, kind: string, after: number) {
   const rows = await select(db, TOUCHED, sql`where kind = ${kind} and response > ${after} order by response`);
   return new Map(rows.map(({ recordId, response }) => [recordId, response]));
 }
 
 export async function saveDirtyRows(tx: Transaction, kind: string, rows: DirtyRows): Promise<void> {
-  await append(
-    tx,
-    TOUCHED,
-    [...rows].map(([recordId, response]) => ({ kind, response, recordId })),
-  );
+  const touched = [...rows].map(([recordId, response]) => ({ kind, response, recordId }));
+  await append(tx, TOUCHED, touched);
 }
 
 /**
@@ -164,15 +147,10 @@ export async function thinDirtyRows(session: Session): Promise<void> {
 }
 
 /** Raises `_response` of rows when a later response has shown the same content. */
-export async function confirmRows(
-  tx: Transaction,
-  kind: string,
-  { ids, response }: { readonly ids: readonly string[]; readonly response: number },
-): Promise<void> {
+export async function confirmRows(tx: Transaction, kind: string, ids: readonly string[], response: number) {
   if (ids.length === 0) return;
-  await tx.query(
-    sql`update ${sql.identifier(kind)} set _response = ${response} where id in (${sqlList(ids)})`,
-  );
+  const table = sql.identifier(kind);
+  await tx.query(sql`update ${table} set _response = ${response} where id in (${sqlList(ids)})`);
 }
 
 /** Ids as `pages` and `sightings` store them: a JSON array of numbers. */

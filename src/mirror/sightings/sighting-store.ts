@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm';
-import type { Sighting } from '../../diff/certify.ts';
+import { showing } from './page-store.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
-import { SIGHTINGS } from '../tables/engine-tables.ts';
-import { pick, readNumber, readTexts, select, without } from '../../db/rows/rows.ts';
+import { CHANGES } from '../tables/change-tables.ts';
+import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
+import { pick, readNumber, readTexts, select, selectOne, without } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
+import type { Sighting } from '../../diff/certify.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 
 /** A response as certification uses it, with the instant at which its request was sent. */
-export interface SeenPage extends Sighting {
-  readonly seenAt: string;
-}
+export type SeenPage = Sighting & { readonly seenAt: string };
 
 const SWEEPS_KEPT = 3;
 const READ_TOGETHER = 500;
@@ -46,25 +46,16 @@ export async function readSightings(
 const FIRST = pick(SIGHTINGS, 'answered', 'seen_at');
 
 /** The first of the kept responses up to a tick that showed a record; null if none has. */
-export async function readFirstSighting(
-  db: Queryable,
-  { kind, id }: { readonly kind: string; readonly id: string },
-  tick: number,
-): Promise<RowOf<typeof FIRST> | null> {
-  const shown = sql`replace(replace(ids, '[', ','), ']', ',') like ${`%,${id},%`}`;
-  const first = sql`where kind = ${kind} and answered <= ${tick} and ${shown} order by answered limit 1`;
-  return (await select(db, FIRST, first))[0] ?? null;
+export async function readFirstSighting(db: Queryable, kind: string, id: string, tick: number) {
+  const first = sql`where kind = ${kind} and answered <= ${tick} and ${showing(id)} order by answered limit 1`;
+  return selectOne(db, FIRST, first);
 }
 
 /** The tick of the last response of the oldest sweep that is kept, up to a tick; null if there is no sweep. */
 export async function readOldestSweepEnd(db: Queryable, kind: string, tick: number): Promise<number | null> {
   const known = sql`kind = ${kind} and answered <= ${tick}`;
-  return readNumber(
-    db,
-    sql`
-      select max(answered) from sightings
-      where ${known} and sweep = (select min(sweep) from sightings where ${known})`,
-  );
+  const oldest = sql`select min(sweep) from sightings where ${known}`;
+  return readNumber(db, sql`select max(answered) from sightings where ${known} and sweep = (${oldest})`);
 }
 
 /** An invalid sweep proves no end of the list; its sightings stay true. */
@@ -107,3 +98,51 @@ export async function forgetUnlisted(tx: Transaction, kind: string, ids: readonl
 export async function readUnlisted(db: Queryable, kind: string): Promise<string[]> {
   return readTexts(db, sql`select record_id from unlisted_rows where kind = ${kind}`);
 }
+
+const WATCHED_KIND = pick(KIND_STATE, 'kind', 'tick', 'last_complete_sweep', 'page_size');
+
+/** The facts of a kind's list. */
+export type WatchedKind = RowOf<typeof WATCHED_KIND>;
+
+/** The kinds whose list was read to its end, and that have a baseline: a record new in such a list is new to the service. */
+export const readWatchedKinds = (db: Queryable): Promise<WatchedKind[]> => {
+  const isWatched = sql`baseline_at is not null and last_complete_sweep is not null`;
+  return select(db, WATCHED_KIND, sql`where ${isWatched} order by kind`);
+};
+
+const PAGE_SIGHTING = pick(SIGHTINGS, 'page', 'ids', 'total', 'answered', 'seen_at');
+
+/** A page as a list response has shown it. */
+export type PageSighting = RowOf<typeof PAGE_SIGHTING>;
+
+/** The list responses of one sweep, in the order of answers; null if they show more rows than `most`. */
+export async function readSweepPages(
+  db: Queryable,
+  kind: string,
+  sweep: number,
+  most: number,
+): Promise<PageSighting[] | null> {
+  const ofSweep = sql`where kind = ${kind} and sweep = ${sweep}`;
+  const rows = await readNumber(db, sql`select sum(rows) from sightings ${ofSweep}`);
+  if ((rows ?? 0) > most) return null;
+  return select(db, PAGE_SIGHTING, sql`${ofSweep} order by answered`);
+}
+
+/** The list responses that came after a tick, in the order of answers. */
+export const readPagesSince = (db: Queryable, kind: string, tick: number): Promise<PageSighting[]> =>
+  select(db, PAGE_SIGHTING, sql`where kind = ${kind} and answered > ${tick} order by answered`);
+
+const NOTED_CHANGE = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at', 'origin');
+
+/** A change event, as far as it is counted. */
+export type NotedChange = RowOf<typeof NOTED_CHANGE>;
+
+/** The latest events after one, in their order, and no more than `most`. */
+export async function readChangesSince(db: Queryable, seq: number, most: number): Promise<NotedChange[]> {
+  const oldest = sql`(select coalesce(max(seq), 0) - ${most} from changes)`;
+  return select(db, NOTED_CHANGE, sql`where seq > ${seq} and seq > ${oldest} order by seq`);
+}
+
+/** The kinds in which a create of ours waits to be found. */
+export const readAwaitedKinds = (db: Queryable): Promise<string[]> =>
+  readTexts(db, sql`select distinct kind from outbox where operation = 'create' and state = 'unsettled'`);

@@ -83,14 +83,15 @@ export function writtenColumns(kind: Kind, dialect: Dialect): readonly string[] 
 
 /** The columns that are filled from a record: `writtenColumns` without our own. */
 export function filledColumns(kind: Kind, dialect: Dialect): readonly string[] {
-  return [...kind.fields.map(({ name }) => name), ...twinNames(kind.fields, dialect)];
+  return [...kind.fields, ...twinColumns(kind.fields, dialect)].map(({ name }) => name);
 }
 
 /** A row for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
 export function writtenRow(
   kind: Kind,
   dialect: Dialect,
-  { values, own }: { readonly values: readonly SqlValue[]; readonly own: readonly SqlValue[] },
+  values: readonly SqlValue[],
+  own: readonly SqlValue[] = [],
 ): SqlValue[] {
   return [...values, ...twinValues(kind.fields, dialect, values), ...own];
 }
@@ -136,9 +137,6 @@ function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Colum
     { name: `${name}_e4`, type: TYPES[dialect].integer },
   ]);
 }
-
-const twinNames = (fields: readonly Field[], dialect: Dialect): string[] =>
-  twinColumns(fields, dialect).map(({ name }) => name);
 
 const UNIT_PLACES = 4;
 const MOST_DIGITS = 14;

@@ -1,10 +1,13 @@
 import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import { withoutNames } from '../outbox/excluded-entries.ts';
+import type { Queryable, Transaction, SqlValue } from '../../db/session/session.ts';
+import { sqlList, inChunks } from '../../db/session/sql-text.ts';
+import { bigint } from '../../db/rows/engine-column.ts';
+import { pick, readRows, select, without, append, readNumber, rewrite } from '../../db/rows/rows.ts';
+import type { RowOf } from '../../db/rows/rows.ts';
+import { WEBHOOK_DELIVERIES, WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import type { Queryable, SqlValue, Transaction } from '../../db/session/session.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
-import { append, pick, readNumber, rewrite, select } from '../../db/rows/rows.ts';
-import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
-import type { Delivery } from './delivery-store.ts';
 
 /** A change event that an endpoint is to be sent. */
 export interface PlannedDelivery extends Pick<Delivery, 'webhookId' | 'type' | 'seq' | 'kind' | 'recordId'> {
@@ -14,7 +17,9 @@ export interface PlannedDelivery extends Pick<Delivery, 'webhookId' | 'type' | '
 /** Stores the planned deliveries of an endpoint, in the order in which their events happened. */
 export async function insertDeliveries(
   tx: Transaction,
-  { endpointId, planned, now }: EndpointPlan,
+  endpointId: number,
+  planned: readonly PlannedDelivery[],
+  now: Date,
 ): Promise<void> {
   const createdAt = instantText(now);
   const rows = planned.map((each) => ({
@@ -24,12 +29,6 @@ export async function insertDeliveries(
     createdAt,
   }));
   await append(tx, WEBHOOK_DELIVERIES, rows);
-}
-
-interface EndpointPlan {
-  readonly endpointId: number;
-  readonly planned: readonly PlannedDelivery[];
-  readonly now: Date;
 }
 
 const PENDING = sql`state in ('ready', 'waiting')`;
@@ -62,18 +61,11 @@ export async function dropPendingAfter(tx: Transaction, endpointId: number, afte
     delete from webhook_deliveries where endpoint_id = ${endpointId} and ${PENDING} and seq > ${after}`);
 }
 
-interface DueWanted {
-  readonly endpointId: number;
-  /** Ids of deliveries that are being sent. */
-  readonly except: readonly number[];
-  readonly now: Date;
-  readonly limit: number;
-}
-
-/** Deliveries of an endpoint that may be sent now, oldest first. */
+/** Deliveries of an endpoint that may be sent now, oldest first. `except`: those that are being sent. */
 export async function readyDeliveries(
   db: Queryable,
-  { endpointId, except, now, limit }: DueWanted,
+  endpointId: number,
+  { except, now, limit }: { except: readonly number[]; now: Date; limit: number },
 ): Promise<Delivery[]> {
   const others = except.length === 0 ? sql`` : sql` and id not in (${sqlList(except)})`;
   const due = sql`
@@ -82,13 +74,10 @@ export async function readyDeliveries(
   return select(db, WEBHOOK_DELIVERIES, due);
 }
 
-/** The columns that an attempt changes in the row of its delivery. */
-type DeliveryPatch = Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt' | 'body'>>;
-
 /** A delivery as it was read, and what becomes of it. */
 export interface DeliveryOutcome {
   readonly delivery: Delivery;
-  readonly patch: DeliveryPatch;
+  readonly patch: Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt' | 'body'>>;
 }
 
 /**
@@ -110,7 +99,8 @@ export async function writeOutcomes(tx: Transaction, outcomes: readonly Delivery
 export async function wakeNext(
   tx: Transaction,
   endpointId: number,
-  { recordIds, now }: { readonly recordIds: readonly string[]; readonly now: Date },
+  recordIds: readonly string[],
+  now: Date,
 ): Promise<void> {
   for (const some of inChunks([...new Set(recordIds)]))
     await tx.write(sql`
@@ -127,23 +117,11 @@ export async function retryNow(tx: Transaction, endpointId: number, now: Date): 
     where endpoint_id = ${endpointId} and state = 'ready' and next_attempt_at > ${instantText(now)}`);
 }
 
-/**
- * The first event that an endpoint has not taken, among those that were tried or planned since an instant; null if there is none.
- *
- * @param since UTC; null = ever.
- */
-export async function firstUntaken(
-  db: Queryable,
-  endpointId: number,
-  since: string | null,
-): Promise<number | null> {
+/** The first event that an endpoint has not taken, tried or planned since an instant (null = ever); null if there is none. */
+export async function firstUntaken(db: Queryable, endpointId: number, since: string | null) {
   const isRecent = since === null ? sql`` : sql` and (attempted_at is null or attempted_at >= ${since})`;
-  return readNumber(
-    db,
-    sql`
-    select min(seq) from webhook_deliveries
-    where endpoint_id = ${endpointId} and state in ('ready', 'waiting', 'failed')${isRecent}`,
-  );
+  const untaken = sql`endpoint_id = ${endpointId} and state in ('ready', 'waiting', 'failed')${isRecent}`;
+  return readNumber(db, sql`select min(seq) from webhook_deliveries where ${untaken}`);
 }
 
 /** Removes old deliveries that are settled. Others stay: without one of them, those behind it would wait for ever. */
@@ -158,3 +136,67 @@ export const isSentEverywhere = sql`
   seq <= coalesce((select min(cursor) from webhook_endpoints where state = 'active' and format = 'json'), seq)
   and seq < coalesce((select min(d.seq) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
     where e.state = 'active' and d.state in ('ready', 'waiting')), seq + 1)`;
+
+/** One event on its way to one endpoint, or settled. */
+export type Delivery = RowOf<typeof WEBHOOK_DELIVERIES>;
+
+export type DeliveryState = Delivery['state'];
+
+const LISTED = without(WEBHOOK_DELIVERIES, 'body');
+
+/** A line of the delivery log. */
+export interface LoggedDelivery extends RowOf<typeof LISTED> {
+  /** The name of its endpoint. */
+  readonly endpoint: string;
+}
+
+interface DeliveriesWanted {
+  /** The name of an endpoint; absent = all. */
+  readonly endpoint?: string | undefined;
+  /** Absent = all. */
+  readonly states?: readonly DeliveryState[] | undefined;
+  /** Only deliveries with a lower id: to read on. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+/** The latest deliveries, newest first. */
+export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): Promise<LoggedDelivery[]> {
+  const { endpoint, states, before, limit } = wanted;
+  const endpoints = await select(db, pick(WEBHOOK_ENDPOINTS, 'id', 'name'), sql``);
+  const names = new Map(endpoints.map(({ id, name }) => [id, name]));
+  const one = endpoints.find(({ name }) => name === endpoint);
+  if (endpoint !== undefined && one === undefined) return [];
+  const conditions = [
+    sql`true`,
+    ...(one === undefined ? [] : [sql`endpoint_id = ${one.id}`]),
+    ...(states === undefined ? [] : [sql`state in (${sqlList(states)})`]),
+    ...(before === undefined ? [] : [sql`id < ${before}`]),
+  ];
+  const rest = sql`where ${sql.join(conditions, sql` and `)} order by id desc limit ${limit}`;
+  const rows = await select(db, LISTED, rest);
+  return rows.map((row) => ({ ...row, endpoint: names.get(row.endpointId) ?? '' }));
+}
+
+/** The number of deliveries by endpoint and state; states without any are left out. */
+export async function countDeliveries(db: Queryable) {
+  const columns = [...pick(WEBHOOK_DELIVERIES, 'endpoint_id', 'state').columns, bigint('n')];
+  const counts = sql`select endpoint_id, state, count(*) as n from webhook_deliveries group by endpoint_id, state`;
+  return readRows(db, columns, counts);
+}
+
+/**
+ * Takes a kind's excluded fields out of its deliveries. Only news has a body, that of events is made from the events when they
+ * are sent; what a receiver answered may quote anything.
+ */
+export async function removeFromDeliveries(tx: Transaction, kind: Kind): Promise<void> {
+  const isOfKind = sql`kind = ${kind.name}`;
+  await tx.write(
+    sql`update webhook_deliveries set response_start = null where ${isOfKind} and response_start is not null`,
+  );
+  const withBody = pick(WEBHOOK_DELIVERIES, 'id', 'body');
+  for (const { id, body } of await select(tx, withBody, sql`where ${isOfKind} and body is not null`)) {
+    const kept = withoutNames(kind, body);
+    if (kept !== body) await tx.write(sql`update webhook_deliveries set body = ${kept} where id = ${id}`);
+  }
+}

@@ -1,11 +1,23 @@
 import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { bigint, optionalTimestamp } from '../../db/rows/engine-column.ts';
-import { append, assign, insertInto, readNumber, readRow, readTexts, select } from '../../db/rows/rows.ts';
-import type { RowOf } from '../../db/rows/rows.ts';
+import {
+  assign,
+  pick,
+  select,
+  claimRow,
+  raiseRow,
+  append,
+  insertInto,
+  readNumber,
+  readRow,
+  readTexts,
+} from '../../db/rows/rows.ts';
 import { WEBHOOK_ENDPOINTS, WEBHOOK_SECRETS } from '../tables/webhook-tables.ts';
+import type { WorkClaim, RowOf } from '../../db/rows/rows.ts';
+import type { SQL } from 'drizzle-orm';
+import { bigint, optionalTimestamp } from '../../db/rows/engine-column.ts';
 
 type EndpointRow = RowOf<typeof WEBHOOK_ENDPOINTS>;
 
@@ -35,14 +47,15 @@ export interface EndpointStanding extends WebhookEndpoint {
   readonly pendingSince: string | null;
 }
 
-const { columns: COLUMNS } = WEBHOOK_ENDPOINTS;
-
 /** All endpoints with their health, by name. */
 export async function listEndpoints(db: Queryable): Promise<EndpointStanding[]> {
   const standings: EndpointStanding[] = [];
   for (const endpoint of await readEndpoints(db, sql`order by name`)) {
-    const waiting = await readRow(db, PENDING, pendingOf(endpoint.id));
-    const { pending = 0, pendingSince = null } = waiting ?? {};
+    // Of one endpoint: counted for all at once, the settled deliveries would be read as well.
+    const waiting = sql`
+      select count(*) as pending, min(created_at) as pending_since from webhook_deliveries
+      where endpoint_id = ${endpoint.id} and state in ('ready', 'waiting')`;
+    const { pending = 0, pendingSince = null } = (await readRow(db, PENDING, waiting)) ?? {};
     standings.push({ ...endpoint, health: healthOf(endpoint), pending, pendingSince });
   }
   return standings;
@@ -50,24 +63,10 @@ export async function listEndpoints(db: Queryable): Promise<EndpointStanding[]> 
 
 const PENDING = [bigint('pending'), optionalTimestamp('pending_since')];
 
-/** Of one endpoint: counted for all at once, the settled deliveries would be read as well. */
-const pendingOf = (id: number): SQL => sql`
-  select count(*) as pending, min(created_at) as pending_since from webhook_deliveries
-  where endpoint_id = ${id} and state in ('ready', 'waiting')`;
-
 const healthOf = ({ state, failingToldAt }: WebhookEndpoint): EndpointHealth => {
   if (state === 'disabled') return 'disabled';
   return failingToldAt === null ? 'healthy' : 'failing';
 };
-
-/** An endpoint that takes no deliveries, for a person. */
-interface FailingEndpoint {
-  readonly name: string;
-  readonly health: Exclude<EndpointHealth, 'healthy'>;
-  /** Why it is disabled: a stable code; null = it is not. */
-  readonly reason: string | null;
-  readonly since: string | null;
-}
 
 /** Why an endpoint is disabled that a person has disabled. */
 export const BY_A_PERSON = 'by_a_person';
@@ -76,13 +75,10 @@ export const BY_A_PERSON = 'by_a_person';
 export const needsPerson = (endpoint: WebhookEndpoint): boolean =>
   healthOf(endpoint) !== 'healthy' && endpoint.disabledReason !== BY_A_PERSON;
 
-/** The endpoints that fail or were disabled, by name. One that a person disabled needs nobody. */
-export async function failingEndpoints(db: Queryable): Promise<FailingEndpoint[]> {
-  const failing = await readEndpoints(
-    db,
-    sql`where state = 'disabled' or failing_told_at is not null order by name`,
-  );
-  return failing.flatMap((endpoint) => {
+/** The endpoints that fail or were disabled (`reason`: a stable code), by name. One that a person disabled needs nobody. */
+export async function failingEndpoints(db: Queryable) {
+  const isOut = sql`where state = 'disabled' or failing_told_at is not null order by name`;
+  return (await readEndpoints(db, isOut)).flatMap((endpoint) => {
     const { name, disabledReason: reason, failingSince: since } = endpoint;
     const health = healthOf(endpoint);
     return health === 'healthy' || !needsPerson(endpoint) ? [] : [{ name, health, reason, since }];
@@ -104,7 +100,7 @@ export async function findEndpoint(db: Queryable, name: string): Promise<Webhook
 
 /** Runs a statement that returns a whole row of an endpoint, or none. */
 export async function readEndpoint(db: Queryable, statement: SQL): Promise<WebhookEndpoint | null> {
-  const row = await readRow(db, COLUMNS, statement);
+  const row = await readRow(db, WEBHOOK_ENDPOINTS.columns, statement);
   return row === null ? null : decoded(row);
 }
 
@@ -135,17 +131,16 @@ export interface EndpointWish extends EventFilter {
 export async function insertEndpoint(
   tx: Transaction,
   wish: EndpointWish,
-  { publicId, now }: { readonly publicId: string; readonly now: Date },
+  publicId: string,
+  now: Date,
 ): Promise<number | null> {
   const cursor = (await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0;
   const at = instantText(now);
   const { name, url, format } = wish;
   const filter = { kinds: jsonOf(wish.kinds), changes: jsonOf(wish.changes), fields: jsonOf(wish.fields) };
   const row = { name, url, format, ...filter, publicId, cursor, createdAt: at, updatedAt: at };
-  return readNumber(
-    tx,
-    sql`${insertInto(WEBHOOK_ENDPOINTS, row)} on conflict (name) do nothing returning id`,
-  );
+  const insert = insertInto(WEBHOOK_ENDPOINTS, row);
+  return readNumber(tx, sql`${insert} on conflict (name) do nothing returning id`);
 }
 
 /** Columns of an endpoint that may change. */
@@ -153,14 +148,16 @@ export type EndpointPatch = Partial<
   Omit<EndpointRow, keyof EventFilter | 'id' | 'publicId' | 'createdAt' | 'updatedAt'>
 >;
 
-/** Changes an endpoint, whoever owns it. */
+/** Changes an endpoint: whoever owns it or, if an epoch is given, as its owner, which has read it by `readOwned`. */
 export async function changeEndpoint(
   tx: Transaction,
-  id: number,
-  { patch, now }: { readonly patch: EndpointPatch; readonly now: Date },
+  { id, epoch }: { id: number; epoch?: number },
+  patch: EndpointPatch,
+  now: Date,
 ): Promise<void> {
   const set = assign(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: instantText(now) });
-  await tx.write(sql`update webhook_endpoints set ${set} where id = ${id}`);
+  const isOwn = epoch === undefined ? sql`` : sql` and epoch = ${epoch}`;
+  await tx.write(sql`update webhook_endpoints set ${set} where id = ${id}${isOwn}`);
 }
 
 /** Removes an endpoint with its secrets and its deliveries. */
@@ -172,34 +169,69 @@ export async function removeEndpoint(tx: Transaction, id: number): Promise<void>
 
 /** The secrets to sign with now, the newest first: the present one, and its predecessor during the overlap. */
 export async function readSecrets(db: Queryable, endpointId: number, now: Date): Promise<string[]> {
-  return readTexts(
-    db,
-    sql`
+  const valid = sql`
     select secret from webhook_secrets
     where endpoint_id = ${endpointId} and (expires_at is null or expires_at > ${instantText(now)})
-    order by id desc`,
-  );
+    order by id desc`;
+  return readTexts(db, valid);
 }
 
-interface NewSecret {
-  readonly endpointId: number;
-  readonly secret: string;
-  readonly now: Date;
-  /** Until when its predecessor signs too. */
-  readonly overlapUntil: Date;
-}
-
-/** Stores the present secret of an endpoint. Its predecessor stays until the overlap ends, earlier ones are removed. */
-export async function saveSecret(tx: Transaction, secret: NewSecret): Promise<void> {
-  const { endpointId, now, overlapUntil } = secret;
+/** Stores the present secret of an endpoint. Its predecessor signs too until the overlap ends, earlier ones are removed. */
+export async function saveSecret(
+  tx: Transaction,
+  {
+    endpointId,
+    secret,
+    now,
+    overlapUntil,
+  }: { endpointId: number; secret: string; now: Date; overlapUntil: Date },
+): Promise<void> {
+  const expiresAt = instantText(overlapUntil);
   await tx.query(sql`
     delete from webhook_secrets where endpoint_id = ${endpointId} and expires_at is not null`);
-  await tx.query(sql`
-    update webhook_secrets set expires_at = ${instantText(overlapUntil)} where endpoint_id = ${endpointId}`);
-  await append(tx, WEBHOOK_SECRETS, [{ endpointId, secret: secret.secret, createdAt: instantText(now) }]);
+  await tx.query(sql`update webhook_secrets set expires_at = ${expiresAt} where endpoint_id = ${endpointId}`);
+  await append(tx, WEBHOOK_SECRETS, [{ endpointId, secret, createdAt: instantText(now) }]);
 }
 
 /** Removes secrets whose overlap has ended. */
 export async function forgetExpiredSecrets(tx: Transaction, now: Date): Promise<void> {
   await tx.query(sql`delete from webhook_secrets where expires_at <= ${instantText(now)}`);
+}
+
+/** Active endpoints with something to plan or to send, which no process works on. */
+export async function dueEndpoints(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
+  const at = instantText(now);
+  const due = sql`
+    where state = 'active' and owner is null and (not_before is null or not_before <= ${at})
+      and (replay_after is not null
+        or (format = 'json' and cursor < (select coalesce(max(seq), 0) from changes))
+        or exists (select 1 from webhook_deliveries d
+          where d.endpoint_id = webhook_endpoints.id and d.state = 'ready' and d.next_attempt_at <= ${at}))
+    order by id limit ${limit}`;
+  return select(db, pick(WEBHOOK_ENDPOINTS, 'id', 'epoch'), due);
+}
+
+const ACTIVE = { name: WEBHOOK_ENDPOINTS.name, isDue: sql`state = 'active'` };
+
+/** Claims an endpoint by compare-and-set and raises its epoch; null if it is no longer free with this epoch. */
+export const claimEndpoint = (tx: Transaction, claim: WorkClaim): Promise<WebhookEndpoint | null> =>
+  readEndpoint(tx, claimRow(ACTIVE, claim));
+
+/** Raises the epoch of an endpoint that is still free with this one; null if it is not. */
+export const raiseEndpoint = (tx: Transaction, ref: WorkRef): Promise<WorkRef | null> =>
+  raiseRow(tx, ACTIVE, ref);
+
+/** The endpoint as its owner left it; null if another process has claimed it, or it was removed. */
+export async function readOwned(tx: Transaction, { id, epoch }: WorkRef): Promise<WebhookEndpoint | null> {
+  return readEndpoint(tx, sql`select * from webhook_endpoints where id = ${id} and epoch = ${epoch}`);
+}
+
+/** Frees endpoints of owners that are gone. */
+export async function freeEndpoints(
+  tx: Transaction,
+  isFree: (owned: WorkRef & { owner: string }) => boolean,
+): Promise<void> {
+  for (const { id, epoch, owner } of await readEndpoints(tx, sql`where owner is not null order by id`))
+    if (owner !== null && isFree({ id, epoch, owner }))
+      await tx.query(sql`update webhook_endpoints set owner = null, epoch = epoch + 1 where id = ${id}`);
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
+import type { HoldClock } from '../../diff/plan-deletions.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { instantText } from '../../lib/time/clock.ts';
@@ -10,10 +11,8 @@ import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import { readEndpoints } from './endpoint-store.ts';
 
 /** The product's own news: what may need a person. */
-type NewsType = 'kind.held' | 'entry.parked' | 'kind.blocked' | 'kind.stale';
-
 interface News {
-  readonly type: NewsType;
+  readonly type: 'kind.held' | 'entry.parked' | 'kind.blocked' | 'kind.stale';
   readonly kind: string;
   /** Further facts: members of `data` beside `kind`. */
   readonly facts: JsonObject;
@@ -23,34 +22,22 @@ interface News {
 }
 
 /** Records of a kind have disappeared at once, and wait for a person. */
-export function heldNews(kind: string, hold: HeldRecords, now: Date): News {
-  const records = hold.records;
-  const since = hold.since.toISOString();
-  return { type: 'kind.held', kind, facts: { records, since }, key: `${since} ${records}`, now };
-}
-
-interface HeldRecords {
-  readonly records: number;
-  readonly since: Date;
+export function heldNews(kind: string, hold: HoldClock, now: Date): News {
+  const facts = { records: hold.records, since: hold.since.toISOString() };
+  return { type: 'kind.held', kind, facts, key: `${facts.since} ${facts.records}`, now };
 }
 
 /** An entry of the outbox waits for a person. */
-export function parkedNews(entry: ParkedEntry, now: Date): News {
+export function parkedNews(entry: Entry, now: Date): News {
   const { id: entryId, kind, operation, recordId, verdict, epoch } = entry;
   const facts = { entryId, operation, recordId, verdict };
   return { type: 'entry.parked', kind, facts, key: `${entryId} ${epoch}`, now };
 }
 
-type ParkedEntry = Pick<Entry, 'id' | 'kind' | 'operation' | 'recordId' | 'verdict' | 'epoch'>;
-
 /** The service does not allow us to write a kind. */
-export const blockedNews = (kind: string, reason: string, now: Date): News => ({
-  type: 'kind.blocked',
-  kind,
-  facts: { reason },
-  key: now.toISOString(),
-  now,
-});
+export const blockedNews = (kind: string, reason: string, now: Date): News => {
+  return { type: 'kind.blocked', kind, facts: { reason }, key: now.toISOString(), now };
+};
 
 /** A scheduled kind was not read to its end for long. @param since When it last was; null = never. */
 export function staleNews(kind: string, since: Date | null, now: Date): News {

@@ -44,7 +44,7 @@ export async function landOwn(
   const judged = { ...judgeAsked(mirrored, stored, incoming), ...(repair !== undefined && { repair }) };
   const response = await leapTick(tx, kind.name);
   if (judged.verdict.is === 'unchanged' && repair === undefined) {
-    await confirmRows(tx, kind.name, { ids: [judged.id], response });
+    await confirmRows(tx, kind.name, [judged.id], response);
     await saveDirtyRows(tx, kind.name, new Map([[judged.id, response]]));
     return;
   }

@@ -45,7 +45,7 @@ export async function listOutbox(
   const entries: Entry[] = [];
   for (const state of STATES.filter((known) => states.includes(known))) {
     const left = limit - entries.length;
-    if (left > 0) entries.push(...(await listEntries(db, { states: [state], limit: left })));
+    if (left > 0) entries.push(...(await listEntries(db, [state], left)));
   }
   return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
 }

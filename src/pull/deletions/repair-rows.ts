@@ -127,7 +127,7 @@ async function liftFalse(
       return own !== undefined && isFalseTombstone(factsOf(own, { wasShown: true, mayBeForgotten }));
     };
     const ids = dead.filter(isFalse).map(({ id }) => id);
-    await liftTombstones(tx, kind.name, { ids, now });
+    await liftTombstones(tx, kind.name, ids, now);
     return ids;
   });
 }
@@ -151,7 +151,7 @@ export async function repairElements(parts: PullParts, sweep: Sweep): Promise<nu
   return underLease(parts, sweep, async (tx, now) => {
     const strays = await removeStrayElements(tx, kind, touched);
     const repairs = strays.map((id) => ({ id, detail: 'elements were added under an id that has no row' }));
-    await saveRepairs(tx, kind.name, { repairs, now });
+    await saveRepairs(tx, kind.name, repairs, now);
     return mended + strays.length;
   });
 }
@@ -167,6 +167,6 @@ async function mendElements(tx: Transaction, kind: Kind, ids: readonly string[],
   }));
   const wrong = records.filter(({ id }) => altered.has(id));
   await putNestedRows(tx, { kind, records: wrong, found: [], now });
-  await saveRepairs(tx, kind.name, { repairs, now });
+  await saveRepairs(tx, kind.name, repairs, now);
   return wrong.length;
 }

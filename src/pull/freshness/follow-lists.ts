@@ -9,8 +9,8 @@ import {
   readPagesSince,
   readSweepPages,
   readWatchedKinds,
-} from '../../mirror/sightings/watched-store.ts';
-import type { NotedChange, PageSighting, WatchedKind } from '../../mirror/sightings/watched-store.ts';
+} from '../../mirror/sightings/sighting-store.ts';
+import type { NotedChange, PageSighting, WatchedKind } from '../../mirror/sightings/sighting-store.ts';
 import { HISTORY_MS, countChanges } from './choose-read.ts';
 import type { ChangeHistory, ReadableList } from './choose-read.ts';
 import { observePage, watchList } from './watched-list.ts';

@@ -115,7 +115,7 @@ export async function findTampered(
   for (const judged of stored) {
     const columns = held.get(judged.id);
     if (columns === undefined) continue;
-    const values = writtenRow(kind, tx.dialect, { values: decode(judged.record).values, own: [] });
+    const values = writtenRow(kind, tx.dialect, decode(judged.record).values);
     const differing = names.filter((_, at) => valueText(columns[at]) !== valueText(values[at]));
     const arrays = (elements.get(judged.id) ?? []).map(({ table }) => table.array);
     const repair = Object.entries({ columns: differing, elements: arrays })

@@ -117,7 +117,7 @@ async function confirmUnchanged(
 ): Promise<void> {
   const ids = judged.filter((record) => !mustBeWritten(record)).map(({ id }) => id);
   const confirmed = new Map(ids.map((id) => [id, answered]));
-  await confirmRows(tx, kind.name, { ids, response: answered });
+  await confirmRows(tx, kind.name, ids, answered);
   await saveDirtyRows(tx, kind.name, confirmed);
   state.touched.add(confirmed);
   for (const id of ids) rows.forget(id);

@@ -77,7 +77,7 @@ export function createEarlierSightings(
         loaded ??= await load(db, kind, tick, knownFrom);
         return loaded(id);
       }
-      const first = await readFirstSighting(db, { kind, id }, tick);
+      const first = await readFirstSighting(db, kind, id, tick);
       if (first === null) return null;
       const oldestEnd = (await readOldestSweepEnd(db, kind, tick)) ?? -Infinity;
       return {

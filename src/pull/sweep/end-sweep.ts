@@ -80,7 +80,7 @@ export async function endSweep(parts: PullParts, reading: ListReading, result: S
       await wakeAfterSweep(tx, kind.name, now);
     }
     if (ending.state === 'invalid' && began !== null) await voidEnds(tx, kind.name, began);
-    await saveKindReport(tx, { runId, owner: owner.name }, { report, startedAt });
+    await saveKindReport(tx, { runId, owner: owner.name }, report, startedAt);
   });
   if (standing.baselineAt !== null) await session.makeDurable();
 }

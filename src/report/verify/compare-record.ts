@@ -36,7 +36,7 @@ export function recordComparer(
   const columns = filledColumns(kind, dialect);
   return (incoming, row) => {
     const { differences, content } = compareRaw(kind, incoming, String(row['_raw']));
-    const expected = writtenRow(kind, dialect, { values: decode(content).values, own: [] });
+    const expected = writtenRow(kind, dialect, decode(content).values);
     const altered = columns.flatMap((field, at) => {
       const service = valueText(expected[at]);
       const mirror = valueText(row[field]);

@@ -110,7 +110,7 @@ const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-
  *
  * @throws {SourceError} cached
  */
-export function refuseCached({ headers, where }: Received): void {
+export function refuseCached({ headers, where }: Pick<Received, 'headers' | 'where'>): void {
   const hit = CACHE_HEADERS.find((name) => /\bhit\b/i.test(String(headers[name] ?? '')));
   const age = Number(headers['age'] ?? 0);
   if (hit === undefined && !(age > 0)) return;

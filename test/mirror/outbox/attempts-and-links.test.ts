@@ -168,7 +168,7 @@ describe.each(DATABASES)('links in %s', (_name, open) => {
 
   test('beyond which entries are numbered are never taken by new ones', async () => {
     const session = await open();
-    await session.atomically((tx) => numberBeyond(tx, session.dialect, 7));
+    await session.atomically((tx) => numberBeyond(tx, 7));
     expect(await insert(session, 'a')).toBe(8);
     expect(await insert(session, 'b')).toBe(9);
   });

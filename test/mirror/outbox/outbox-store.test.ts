@@ -156,7 +156,7 @@ describe.each(DATABASES)('entries in %s', (_name, open) => {
   test('are listed by their states, the newest first, as many as asked for', async () => {
     const session = await withStates('ready', 'done', 'parked', 'ready', 'rejected');
     const ids = async (states: readonly EntryState[], limit: number) =>
-      (await listEntries(session, { states, limit })).map(({ id }) => id);
+      (await listEntries(session, states, limit)).map(({ id }) => id);
     expect(await ids(['ready', 'parked'], 9)).toEqual([4, 3, 1]);
     expect(await ids(['ready', 'parked'], 2)).toEqual([4, 3]);
     expect(await ids(['abandoned'], 9)).toEqual([]);

@@ -184,7 +184,7 @@ describe.each(DATABASES)('a run whose process is not heard of any more, in %s', 
     expect(await claim(2, 'other', LAPSED)).toEqual(['clients']);
 
     const say = (owner: string): Promise<void> =>
-      session.atomically((tx) => saveKindReport(tx, { runId, owner }, { report, startedAt: LAPSED }));
+      session.atomically((tx) => saveKindReport(tx, { runId, owner }, report, LAPSED));
     await say('frozen');
     const end = { state: 'incomplete', reason: 'mine', now: LAPSED } as const;
     await finishRun(session, { runId, owner: 'frozen' }, end);

@@ -8,7 +8,7 @@ import {
   saveKindReport,
   startRun,
 } from '../../../src/mirror/runs/run-store.ts';
-import type { KindReport, RunEnd, RunStart } from '../../../src/mirror/runs/run-store.ts';
+import type { KindReport, RunStart } from '../../../src/mirror/runs/run-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { NOON, NOON_TEXT, later, tempMirror } from '../temp-mirror.ts';
@@ -28,7 +28,7 @@ const start = (session: Session, changes: Partial<RunStart> = {}): Promise<numbe
 const finish = (
   session: Session,
   id: number,
-  { owner = 'a', ...changes }: Partial<RunEnd> & { readonly owner?: string } = {},
+  { owner = 'a', ...changes }: Partial<Parameters<typeof finishRun>[2]> & { readonly owner?: string } = {},
 ): Promise<void> =>
   finishRun(session, { runId: id, owner }, { state: 'done', reason: null, now: NOON, ...changes });
 
@@ -55,7 +55,7 @@ const report = (kind: string, changes: Partial<KindReport> = {}): KindReport => 
 const save =
   (session: Session, startedAt = NOON) =>
   (id: number, one: KindReport): Promise<void> =>
-    session.atomically((tx) => saveKindReport(tx, { runId: id, owner: 'a' }, { report: one, startedAt }));
+    session.atomically((tx) => saveKindReport(tx, { runId: id, owner: 'a' }, one, startedAt));
 
 const statesOf = async (session: Session) =>
   (await listRuns(session, { limit: 100, now: NOON })).map(({ id, state, reason }) => [id, state, reason]);

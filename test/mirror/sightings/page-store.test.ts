@@ -117,8 +117,8 @@ describe.each(DATABASES)('rows that were written again in %s', (_name, open) => 
     const session = await open();
     await session.atomically(async (tx) => {
       await putRecords(tx, 'clients', [{ id: '1' }, { id: LARGEST }, { id: '3' }]);
-      await confirmRows(tx, 'clients', { ids: ['1', LARGEST, '404'], response: 12 });
-      await confirmRows(tx, 'clients', { ids: [], response: 13 });
+      await confirmRows(tx, 'clients', ['1', LARGEST, '404'], 12);
+      await confirmRows(tx, 'clients', [], 13);
     });
     const rows = await session.query(
       sql`select cast(id as text) as id, _response, _raw from clients order by clients.id`,

@@ -79,7 +79,7 @@ describe('the columns of a kind', () => {
     const session = await tempMirror([kind]);
     const columns = writtenColumns(kind, 'sqlite');
     const values = kind.fields.map((field) => (field.name === name ? '12.50' : '1'));
-    const row = writtenRow(kind, 'sqlite', { values, own: [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}'] });
+    const row = writtenRow(kind, 'sqlite', values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
     await session.atomically((tx) => tx.putRows({ table: kind.name, columns, rows: [row] }));
     const [stored] = await session.query(sql`select ${sql.identifier(`${name}_e4`)} as e4 from oddities`);
     expect(stored).toEqual({ e4: 125_000 });
@@ -98,7 +98,7 @@ describe('decimals', () => {
         ['ptotal', text],
       ]);
       const values = kind.fields.map(({ name }) => decimals.get(name) ?? null);
-      return writtenRow(kind, 'sqlite', { values, own: [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}'] });
+      return writtenRow(kind, 'sqlite', values, [NOON_TEXT, NOON_TEXT, null, 1, 1, '{}']);
     });
     const columns = writtenColumns(kind, 'sqlite');
     await session.atomically((tx) => tx.putRows({ table: 'punches', columns, rows }));
@@ -222,7 +222,7 @@ describe('a record that is decoded, stored and read back', () => {
     if (!incoming) throw new Error(`no record in ${raw}`);
     const { values } = recordDecoder(kind)(incoming.record);
     const own = [NOON_TEXT, NOON_TEXT, null, 7, 3, incoming.raw];
-    const row = writtenRow(kind, 'sqlite', { values, own });
+    const row = writtenRow(kind, 'sqlite', values, own);
     await session.atomically((tx) =>
       tx.putRows({ table: kind.name, columns: writtenColumns(kind, 'sqlite'), rows: [row] }),
     );

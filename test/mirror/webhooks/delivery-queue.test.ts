@@ -2,8 +2,11 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { excludeFields } from '../../../src/catalog/exclude.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';
-import { readyDeliveries, writeOutcomes } from '../../../src/mirror/webhooks/delivery-queue.ts';
-import { removeFromDeliveries } from '../../../src/mirror/webhooks/delivery-store.ts';
+import {
+  readyDeliveries,
+  writeOutcomes,
+  removeFromDeliveries,
+} from '../../../src/mirror/webhooks/delivery-queue.ts';
 import { DATABASES } from '../databases.ts';
 import { kindNamed } from '../temp-mirror.ts';
 
@@ -17,7 +20,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
   test('a field that is excluded while a delivery is under way does not come back with its outcome', async () => {
     const session = await open();
     await session.atomically((tx) => tx.query(NEWS));
-    const [inHand] = await readyDeliveries(session, { endpointId: 1, except: [], now, limit: 10 });
+    const [inHand] = await readyDeliveries(session, 1, { except: [], now, limit: 10 });
     if (inHand === undefined) throw new Error('Nothing is due.');
     await session.atomically((tx) =>
       removeFromDeliveries(tx, excludeFields(kindNamed('clients'), ['email'])),

@@ -40,7 +40,7 @@ const NAMES = [...kind.fields.map(({ name }) => name).filter((name) => name !== 
 
 /** The row that the mirror makes of a record. */
 function rowOf(record: JsonObject): Row {
-  const row = writtenRow(kind, 'sqlite', { values: recordDecoder(kind)(record).values, own: [] });
+  const row = writtenRow(kind, 'sqlite', recordDecoder(kind)(record).values);
   const columns = filledColumns(kind, 'sqlite').map((name, at) => [name, row[at] ?? null]);
   return { ...(Object.fromEntries(columns) as Row), _raw: compactJson(record) };
 }

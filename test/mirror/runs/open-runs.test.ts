@@ -6,9 +6,8 @@ import { listRuns, startRun } from '../../../src/mirror/runs/run-store.ts';
 import { openPostgresSession } from '../../../src/db/postgres/session.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import type { Session } from '../../../src/db/session/session.ts';
-import { readMark, requestSlot, writeMark } from '../../../src/mirror/runs/slot-requests.ts';
-import type { SlotEnd, SlotRequest } from '../../../src/mirror/runs/slot-requests.ts';
-import { startableRuns } from '../../../src/mirror/runs/open-runs.ts';
+import { readMark, requestSlot, writeMark, startableRuns } from '../../../src/mirror/runs/open-runs.ts';
+import type { SlotEnd, SlotRequest } from '../../../src/mirror/runs/open-runs.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { DATABASES } from '../databases.ts';
 import { NOON, NOON_TEXT, kindNamed, later } from '../temp-mirror.ts';
@@ -21,7 +20,7 @@ const request = (session: Session, wish: Partial<SlotRequest> = {}): Promise<Slo
 };
 
 const startable = async (session: Session): Promise<number[]> =>
-  (await startableRuns(session, { now: NOON, limit: 9, isDead: lives })).map(({ id }) => id);
+  (await startableRuns(session, { now: NOON, isDead: lives }, 9)).map(({ id }) => id);
 
 const begin = (session: Session, id: number) =>
   session.atomically((tx) => claimRun(tx, { id, epoch: 0, owner: 'me', now: NOON }));
@@ -110,8 +109,8 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
     expect(await startable(session)).toEqual([1]);
     await lease(session, 'clients');
     expect(await startable(session)).toEqual([]);
-    expect(await startableRuns(session, { now: NOON, limit: 9, isDead: () => true })).toHaveLength(1);
-    expect(await startableRuns(session, { now: later(61_000), limit: 9, isDead: lives })).toHaveLength(1);
+    expect(await startableRuns(session, { now: NOON, isDead: () => true }, 9)).toHaveLength(1);
+    expect(await startableRuns(session, { now: later(61_000), isDead: lives }, 9)).toHaveLength(1);
   });
 });
 
