@@ -65,12 +65,13 @@ const definition = ({ name, type, rule }: Column): string =>
 interface ReportIndex {
   readonly name: string;
   readonly table: string;
-  readonly column: string;
+  readonly columns: readonly string[];
 }
 
 /**
- * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by. A kind gets them
- * after its baseline, because they would slow its first load.
+ * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by, and one that counts
+ * live rows and finds changed ones without the table. A kind gets them after its baseline, because they would slow its first
+ * load.
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
  */
@@ -82,10 +83,10 @@ export async function makeReportIndexes(session: Session, kinds: readonly Kind[]
   }
 }
 
-async function makeIndex(session: Session, { name, table, column }: ReportIndex): Promise<void> {
+async function makeIndex(session: Session, { name, table, columns }: ReportIndex): Promise<void> {
   await session.atomically(async (tx) => {
     await tx.execute(
-      `create index if not exists ${identifier(name)} on ${identifier(table)} (${identifier(column)})`,
+      `create index if not exists ${identifier(name)} on ${identifier(table)} (${columns.map(identifier).join(', ')})`,
     );
   });
 }
@@ -98,9 +99,9 @@ async function missingIndexes(session: Session, kind: Kind): Promise<readonly Re
   return [...new Map([...kind.fields, ...kind.hints].map((field) => [field.name, field])).values()]
     .filter((field) => columns.has(field.name))
     .filter((field) => field.refersTo !== undefined || isReported(columnType(field)))
-    .map(({ name }) => name)
-    .concat('_changed_at')
-    .map((column) => ({ name: indexName(kind.name, column), table: kind.name, column }))
+    .map(({ name }) => [name])
+    .concat([['_changed_at', '_deleted_at']])
+    .map((columns) => ({ name: indexName(kind.name, columns[0] ?? ''), table: kind.name, columns }))
     .filter(({ name }) => !present.has(name));
 }
 
