@@ -48,6 +48,14 @@ describe.each(DATABASES)('%s', (database) => {
 });
 
 describe.each(ONE_DATABASE)('%s', (database) => {
+  test('a certificate is that of the last sweep, although the clock was set back a day', async () => {
+    const service = await sandbox();
+    const session = await MIRRORS[database]();
+    await pullOne(service, session, { kind });
+    await pullOne(service, session, { kind, minute: -1_440 });
+    expect(await kindState(session, kind)).toMatchObject({ certified_at: instantAt(-1_440) });
+  });
+
   test('until the first certificate, a record that is new to the mirror may be old', async () => {
     const service = await sandbox({ size: 260 });
     const session = await MIRRORS[database]();

@@ -89,8 +89,7 @@ export async function endSweep(parts: PullParts, reading: ListReading, result: S
 function standingAfter({ lease, began }: Sweep, tally: Tally, ending: Ending, now: Date) {
   if (ending.state !== 'complete') return lease;
   const { verdict } = ending;
-  const instants = [lease.certifiedAt, verdict.certifiedAt].filter((at) => at !== null);
-  const certifiedAt = instants.sort().at(-1) ?? null;
+  const certifiedAt = verdict.certifiedAt ?? lease.certifiedAt; // Not the later one: a clock may have been set back.
   const isConcluded = certifiedAt !== null || lease.completeSweeps + 1 >= BASELINE_SWEEPS;
   return {
     certifiedAt,
