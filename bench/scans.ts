@@ -47,7 +47,7 @@ async function create(session: Session, kind: Kind, layout: Layout): Promise<voi
     await tx.execute(`create table ${kind.name} (${declared})`);
     const [view] = kindViews(kind, dialect);
     if (layout !== 'plain' && view !== undefined)
-      await tx.execute(`create view bi_${kind.name} as ${selectOf(view, [])}`);
+      await tx.execute(`create view bi_${kind.name} as ${selectOf(view, new Map())}`);
   });
 }
 

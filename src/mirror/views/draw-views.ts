@@ -10,7 +10,8 @@ import {
   literal,
   sqlList,
 } from '../../db/session/sql-text.ts';
-import { hasRow, append, readTexts } from '../../db/rows/rows.ts';
+import { text } from '../../db/rows/engine-column.ts';
+import { hasRow, append, readRows, readTexts } from '../../db/rows/rows.ts';
 import type { FieldType } from '../../catalog/kind.ts';
 import type { FieldWords } from '../../catalog/words.ts';
 import { DICTIONARY, RELATIONS } from '../tables/engine-tables.ts';
@@ -49,7 +50,7 @@ export interface ViewColumn {
  */
 export async function drawViews(tx: Transaction, views: readonly View[], dialect: Dialect): Promise<void> {
   for (const view of views) {
-    const select = selectOf(view, [...(await tx.columnsOf(view.name))]);
+    const select = selectOf(view, await presentColumns(tx, view.name));
     if (dialect === 'postgres') await tx.execute(`create or replace view ${placeOf(view.name)} as ${select}`);
     else {
       await tx.execute(`drop view if exists ${identifier(view.name)}`); // SQLite resolves a view only when it is read.
@@ -62,13 +63,24 @@ export async function drawViews(tx: Transaction, views: readonly View[], dialect
   await grantToReader(tx, names);
 }
 
-/** The `select` of a view: its existing columns in their order, then new ones. */
-export function selectOf({ columns, from }: View, present: readonly string[]): string {
-  const expressions = new Map(columns.map(({ name, expression }) => [name, expression]));
-  const names = new Set([...present.filter((name) => expressions.has(name)), ...expressions.keys()]);
-  const list = [...names].map((name) => {
+/** The columns that a view has in its order, each with what stands for "no value" of its type. */
+async function presentColumns(tx: Transaction, view: string): Promise<ReadonlyMap<string, string>> {
+  if (tx.dialect === 'sqlite') return new Map([...(await tx.columnsOf(view))].map((name) => [name, 'null']));
+  const attributes = sql`
+    select attname as name, 'null::' || format_type(atttypid, atttypmod) as nothing from pg_attribute
+    where attrelid = to_regclass(${placeOf(view)}) and attnum > 0 order by attnum`;
+  const rows = await readRows(tx, [text('name'), text('nothing')], attributes);
+  return new Map(rows.map(({ name, nothing }) => [name, nothing]));
+}
+
+/** The `select` of a view: its existing columns in their order, null where their field is gone, then new ones. */
+export function selectOf({ columns, from }: View, present: ReadonlyMap<string, string>): string {
+  const expressions = new Map([
+    ...present,
+    ...columns.map(({ name, expression }) => [name, expression] as const),
+  ]);
+  const list = [...expressions].map(([name, expression]) => {
     const column = identifier(name);
-    const expression = expressions.get(name) ?? '';
     return expression === column ? column : `${expression} as ${column}`;
   });
   return `select ${list.join(', ')} ${from}`;
@@ -157,8 +169,8 @@ function commentsOn({ name, meaning, columns }: View): string[] {
 }
 
 /**
- * Replaces our views after the tables have changed. A view that loses a column, or changes the type of one, is made anew in
- * PostgreSQL; any other gets new columns at its end, so that what users have built on it goes on.
+ * Replaces our views after the tables have changed. A view keeps its columns, null where their field is gone, and gets new ones
+ * at its end, so that what users have built on it goes on; PostgreSQL makes one anew in which a column changes its type.
  */
 export async function replaceViews(tx: Transaction, views: readonly View[]): Promise<void> {
   if (tx.dialect === 'postgres') {
@@ -169,12 +181,12 @@ export async function replaceViews(tx: Transaction, views: readonly View[]): Pro
   await drawViews(tx, views, tx.dialect);
 }
 
-/** Whether a view in PostgreSQL keeps all its columns, with their types and in their order; true if there is none yet. */
+/** Whether all columns of a view in PostgreSQL keep their types; true if there is no view yet. */
 async function onlyGrows(tx: Transaction, view: View): Promise<boolean> {
-  const present = await tx.columnsOf(view.name);
+  const present = await presentColumns(tx, view.name);
   if (present.size === 0) return true;
   const draft = `${TABLES_SCHEMA}.${identifier(view.name)}`;
-  await tx.execute(`create view ${draft} as ${selectOf(view, [...present])}`);
+  await tx.execute(`create view ${draft} as ${selectOf(view, present)}`);
   const changed = sql`
     select 1 from pg_attribute old
     where attrelid = to_regclass(${placeOf(view.name)}) and attnum > 0 and not exists (
