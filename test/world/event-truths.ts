@@ -54,7 +54,7 @@ function isAsDocumented({ personality }: Recording, traits: readonly Trait[]): b
  * three sweeps. One that was not certified knows nothing for certain.
  */
 function isOld(recording: Recording, event: ChangeRow): boolean {
-  const { pulls } = recording;
+  const pulls = recording.pulls.toSorted((a, b) => a.fromMs - b.fromMs); // One that stood still has ended after a later one.
   const stateAfter = ({ after }: Pull) => after.kinds.get(event.kind);
   const first = pulls.findIndex((pull) => typeof stateAfter(pull)?.baselineAt === 'string');
   const baseline = pulls[first];
