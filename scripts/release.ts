@@ -3,8 +3,9 @@
  * answers, the image; prints what remains for a person.
  */
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkPackage, packPackage } from './release/check-package.ts';
 import { RELEASED_FILES, releaseEdits } from './release/edits.ts';
@@ -46,7 +47,11 @@ function release([version, ...others]: readonly string[], isDry: boolean): void 
   try {
     const tarball = packPackage(ROOT, ROOT);
     checkPackage(tarball, version);
-    console.log(`The package is ${tarball}.`);
+    const digest = createHash('sha256').update(readFileSync(tarball)).digest('hex');
+    writeFileSync(`${tarball}.sha256`, `${digest}  ${basename(tarball)}\n`);
+    console.log(
+      `The package is ${tarball}, its checksum beside it; its bill of materials is dist/sbom.cdx.json.`,
+    );
     makeImage(version);
   } catch (error) {
     write(before); // A release that failed leaves the tree as it was, and can be tried again.

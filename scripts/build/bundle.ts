@@ -1,8 +1,8 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { Metafile } from 'esbuild';
-import { notices } from './notices.ts';
+import { billOf, notices } from './notices.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -13,7 +13,8 @@ const EXTERNAL = ['better-sqlite3', 'pg-native', 'msgpackr-extract'];
 const REQUIRE = `import { createRequire as createRequireOf } from 'node:module'; const require = createRequireOf(import.meta.url);`;
 
 /**
- * Bundles programs with the libraries that they import into a folder, which is emptied first.
+ * Bundles programs with the libraries that they import into a folder. What an earlier build left there stays for a day: a
+ * process that runs from the folder loads some of its files late.
  *
  * What only one command needs stays in a file of its own, as only the command that is called is loaded. Names are kept short
  * of nothing: a stack in a report of a bug can be read without the source maps.
@@ -24,7 +25,6 @@ export async function bundle(
   entries: readonly string[],
   folder: string,
 ): Promise<{ readonly bytes: number; readonly packages: number }> {
-  rmSync(folder, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: [...entries],
@@ -45,8 +45,13 @@ export async function bundle(
   });
   const packages = notices(Object.keys(metafile.inputs), ROOT);
   writeFileSync(join(folder, 'third-party.txt'), packages.map(({ text }) => text).join('\n'));
+  writeFileSync(join(folder, 'sbom.cdx.json'), billOf(packages));
+  for (const file of readdirSync(folder))
+    if (Date.now() - statSync(join(folder, file)).mtimeMs > A_DAY_MS) rmSync(join(folder, file));
   return { bytes: sizeOf(metafile), packages: packages.length };
 }
+
+const A_DAY_MS = 86_400_000;
 
 const sizeOf = ({ outputs }: Metafile): number =>
   Object.entries(outputs)

@@ -13,6 +13,7 @@ interface Packed {
 const NEEDED = [
   'dist/main.js',
   'dist/third-party.txt',
+  'dist/sbom.cdx.json',
   'assets/dashboard.css',
   'migrations/sqlite/meta/_journal.json',
   'migrations/postgres/meta/_journal.json',
@@ -27,6 +28,7 @@ const ALLOWED = /^(?:dist|assets|migrations|config|docs)\/|^(?:package\.json|[A-
  * @throws {Error} Where a file is missing from it, or does not belong there.
  */
 export function packPackage(root: string, folder: string): string {
+  rmSync(join(root, 'dist'), { recursive: true, force: true }); // It may hold files of earlier builds.
   const said = npm(['pack', '--json', '--pack-destination', folder], root);
   const [packed] = JSON.parse(said.slice(said.search(/^\[/m))) as Packed[];
   if (packed === undefined) throw new Error('npm packed nothing.');

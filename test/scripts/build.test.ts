@@ -29,7 +29,11 @@ describe('notices', () => {
     const found = notices(INPUTS, root);
 
     expect(found).toEqual([
-      { name: '@scope/library', text: '=== @scope/library 1.2.3 (MIT)\n\nDo what you like.\n' },
+      {
+        name: '@scope/library',
+        version: '1.2.3',
+        text: '=== @scope/library 1.2.3 (MIT)\n\nDo what you like.\n',
+      },
     ]);
   });
 
@@ -43,4 +47,14 @@ test('the build hands on the licences of the libraries in the bundle', () => {
   const text = readFileSync(join(import.meta.dirname, '../../dist/third-party.txt'), 'utf8');
   for (const name of ['fastify', 'pg', 'undici', 'zod'])
     expect(text).toMatch(new RegExp(`^=== ${name} \\d\\S+ \\(MIT\\)\\n\\n.*MIT`, 'ms'));
+});
+
+test('the build names the libraries in the bundle to scanners', () => {
+  const bill = JSON.parse(readFileSync(join(import.meta.dirname, '../../dist/sbom.cdx.json'), 'utf8')) as {
+    readonly components: readonly { readonly purl: string }[];
+  };
+  const names = bill.components.map(({ purl }) => purl.replace(/@[^@]+$/, ''));
+  expect(names).toEqual(
+    expect.arrayContaining(['pkg:npm/fastify', 'pkg:npm/%40fastify/cookie', 'pkg:npm/pg']),
+  );
 });
