@@ -88,7 +88,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
     expect(await events(session)).toMatchObject([{ kind: 'clients', change: 'updated' }]);
     expect(await placesOf(session)).toEqual([]);
     const columns = await session.query(sql`select * from bi_clients limit 1`);
-    expect(Object.keys(columns[0] ?? {})).not.toContain('email');
+    expect(columns[0]?.['email']).toBeNull(); // The view keeps the column for what reads it.
   });
 
   test('naming a field later removes it from rows, nested tables, events, issues and the outbox', async () => {
