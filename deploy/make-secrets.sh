@@ -9,7 +9,11 @@ if [ -e secrets ]; then
   echo "secrets/ is there already: PostgreSQL keeps its first password. Edit secrets/bms-sync.env instead." >&2
   exit 2
 fi
-if [ -t 0 ]; then echo "Token of the service, then Enter:" >&2; fi
+if [ -t 0 ]; then
+  echo "Token of the service (each user makes one in the service's own screens), then Enter; it is not shown:" >&2
+  trap 'stty echo' EXIT
+  stty -echo
+fi
 read -r token || : # Fails at the end of a file without a line end, too.
 if [ -z "$token" ]; then
   echo "No token on standard input." >&2
