@@ -131,7 +131,7 @@ const LOST: readonly MisfitCode[] = [
  * table and the view do not have the column yet.
  * @returns The kind with these columns.
  */
-export async function addTextColumns<K extends Kind>(tx: Transaction, kind: K, now: Date): Promise<K> {
+async function addTextColumns<K extends Kind>(tx: Transaction, kind: K, now: Date): Promise<K> {
   let grown = kind;
   for (const field of await fieldsWithLostTexts(tx, kind)) {
     const name = textColumnName(grown, field);

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction, Session } from '../../db/session/session.ts';
-import { SEARCH_PATH, TABLES_SCHEMA, identifier, placeOf } from '../../db/session/sql-text.ts';
+import { SEARCH_PATH, TABLES_SCHEMA, identifier } from '../../db/session/sql-text.ts';
 import { integer, text } from '../../db/rows/engine-column.ts';
 import { readRow } from '../../db/rows/rows.ts';
 import { createHash } from 'node:crypto';
@@ -17,9 +17,6 @@ import { describeViews, ignoringViews, namingObstacles, replaceViews } from '../
 import { grantedRole, setReaderRole } from '../views/reader-role.ts';
 import { viewsOf, withRows } from '../views/views.ts';
 import { growKindTable } from './grow-kind-tables.ts';
-import { planRetyping } from './plan-retyping.ts';
-import type { Retyping } from './plan-retyping.ts';
-import { retypeColumns } from './retype-columns.ts';
 
 /** What a release asks of a mirror, apart from its kinds. */
 export interface Release {
@@ -106,8 +103,6 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   if (shape === 'current') return false;
   if (dialect === 'postgres') await makeTablesSchema(tx);
   await migrateEngine(tx, wanted);
-  if (shape === 'of an older release')
-    for (const plan of await planRetyping(tx, kinds, dialect)) await retype(tx, plan, dialect);
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
   for (const kind of mirrored) await growKindTable(tx, kind, dialect);
@@ -150,13 +145,6 @@ async function migrateEngine(tx: Transaction, { dialect, release }: Wanted): Pro
       await tx.execute(statement);
   });
   await writeMeta(tx, 'migrations', String(migrations.length));
-}
-
-/** PostgreSQL changes no column that a view reads; the view is made again later. */
-async function retype(tx: Transaction, plan: Retyping, dialect: Dialect): Promise<void> {
-  if (dialect === 'postgres' && plan.columns.length > 0)
-    await tx.execute(`drop view if exists ${placeOf(`bi_${plan.kind.name}`)}`);
-  await retypeColumns(tx, plan, dialect);
 }
 
 /** A digest of every declared table and view: it changes with their shape. Discovered columns are added by pulls instead. */

@@ -1,5 +1,4 @@
 import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { recordDecoder } from '../../diff/decode-record.ts';
 import { parseObject } from '../../lib/json/json.ts';
@@ -14,7 +13,6 @@ import { selectOne } from '../../db/rows/rows.ts';
 
 /** Values decoded in one transaction: more would block the event loop. */
 const VALUES_A_TRANSACTION = 30_000;
-const EVERY_ROW = sql`1 = 1`;
 
 /** How far a kind is refilled. */
 interface RefillProgress {
@@ -40,11 +38,10 @@ export async function redecode(
   const rules = decoderOf(kind);
   if (state === null || state.decodedAs === rules) return;
   const isNestedOnly = columnsPart(state.decodedAs) === columnsPart(rules);
-  const refill = { now, where: EVERY_ROW, isNestedOnly };
   let rows = 0;
   for (let after: string | null = '0'; after !== null;) {
     const from: string = after;
-    const refilled = await session.atomically((tx) => redecodeSome(tx, kind, { ...refill, from }));
+    const refilled = await session.atomically((tx) => redecodeSome(tx, kind, { now, isNestedOnly, from }));
     rows += refilled.rows;
     after = refilled.after;
     onProgress?.({ kind: kind.name, rows });
@@ -54,18 +51,11 @@ export async function redecode(
   );
 }
 
-/** Refills the columns of some rows from `_raw` within one transaction, a thousand rows at a time. */
-export async function redecodeWhere(tx: Transaction, kind: Kind, where: SQL, now: Date): Promise<void> {
-  for (let from: string | null = '0'; from !== null;)
-    from = (await redecodeSome(tx, kind, { from, now, where, isNestedOnly: false })).after;
-}
-
 const columnsPart = (rules: string | null): string | undefined => rules?.split(' ')[0];
 
 interface Refill {
   readonly from: string;
   readonly now: Date;
-  readonly where: SQL;
   /** The columns are filled by the present rules already. */
   readonly isNestedOnly: boolean;
 }
@@ -80,7 +70,7 @@ interface Refilled {
 async function redecodeSome(
   tx: Transaction,
   kind: Kind,
-  { from, now, where, isNestedOnly }: Refill,
+  { from, now, isNestedOnly }: Refill,
 ): Promise<Refilled> {
   const limit = Math.ceil(VALUES_A_TRANSACTION / Math.max(1, kind.fields.length));
   const own = sql.join(
@@ -88,8 +78,8 @@ async function redecodeSome(
     sql`, `,
   );
   const rows = await tx.query(sql`
-    select cast(id as text) as id, ${own} from ${sql.identifier(kind.name)} where id > ${from} and ${where} order by
-      ${sql.identifier(kind.name)}.id limit ${limit}`);
+    select cast(id as text) as id, ${own} from ${sql.identifier(kind.name)} where id > ${from}
+    order by ${sql.identifier(kind.name)}.id limit ${limit}`);
   const found: Issue[] = [];
   const records = rows.map((row) => ({
     id: String(row['id']),
