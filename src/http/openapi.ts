@@ -60,5 +60,5 @@ const problem = z.object({
 
 const REFUSAL = {
   description: 'Why it was not carried out',
-  content: { [PROBLEM_TYPE]: { schema: problem } },
+  content: { [PROBLEM_TYPE]: { schema: problem }, 'text/html': { schema: z.string() } }, // A browser gets a page.
 };

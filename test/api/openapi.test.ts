@@ -21,7 +21,7 @@ test('the description has what each route takes, what it answers, and how it ref
         path,
         method,
         'string',
-        ['application/problem+json'],
+        ['application/problem+json', 'text/html'],
       ]);
   expect(paths['/v1/outbox']?.['post']).toMatchObject({
     parameters: [{ in: 'header', name: 'idempotency-key', required: true, schema: { type: 'string' } }],
