@@ -59,8 +59,7 @@ async function openSide(name: string, cron: string, perMinute: number | null): P
     PORT: name === 'sweeps' ? '18431' : '18432',
     LOG_LEVEL: 'warn',
     BMS__SCHEDULES__ALL: cron,
-    BMS__SCHEDULES__VERIFY: 'null',
-    BMS__FRESHNESS__REQUESTS_PER_MINUTE: String(perMinute),
+    BMS__FRESHNESS__REQUESTS_PER_MINUTE: perMinute === 0 ? 'null' : String(perMinute),
   };
   return { name, service, path, env };
 }
