@@ -56,7 +56,10 @@ function tellEnd(
     `run ${runId} (${command}) has ${hasFailed ? 'failed' : 'finished'} after ${lengthOf(durationMs)}: ` +
     `${read.length} of ${reports.length} kinds read, ${rows} rows, ${changes} changes${why === '' ? '' : `; ${why}`}`;
   const event = hasFailed ? 'run.failed' : 'run.finished';
-  const kinds = reports.map(kindTold);
+  const kinds = reports.map((report) => {
+    const { kind, state, reason: ended, rows: read } = report;
+    return { kind, state, ...(ended !== null && { reason: ended }), rows: read, changes: changesOf(report) };
+  });
   const facts = { runId, command, durationMs, ...(reason !== null && { reason }) };
   logger[reason !== null || faulty.length > 0 ? 'warn' : 'info'](
     { event, ...facts, kinds, rows, changes },
@@ -66,11 +69,6 @@ function tellEnd(
 
 const changesOf = ({ created, updated, deleted, restored }: KindReport): number =>
   created + updated + deleted + restored;
-
-function kindTold(report: KindReport) {
-  const { kind, state, reason, rows } = report;
-  return { kind, state, ...(reason !== null && { reason }), rows, changes: changesOf(report) };
-}
 
 /** Disappearances that wait for a person now, and did not, or were fewer, before. */
 function newHolds(before: readonly Hold[], after: readonly Hold[]): readonly Hold[] {

@@ -62,7 +62,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     return answer;
   });
   await app.listen({ host: settings.host, port: settings.port }).catch((error: unknown) => {
-    throw listenError(error, settings.port);
+    const code = errorCode(error);
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+    const message = `Port ${settings.port} ${code === 'EACCES' ? 'may not be opened by this user' : 'is taken'}.`;
+    throw new SyncError(message, {
+      code: 'sandbox.port',
+      hint: '--port 0 takes any free one.',
+      cause: error,
+    });
   });
 
   const close = async (): Promise<void> => {
@@ -81,11 +88,4 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function listenError(error: unknown, port: number): unknown {
-  const code = errorCode(error);
-  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
-  const message = `Port ${port} ${code === 'EACCES' ? 'may not be opened by this user' : 'is taken'}.`;
-  return new SyncError(message, { code: 'sandbox.port', hint: '--port 0 takes any free one.', cause: error });
 }

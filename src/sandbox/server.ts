@@ -1,7 +1,6 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AuthHeader, Kind } from '../catalog/kind.ts';
+import type { AuthHeader } from '../catalog/kind.ts';
 import { failure } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { SERVED_KINDS } from './served-kinds.ts';
@@ -23,11 +22,17 @@ export function createServer(token: string, answer: AnswerRequest) {
   });
   app.addHook('onRequest', async (request, reply) => {
     const [path = '', query = ''] = request.url.split('?', 2);
-    const entry = { method: request.method, path, query, headers: headersOf(request.raw), status: null };
+    const texts = Object.entries(request.raw.headers).map(([name, value]) => [
+      name,
+      [value].flat().join(', '),
+    ]);
+    const headers = Object.fromEntries(texts) as Record<string, string>;
+    const entry = { method: request.method, path, query, headers, status: null };
     open.set(request, entry);
     requests.push(entry);
     if (requests.length > KEPT) requests.shift();
-    if (!isAuthentic(request.headers, token)) return sendAnswer(reply, failure(401, 'Unauthenticated.'));
+    const isAuthentic = SPELLINGS.some((name) => request.headers[name.toLowerCase()] === `Bearer ${token}`);
+    if (!isAuthentic) return sendAnswer(reply, failure(401, 'Unauthenticated.'));
   });
   app.addHook('onResponse', (request, reply, done) => {
     const entry = open.get(request);
@@ -42,9 +47,6 @@ export function createServer(token: string, answer: AnswerRequest) {
 /** The three spellings that the documentation prints (§5); the service is assumed to accept each of them. */
 const SPELLINGS: readonly AuthHeader[] = ['Authentication', 'Authorization', 'Authentification'];
 
-const isAuthentic = (headers: IncomingHttpHeaders, token: string): boolean =>
-  SPELLINGS.some((spelling) => headers[spelling.toLowerCase()] === `Bearer ${token}`);
-
 const METHODS = { list: 'GET', retrieve: 'GET', create: 'POST', update: 'PUT' } as const;
 const OPERATIONS: readonly ServiceOperation[] = ['list', 'retrieve', 'create', 'update'];
 
@@ -57,26 +59,23 @@ function openRoutes(app: FastifyInstance, answer: AnswerRequest): void {
       app.route({
         method: METHODS[operation],
         url: endpoint.path,
-        handler: async (request, reply) =>
-          sendAnswer(reply, await answer(serviceRequest(request, kind, operation))),
+        handler: async ({ method, url, params, body }, reply) => {
+          const query = new URLSearchParams(url.split('?', 2)[1]);
+          const answered = await answer({
+            kind,
+            operation,
+            id: (params as { id?: string }).id ?? '',
+            method,
+            page: positive(query.get('page')) ?? 1,
+            perPage: positive(query.get('per_page')),
+            perPageAtMost: Infinity,
+            body: typeof body === 'string' ? body : '',
+          });
+          return sendAnswer(reply, answered);
+        },
       });
     }
   }
-}
-
-function serviceRequest(request: FastifyRequest, kind: Kind, operation: ServiceOperation): ServiceRequest {
-  const { id = '' } = request.params as { id?: string };
-  const query = new URLSearchParams(request.url.split('?', 2)[1]);
-  return {
-    kind,
-    operation,
-    id,
-    method: request.method,
-    page: positive(query.get('page')) ?? 1,
-    perPage: positive(query.get('per_page')),
-    perPageAtMost: Infinity,
-    body: typeof request.body === 'string' ? request.body : '',
-  };
 }
 
 function positive(text: string | null): number | null {
@@ -105,9 +104,4 @@ export interface LoggedRequest {
   readonly query: string;
   readonly headers: Record<string, string>;
   readonly status: number | null;
-}
-
-function headersOf({ headers }: IncomingMessage): Record<string, string> {
-  const texts = Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]);
-  return Object.fromEntries(texts) as Record<string, string>;
 }

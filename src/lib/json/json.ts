@@ -52,18 +52,16 @@ function hasLossless(value: Json): boolean {
 
 /** Writes JSON so that equal values have equal texts: keys sorted, numbers at their shortest. */
 export function canonicalJson(value: Json): string {
-  if (isNumber(value)) return canonicalNumber(value);
+  if (isNumber(value)) {
+    const isPlain = typeof value === 'number' && value >= 0 && Number.isSafeInteger(value); // Nearly every one.
+    return isPlain ? String(value) : (shortestNumber(String(value)) ?? String(value));
+  }
   if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
   let members = '';
   for (const [name, opening] of openingsOf(Object.keys(value)))
     members += `${members === '' ? '' : ','}${opening}${canonicalJson(value[name] ?? null)}`;
   return `{${members}}`;
-}
-
-function canonicalNumber(value: number | LosslessNumber): string {
-  const isPlain = typeof value === 'number' && value >= 0 && Number.isSafeInteger(value); // Nearly every one.
-  return isPlain ? String(value) : (shortestNumber(String(value)) ?? String(value));
 }
 
 type Opening = readonly [name: string, text: string];

@@ -5,7 +5,7 @@ import { instantOf } from '../../lib/time/clock.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
-import type { Queryable, Transaction } from '../../db/session/session.ts';
+import type { Queryable } from '../../db/session/session.ts';
 import {
   liveRowsOf,
   liftTombstones,
@@ -17,7 +17,6 @@ import type { FoundAbsent } from './absence-evidence.ts';
 import type { PullParts } from '../run/parts.ts';
 import { underLease } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
-import type { Kind } from '../../catalog/kind.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { saveRepairs } from '../../mirror/records/issue-store.ts';
 import {
@@ -145,7 +144,19 @@ export async function repairElements(parts: PullParts, sweep: Sweep): Promise<nu
   let mended = 0;
   for await (const text of liveIds(parts.session, kind.name))
     for (const ids of inChunks(text === '' ? [] : text.split(','), ROWS_A_TRANSACTION)) {
-      mended += await underLease(parts, sweep, (tx, now) => mendElements(tx, kind, ids, now));
+      mended += await underLease(parts, sweep, async (tx, now) => {
+        const rows = [...(await readStored(tx, kind, ids))].filter(([, { raw }]) => isRecord(raw));
+        const records = rows.map(([id, { raw }]) => ({ id, record: parseObject(raw) }));
+        const altered = await findAlteredElements(tx, kind, records);
+        const repairs = [...altered].map(([id, elements]) => ({
+          id,
+          detail: `elements changed: ${elements.map(({ table }) => table.array).join(', ')}`,
+        }));
+        const wrong = records.filter(({ id }) => altered.has(id));
+        await putNestedRows(tx, { kind, records: wrong, found: [], now }); // Issues stay: `_raw` has not changed.
+        await saveRepairs(tx, kind.name, repairs, now);
+        return wrong.length;
+      });
       if (parts.signal?.aborted) return mended;
     }
   return underLease(parts, sweep, async (tx, now) => {
@@ -154,19 +165,4 @@ export async function repairElements(parts: PullParts, sweep: Sweep): Promise<nu
     await saveRepairs(tx, kind.name, repairs, now);
     return mended + strays.length;
   });
-}
-
-/** Writes the elements of rows anew where they differ from `_raw`; its issues stay as they are, because it has not changed. */
-async function mendElements(tx: Transaction, kind: Kind, ids: readonly string[], now: Date): Promise<number> {
-  const rows = [...(await readStored(tx, kind, ids))].filter(([, { raw }]) => isRecord(raw));
-  const records = rows.map(([id, { raw }]) => ({ id, record: parseObject(raw) }));
-  const altered = await findAlteredElements(tx, kind, records);
-  const repairs = [...altered].map(([id, elements]) => ({
-    id,
-    detail: `elements changed: ${elements.map(({ table }) => table.array).join(', ')}`,
-  }));
-  const wrong = records.filter(({ id }) => altered.has(id));
-  await putNestedRows(tx, { kind, records: wrong, found: [], now });
-  await saveRepairs(tx, kind.name, repairs, now);
-  return wrong.length;
 }

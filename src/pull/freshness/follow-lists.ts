@@ -40,7 +40,11 @@ export function followLists(kinds: readonly ListedKind[]) {
     seq = fresh.at(-1)?.seq ?? seq;
     const from = instantText(new Date(now.getTime() - HISTORY_MS));
     if (fresh.length > 0) recent = [...recent, ...fresh].filter(({ observedAt }) => observedAt >= from);
-    const reading = await kindsBeingRead(db);
+    // Some run reads them, or is about to.
+    const runs = (await openRuns(db)).filter(
+      ({ command, isAskedFor, isRunning }) => isAskedFor && (isRunning || command !== 'verify'),
+    );
+    const reading = new Set(runs.flatMap((run) => run.kinds));
     const awaited = await readAwaitedKinds(db);
     const standings = new Map((await readWatchedKinds(db)).map((standing) => [standing.kind, standing]));
     const lists: ReadableList[] = [];
@@ -60,14 +64,6 @@ export function followLists(kinds: readonly ListedKind[]) {
     }
     return lists;
   };
-}
-
-/** The kinds that some run reads, or is about to read. */
-async function kindsBeingRead(db: Queryable): Promise<ReadonlySet<string>> {
-  const runs = (await openRuns(db)).filter(
-    ({ command, isAskedFor, isRunning }) => isAskedFor && (isRunning || command !== 'verify'),
-  );
-  return new Set(runs.flatMap(({ kinds }) => kinds));
 }
 
 /** Counts the changes that the service has made of a kind: our own writes are known without a reading. */

@@ -38,7 +38,19 @@ export type KindReading = Awaited<ReturnType<typeof readKind>>;
 export async function readKind(parts: AuditParts, kind: ListedKind, onFinding: OnFinding) {
   const reading = await openReading(parts.session, kind, onFinding);
   const live = await readLiveIds(parts.session, kind.name); // Before the reading: records created meanwhile are not surplus.
-  const fault = await readPages(parts, reading);
+  let fault: SourceError | null = null;
+  try {
+    let ticks = 0;
+    let pages = 0;
+    const options = { thorough: true, tick: () => ++ticks, ...(parts.signal && { signal: parts.signal }) };
+    for await (const response of parts.source.sweep(reading.kind, options)) {
+      await comparePage(reading, response);
+      parts.onProgress?.({ kind: kind.name, pages: ++pages, lastPage: response.plan.lastPage });
+    }
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    fault = error;
+  }
   if (fault === null) await findSurplus(reading, live);
   return { compared: reading.compared, quarantined: reading.quarantined.size, fault };
 }
@@ -62,27 +74,6 @@ async function openReading(session: Session, listed: ListedKind, onFinding: OnFi
     quarantined: new Set<string>(),
     onFinding,
   };
-}
-
-/** Compares every page as it comes; returns the fault that ended the list early. */
-async function readPages(
-  { source, onProgress, signal }: AuditParts,
-  reading: OpenReading,
-): Promise<SourceError | null> {
-  const { kind } = reading;
-  let ticks = 0;
-  let pages = 0;
-  const options = { thorough: true, tick: () => ++ticks, ...(signal && { signal }) };
-  try {
-    for await (const response of source.sweep(kind, options)) {
-      await comparePage(reading, response);
-      onProgress?.({ kind: kind.name, pages: ++pages, lastPage: response.plan.lastPage });
-    }
-    return null;
-  } catch (error) {
-    if (error instanceof SourceError) return error;
-    throw error;
-  }
 }
 
 async function comparePage(reading: OpenReading, response: ListResponse): Promise<void> {

@@ -23,7 +23,14 @@ export function createBullmqNotifier(url: string, given: BullmqParts): Notifier 
   const parts = { ...given, timings: { ...TIMINGS, ...given.timings } };
   const { clock, timings, prefix = 'bms' } = parts;
   const queues = new Map<string, Reopening>(); // By their names.
-  const metrics = async (): Promise<string> => joined(await Promise.all([...queues].map(metricsOf)));
+  const metrics = async (): Promise<string> => {
+    const texts = [...queues].map(async ([name, queue]) => {
+      const client = queue.get();
+      if (client === null) throw new Error(`the queue ${name} is being opened again`);
+      return client.queue.exportPrometheusMetrics();
+    });
+    return joined(await Promise.all(texts));
+  };
   const probing = { probe: metrics, answerMs: timings.notifyMs, everyMs: timings.reopenMs };
   const { faults, stop } = createProbingLog(parts, { event: 'queue', name: 'the queue', ...probing });
   let isClosed = false;
@@ -72,13 +79,6 @@ export function createBullmqNotifier(url: string, given: BullmqParts): Notifier 
 interface Consumer {
   readonly concurrency: number;
   readonly handler: WorkHandler;
-}
-
-/** @throws If the queue does not tell them. */
-async function metricsOf([name, queue]: readonly [string, Reopening]): Promise<string> {
-  const client = queue.get();
-  if (client === null) throw new Error(`the queue ${name} is being opened again`);
-  return client.queue.exportPrometheusMetrics();
 }
 
 /** Joins the metrics of several queues, so that each comment appears once, before all its samples. */

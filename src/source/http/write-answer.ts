@@ -41,11 +41,15 @@ export function readWriteAnswer(
   const { kind, token } = about;
   const whole = usableJson(bytes, about.where);
   const body = whole === undefined ? undefined : bodyWithoutExcluded(kind, whole);
+  const clean = kind.excluded === undefined ? bytes : cleanBytes(kind, bytes, whole);
+  // Masked before it is cut: a token that begins within the excerpt is masked in full, in any spelling.
+  const length = START_LENGTH + LONGEST_SPELLING * token.length;
+  const text = new TextDecoder().decode(clean.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);
   return {
     is: 'answered',
     status,
     body,
-    start: startOf(kind.excluded === undefined ? bytes : cleanBytes(kind, bytes, whole), token),
+    start: shortened(storable(maskSecrets([token])(text)), START_LENGTH),
     retryAfterMs: retryAfterMs(headers['retry-after'], about.receivedAt),
   };
 }
@@ -58,13 +62,6 @@ function usableJson(bytes: Uint8Array, where: string): Json | undefined {
     if (error instanceof SourceError) return undefined; // The beginning shows the kind of body.
     throw error;
   }
-}
-
-/** Masked before it is cut: a token that begins within the excerpt is masked in full, in any spelling. */
-function startOf(bytes: Uint8Array, token: string): string {
-  const length = START_LENGTH + LONGEST_SPELLING * token.length;
-  const text = new TextDecoder().decode(bytes.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);
-  return shortened(storable(maskSecrets([token])(text)), START_LENGTH);
 }
 
 /** Where fields of the kind are excluded, only what is known to be clean is shown; of a body that is no usable JSON, nothing is. */

@@ -174,22 +174,33 @@ const MOST_DETOURS = 4;
 
 /** The transition of each phase: the next plan after a response. */
 const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
-  first: afterFirst,
-  walk: afterWalk,
+  first: (plan, view) => {
+    if (!plan.isCounted) return afterUncounted(plan, view);
+    const { rows, meta } = view;
+    if (plan.onePage && (rows === 0 || rows < plan.stride)) return onLastPageFound(plan, view);
+    const last = meta.lastPage ?? pagesFor(meta.total ?? 0, plan.stride);
+    return { ...plan, phase: 'open', ask: only(Math.max(2, last)) };
+  },
+  walk: (plan, view) => {
+    if (isBarePageTwo(view)) return rereadFirst(plan);
+    const isEnd = view.rows === 0 || view.again !== null || (view.hasNext === false && !plan.thorough);
+    return isEnd ? done(plan) : { ...plan, ask: only(view.page + 1) };
+  },
   reread: (plan, { rows, asFirst }) => done({ ...plan, end: asFirst ? { rows } : null }),
   open: afterOpen,
-  body: afterBody,
-  tail: afterTail,
+  // Where a page before the end comes again, the list has ended there, and what was taken for its last page is that one.
+  body: (plan, { again }) => {
+    const shifted = { ...plan, hasShifted: plan.hasShifted || (!plan.isCounted && again !== null) };
+    if (plan.latest.page !== plan.ask?.to) return shifted;
+    return shifted.hasShifted ? walkAnew(shifted) : finish(shifted);
+  },
+  tail: (plan, view) => {
+    if (isBarePageTwo(view)) return rereadFirst(plan);
+    const isEnd = view.rows === 0 || view.again !== null;
+    return isEnd ? done(plan) : { ...plan, ask: only(view.page + 1) };
+  },
   done,
 };
-
-function afterFirst(plan: SweepPlan, view: SweepView): SweepPlan {
-  if (!plan.isCounted) return afterUncounted(plan, view);
-  const { rows, meta } = view;
-  if (plan.onePage && (rows === 0 || rows < plan.stride)) return onLastPageFound(plan, view);
-  const last = meta.lastPage ?? pagesFor(meta.total ?? 0, plan.stride);
-  return { ...plan, phase: 'open', ask: only(Math.max(2, last)) };
-}
 
 function afterUncounted(plan: SweepPlan, view: SweepView): SweepPlan {
   if (isWhole(plan, view)) return done({ ...plan, end: { rows: view.rows } });
@@ -213,12 +224,6 @@ function isWhole({ thorough, wholeUpTo = 0 }: SweepPlan, { rows, hasNext }: Swee
 function walkAnew(plan: SweepPlan): SweepPlan {
   const top = { page: 1, keys: plan.first, meta: NO_META };
   return { ...plan, hasShifted: false, ended: false, phase: 'walk', ask: only(2), top, latest: NO_PAGE };
-}
-
-function afterWalk(plan: SweepPlan, view: SweepView): SweepPlan {
-  if (isBarePageTwo(view)) return rereadFirst(plan);
-  const isEnd = view.rows === 0 || view.again !== null || (view.hasNext === false && !plan.thorough);
-  return isEnd ? done(plan) : { ...plan, ask: only(view.page + 1) };
 }
 
 /** An empty page 2 without a total: it shows no page size, so it is no bound. */
@@ -281,22 +286,9 @@ function onLastPageFound(plan: SweepPlan, view: SweepView): SweepPlan {
   return view.page > 1 ? settled : finish(settled);
 }
 
-/** Where a page before the end comes again, the list has ended there, and what was taken for its last page is that one. */
-function afterBody(plan: SweepPlan, { again }: SweepView): SweepPlan {
-  const shifted = { ...plan, hasShifted: plan.hasShifted || (!plan.isCounted && again !== null) };
-  if (plan.latest.page !== plan.ask?.to) return shifted;
-  return shifted.hasShifted ? walkAnew(shifted) : finish(shifted);
-}
-
 /** Ends the sweep, unless pages have holes: then `meta` may agree by chance, and only an empty page ends the list. */
 function finish(plan: SweepPlan): SweepPlan {
   return plan.ended && !plan.hasHoles ? done(plan) : { ...plan, phase: 'tail', ask: only(plan.top.page + 1) };
-}
-
-function afterTail(plan: SweepPlan, view: SweepView): SweepPlan {
-  const { page, rows, again } = view;
-  if (isBarePageTwo(view)) return rereadFirst(plan);
-  return rows === 0 || again !== null ? done(plan) : { ...plan, ask: only(page + 1) };
 }
 
 function done(plan: SweepPlan): SweepPlan {
