@@ -22,16 +22,18 @@ export interface KindDescription {
   readonly fields: readonly FieldDescription[];
 }
 
-interface KindFacts {
+/** Describes a record kind: documented fields first, then fields that were seen elsewhere, then discovered ones. */
+export function describeKind({
+  kind,
+  isDocumented,
+  seen,
+}: {
   readonly kind: Kind;
   /** Whether the catalogue has the kind; otherwise the settings declare it. */
   readonly isDocumented: boolean;
   /** The fields that this mirror has seen, in order of first sight; null without a mirror. */
   readonly seen: ReadonlyMap<string, KnownField> | null;
-}
-
-/** Describes a record kind: documented fields first, then fields that were seen elsewhere, then discovered ones. */
-export function describeKind({ kind, isDocumented, seen }: KindFacts): KindDescription {
+}): KindDescription {
   const { name, list, retrieve, create, update, naturalKey, repeats, fields, hints } = kind;
   const isWritten = create !== null || update !== null;
   const describe = (field: Field, known: FieldDescription['known']): FieldDescription => {

@@ -38,12 +38,10 @@ export async function watchRun(
   };
 }
 
-type EndedRun = NonNullable<Awaited<ReturnType<typeof findRun>>>;
-
 /** A run without kinds had nothing to do, and of a busy kind another process takes care: neither is a fault. */
 function tellEnd(
   logger: Logger,
-  { id: runId, command, reports, reason }: EndedRun,
+  { id: runId, command, reports, reason }: NonNullable<Awaited<ReturnType<typeof findRun>>>,
   durationMs: number,
 ): void {
   const read = reports.filter(isRead);

@@ -10,17 +10,17 @@ interface Armed {
   timesLeft: number;
 }
 
-/** Finds the faults that strike a request: all latencies that match add up, and the first other match is done. */
-type Strike = (request: ServiceRequest) => { readonly latencyMs: number; readonly deed: Deed | null };
-
-/** Arms a list of faults, which count the requests that they have let through and struck. */
-export function armFaults(faults: readonly Fault[]): Strike {
+/**
+ * Arms a list of faults, which count the requests that they have let through and struck. Of those that strike a request all
+ * latencies add up, and the first other one is done.
+ */
+export function armFaults(faults: readonly Fault[]) {
   const armed = faults.map((fault): Armed => ({
     fault,
     toSkip: fault.skip ?? 0,
     timesLeft: fault.times ?? Infinity,
   }));
-  return (request) => {
+  return (request: ServiceRequest) => {
     let latencyMs = 0;
     let deed: Deed | null = null;
     for (const one of armed) {

@@ -43,7 +43,7 @@ export function createService(world: World, envelopes: Envelopes): Serve {
       const record = world.get(kind.name, id);
       return record ? [record] : [];
     });
-    return jsonAnswer(200, listEnvelope(kind, { records, number, size, total }, envelopes));
+    return jsonAnswer(200, listEnvelope(kind, envelopes, records, { number, size, total }));
   };
 
   const one = (kind: Kind, record: JsonObject | undefined): Answer =>

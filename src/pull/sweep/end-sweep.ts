@@ -33,20 +33,22 @@ import { readListShape, saveDrift, saveListShape } from '../../mirror/kinds/drif
 import type { Certification } from '../../diff/certify.ts';
 import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
 
-interface SweepResult {
-  readonly ending: Ending;
-  readonly concluded: Concluded;
-  readonly report: KindReport;
-  readonly startedAt: Date;
-  /** The kind's fields as known before the sweep. */
-  readonly fieldsBefore: ReadonlyMap<string, KnownField>;
-}
-
 /** Complete sweeps without a certificate after which the baseline ends. */
 const BASELINE_SWEEPS = 3;
 
 /** Ends a sweep: gives discovered fields their columns, notes the findings about the list, releases the lease. */
-export async function endSweep(parts: PullParts, reading: ListReading, result: SweepResult): Promise<void> {
+export async function endSweep(
+  parts: PullParts,
+  reading: ListReading,
+  result: {
+    readonly ending: Ending;
+    readonly concluded: Concluded;
+    readonly report: KindReport;
+    readonly startedAt: Date;
+    /** The kind's fields as known before the sweep. */
+    readonly fieldsBefore: ReadonlyMap<string, KnownField>;
+  },
+): Promise<void> {
   const { session, clock, owner } = parts;
   const { sweep, tally } = reading;
   const { kind, lease, began, runId, wholeUpTo } = sweep;

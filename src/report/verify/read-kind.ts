@@ -14,7 +14,7 @@ import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { Source } from '../../source/source.ts';
 import { nestedDifferences, recordComparer } from './compare-record.ts';
-import type { AuditFinding } from './findings.ts';
+import type { Difference } from './compare-record.ts';
 import { readLiveIds, readRows, readStrayParents } from './mirror-rows.ts';
 
 export interface AuditParts {
@@ -23,6 +23,13 @@ export interface AuditParts {
   /** `lastPage` is the last page that the service has named; null = unknown. */
   readonly onProgress?: (progress: { kind: string; pages: number; lastPage: number | null }) => void;
   readonly signal?: AbortSignal;
+}
+
+/** One difference between mirror and service at one reading; not a fault yet. */
+export interface AuditFinding extends Difference {
+  readonly id: string;
+  /** `missing`: the record has no row. `surplus`: a live row has no record. `value`: they differ. */
+  readonly is: 'missing' | 'surplus' | 'value';
 }
 
 type OnFinding = (finding: AuditFinding) => void;

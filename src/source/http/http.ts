@@ -137,8 +137,13 @@ function collect(
   request: Dispatcher.DispatchOptions,
   reception: Reception,
 ): Promise<HttpAnswer> {
+  let head: Pick<HttpAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
+  const body = gatherBytes();
+  const countInterim = limitInterimAnswers();
+  const allow = (bytes: number, got: string): void => {
+    if (bytes > reception.maxBytes) throw tooBig(reception, got); // Thrown in a handler, it ends the exchange.
+  };
   return new Promise((resolve, reject) => {
-    const { answer, ...taking } = gather(reception);
     let control: Dispatcher.DispatchController | null = null;
     let stopped: Error | null = null;
     const release = onInterruption(reception, (why) => {
@@ -148,14 +153,27 @@ function collect(
     });
     if (reception.signal.aborted) return;
     dispatcher.dispatch(request, {
-      ...taking,
       onRequestStart: (controller) => {
         control = controller;
         if (stopped) controller.abort(stopped); // While it was connecting.
       },
+      onResponseStart: (_controller, status, headers) => {
+        if (status < 200) {
+          countInterim(); // The answer is still to come.
+          return;
+        }
+        reception.onBegin?.();
+        const declared = Number(headers['content-length'] ?? 0);
+        allow(declared, String(declared));
+        head = { status, headers };
+      },
+      onResponseData: (_controller, chunk) => {
+        allow(body.size + chunk.length, `more than ${reception.maxBytes}`);
+        body.add(chunk);
+      },
       onResponseEnd: () => {
         release();
-        resolve(answer());
+        resolve({ ...head, bytes: body.bytes() });
       },
       onResponseError: (_controller, error) => {
         release();
@@ -186,33 +204,6 @@ function onInterruption({ signal, timeoutMs, where }: Reception, stop: (why: Err
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });
   return release;
-}
-
-/** Collects an answer, however its body is split. An error thrown here ends the exchange. */
-function gather(reception: Reception) {
-  let head: Pick<HttpAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
-  const body = gatherBytes();
-  const countInterim = limitInterimAnswers();
-  const allow = (bytes: number, got: string): void => {
-    if (bytes > reception.maxBytes) throw tooBig(reception, got);
-  };
-  return {
-    onResponseStart: (_controller: unknown, status: number, headers: HttpAnswer['headers']): void => {
-      if (status < 200) {
-        countInterim(); // The answer is still to come.
-        return;
-      }
-      reception.onBegin?.();
-      const declared = Number(headers['content-length'] ?? 0);
-      allow(declared, String(declared));
-      head = { status, headers };
-    },
-    onResponseData: (_controller: unknown, chunk: Buffer): void => {
-      allow(body.size + chunk.length, `more than ${reception.maxBytes}`);
-      body.add(chunk);
-    },
-    answer: (): HttpAnswer => ({ ...head, bytes: body.bytes() }),
-  };
 }
 
 function tooBig({ maxBytes, where }: Reception, got: string): SourceError {

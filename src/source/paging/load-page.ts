@@ -31,16 +31,6 @@ export interface LoadedPage extends Answered<ListPage> {
   readonly page: number;
 }
 
-interface PageLoader {
-  /** Loads a page; ends soon after its signal fires. */
-  readonly load: (page: number, signal: AbortSignal) => Promise<LoadedPage>;
-  /** Takes a page among the others; loads it again if `take` finds it garbled, up to `maxAttempts`: the last one is as it is. */
-  readonly take: <T>(
-    loaded: LoadedPage,
-    take: (loaded: LoadedPage, isLastAttempt: boolean) => T,
-  ) => Promise<T>;
-}
-
 /** Pages requested ahead of the landing one, per concurrent request: the network must not be idle while a page lands. */
 const PREFETCH = 1.5;
 
@@ -54,7 +44,7 @@ export function pageLoader(
   requester: Requester,
   kind: ListedKind,
   { tick, digestScope, knownPages, ...options }: LoadOptions & KnownPages,
-): PageLoader {
+) {
   const { path, header } = kind.list;
   const oneByOne = createQueue(); // Each in a turn of the event loop of its own.
   const questionFor = (page: number, signal: AbortSignal): Question<ListPage> => {
@@ -78,11 +68,16 @@ export function pageLoader(
     return { path, query: pageQuery(kind, page), page, header, read, tick, signal };
   };
   return {
-    load: async (page, signal) => {
+    /** Loads a page; ends soon after its signal fires. */
+    load: async (page: number, signal: AbortSignal): Promise<LoadedPage> => {
       const question = questionFor(page, signal);
       return { page, ...(await (options.once ? requester.askOnce(question) : requester.ask(question))) };
     },
-    take: async (loaded, take) => {
+    /** Takes a page among the others; loads it again if `take` finds it garbled, up to `maxAttempts`: the last one is as it is. */
+    take: async <T>(
+      loaded: LoadedPage,
+      take: (loaded: LoadedPage, isLastAttempt: boolean) => T,
+    ): Promise<T> => {
       const most = options.once ? 1 : requester.maxAttempts;
       try {
         return take(loaded, most === 1); // Mostly the only attempt.

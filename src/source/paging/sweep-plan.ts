@@ -175,10 +175,14 @@ const MOST_DETOURS = 4;
 /** The transition of each phase: the next plan after a response. */
 const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
   first: (plan, view) => {
-    if (!plan.isCounted) return afterUncounted(plan, view);
     const { rows, meta } = view;
-    if (plan.onePage && (rows === 0 || rows < plan.stride)) return onLastPageFound(plan, view);
-    const last = meta.lastPage ?? pagesFor(meta.total ?? 0, plan.stride);
+    if (!plan.isCounted) {
+      if (isWhole(plan, view)) return done({ ...plan, end: { rows } });
+      if (plan.thorough) return { ...plan, phase: 'walk', ask: only(2) };
+      if (view.hasNext === false) return done(plan);
+    } else if (plan.onePage && (rows === 0 || rows < plan.stride)) return onLastPageFound(plan, view);
+    const total = plan.isCounted ? meta.total : plan.knownRows;
+    const last = (plan.isCounted ? meta.lastPage : null) ?? pagesFor(total ?? 0, plan.stride);
     return { ...plan, phase: 'open', ask: only(Math.max(2, last)) };
   },
   walk: (plan, view) => {
@@ -187,7 +191,16 @@ const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
     return isEnd ? done(plan) : { ...plan, ask: only(view.page + 1) };
   },
   reread: (plan, { rows, asFirst }) => done({ ...plan, end: asFirst ? { rows } : null }),
-  open: afterOpen,
+  open: (plan, view) => {
+    if (isBarePageTwo(view)) return rereadFirst(plan);
+    const mayDetour = plan.detours < MOST_DETOURS;
+    // A list that has become shorter: its end is looked for a page back, or else from the beginning.
+    const isShorter = !plan.isCounted && view.rows === 0 && plan.top.page < view.page - 1;
+    if (isShorter && !mayDetour) return walkAnew(plan);
+    const detour = isShorter ? view.page - 1 : detourFrom(plan, view);
+    if (detour !== null && mayDetour) return { ...plan, ask: only(detour), detours: plan.detours + 1 };
+    return goesOn(plan, view) ? { ...plan, ask: only(view.page + 1) } : onLastPageFound(plan, view);
+  },
   // Where a page before the end comes again, the list has ended there, and what was taken for its last page is that one.
   body: (plan, { again }) => {
     const shifted = { ...plan, hasShifted: plan.hasShifted || (!plan.isCounted && again !== null) };
@@ -201,14 +214,6 @@ const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
   },
   done,
 };
-
-function afterUncounted(plan: SweepPlan, view: SweepView): SweepPlan {
-  if (isWhole(plan, view)) return done({ ...plan, end: { rows: view.rows } });
-  if (plan.thorough) return { ...plan, phase: 'walk', ask: only(2) };
-  if (view.hasNext === false) return done(plan);
-  const last = pagesFor(plan.knownRows ?? 0, plan.stride);
-  return { ...plan, phase: 'open', ask: only(Math.max(2, last)) };
-}
 
 /** More rows than a service puts on a page. */
 const MOST_ON_PAGE = 1_000;
@@ -233,17 +238,6 @@ function isBarePageTwo({ page, rows, meta }: SweepView): boolean {
 
 function rereadFirst(plan: SweepPlan): SweepPlan {
   return { ...plan, end: null, phase: 'reread', ask: only(1) };
-}
-
-function afterOpen(plan: SweepPlan, view: SweepView): SweepPlan {
-  if (isBarePageTwo(view)) return rereadFirst(plan);
-  const mayDetour = plan.detours < MOST_DETOURS;
-  // A list that has become shorter: its end is looked for a page back, or else from the beginning.
-  const isShorter = !plan.isCounted && view.rows === 0 && plan.top.page < view.page - 1;
-  if (isShorter && !mayDetour) return walkAnew(plan);
-  const detour = isShorter ? view.page - 1 : detourFrom(plan, view);
-  if (detour !== null && mayDetour) return { ...plan, ask: only(detour), detours: plan.detours + 1 };
-  return goesOn(plan, view) ? { ...plan, ask: only(view.page + 1) } : onLastPageFound(plan, view);
 }
 
 function goesOn({ isCounted, stride }: SweepPlan, { rows, again, hasNext }: SweepView): boolean {
