@@ -70,14 +70,6 @@ export function withDeed(serve: Serve, deed: Deed): Serve {
   return () => answerInstead(deed);
 }
 
-/** How long the work waits, and the answer after it. */
-export function delaysOf(deed: Deed | null): { readonly beforeMs: number; readonly afterMs: number } {
-  return {
-    beforeMs: deed && 'commitAfterMs' in deed ? deed.commitAfterMs : 0,
-    afterMs: deed && 'holdMs' in deed ? deed.holdMs : 0,
-  };
-}
-
 function answerInstead(deed: Deed): Answer {
   if ('status' in deed) return statusAnswer(deed);
   if ('html' in deed) return htmlAnswer(200, LOGIN_PAGE);

@@ -3,7 +3,7 @@ import { systemClock } from '../lib/time/clock.ts';
 import { SyncError, UsageError, errorCode } from '../lib/sync-error.ts';
 import type { Envelopes } from './answer.ts';
 import type { Fault } from './faults.ts';
-import { armFaults, delaysOf, withDeed } from './inject-faults.ts';
+import { armFaults, withDeed } from './inject-faults.ts';
 import type { LoggedRequest } from './server.ts';
 import { createServer } from './server.ts';
 import { createService } from './service.ts';
@@ -55,10 +55,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const { app, requests } = createServer(settings.token, async (request) => {
     const { latencyMs, deed } = strike(request);
-    const { beforeMs, afterMs } = delaysOf(deed);
+    const beforeMs = deed && 'commitAfterMs' in deed ? deed.commitAfterMs : 0;
     await systemClock.sleep(latencyMs + beforeMs, closing.signal); // Whether the client still waits or not.
     const answer = deed ? withDeed(serve, deed)(request) : serve(request);
-    await systemClock.sleep(afterMs, closing.signal);
+    await systemClock.sleep(deed && 'holdMs' in deed ? deed.holdMs : 0, closing.signal);
     return answer;
   });
   await app.listen({ host: settings.host, port: settings.port }).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AuthHeader } from '../catalog/kind.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AUTH_HEADERS } from '../catalog/kind.ts';
 import { failure } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { SERVED_KINDS } from './served-kinds.ts';
@@ -8,10 +8,8 @@ import type { ServiceOperation, ServiceRequest } from './service.ts';
 
 const KEPT = 10_000;
 
-type AnswerRequest = (request: ServiceRequest) => Promise<Answer>;
-
 /** An HTTP server with the service's endpoints: it logs the last 10,000 requests and refuses those without the token (§5). */
-export function createServer(token: string, answer: AnswerRequest) {
+export function createServer(token: string, answer: (request: ServiceRequest) => Promise<Answer>) {
   const app = fastify({ forceCloseConnections: true, exposeHeadRoutes: false });
   const requests: LoggedRequest[] = [];
   const open = new WeakMap<FastifyRequest, { status: number | null }>();
@@ -22,16 +20,15 @@ export function createServer(token: string, answer: AnswerRequest) {
   });
   app.addHook('onRequest', async (request, reply) => {
     const [path = '', query = ''] = request.url.split('?', 2);
-    const texts = Object.entries(request.raw.headers).map(([name, value]) => [
-      name,
-      [value].flat().join(', '),
-    ]);
+    const texts = Object.entries(request.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
     const headers = Object.fromEntries(texts) as Record<string, string>;
     const entry = { method: request.method, path, query, headers, status: null };
     open.set(request, entry);
     requests.push(entry);
     if (requests.length > KEPT) requests.shift();
-    const isAuthentic = SPELLINGS.some((name) => request.headers[name.toLowerCase()] === `Bearer ${token}`);
+    const isAuthentic = AUTH_HEADERS.some(
+      (name) => request.headers[name.toLowerCase()] === `Bearer ${token}`,
+    );
     if (!isAuthentic) return sendAnswer(reply, failure(401, 'Unauthenticated.'));
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -40,18 +37,7 @@ export function createServer(token: string, answer: AnswerRequest) {
     done();
   });
   app.setNotFoundHandler((_request, reply) => sendAnswer(reply, failure(404, 'Not found.')));
-  openRoutes(app, answer);
-  return { app, requests };
-}
-
-/** The three spellings that the documentation prints (§5); the service is assumed to accept each of them. */
-const SPELLINGS: readonly AuthHeader[] = ['Authentication', 'Authorization', 'Authentification'];
-
-const METHODS = { list: 'GET', retrieve: 'GET', create: 'POST', update: 'PUT' } as const;
-const OPERATIONS: readonly ServiceOperation[] = ['list', 'retrieve', 'create', 'update'];
-
-/** Opens every endpoint of the documentation (§4) and beyond; a misprinted path belongs to the kind that it addresses. */
-function openRoutes(app: FastifyInstance, answer: AnswerRequest): void {
+  // Every endpoint of the documentation (§4) and beyond; a misprinted path belongs to the kind that it addresses.
   for (const kind of SERVED_KINDS) {
     for (const operation of OPERATIONS) {
       const endpoint = kind[operation];
@@ -76,7 +62,11 @@ function openRoutes(app: FastifyInstance, answer: AnswerRequest): void {
       });
     }
   }
+  return { app, requests };
 }
+
+const METHODS = { list: 'GET', retrieve: 'GET', create: 'POST', update: 'PUT' } as const;
+const OPERATIONS: readonly ServiceOperation[] = ['list', 'retrieve', 'create', 'update'];
 
 function positive(text: string | null): number | null {
   const value = Number(text);

@@ -16,11 +16,11 @@ import { saveHold } from '../../mirror/kinds/kind-lease.ts';
 import { heldNews, leaveNews } from '../../mirror/webhooks/news.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { tombstoneRecords, proveByAsking, releaseOverdue } from './prove-by-asking.ts';
-import { bySweeps, byCertificate, findAbsent, retrievalMethod } from './absence-evidence.ts';
+import { bySweeps, byCertificate, retrievalMethod } from './absence-evidence.ts';
 import type { AbsenceEvidence, RetrievalMethod } from './absence-evidence.ts';
 import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
-import { repairStrays, withoutStrays } from './repair-rows.ts';
+import { findDisappeared, repairStrays } from './repair-rows.ts';
 import { underLease } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
@@ -61,15 +61,7 @@ export async function concludeAbsences(
   const { absent, mended } =
     evidence.isCertified && verdict.certified
       ? await repairStrays(parts, sweep, verdict, { outside: reading.outside, noted: ids })
-      : {
-          absent: await withoutStrays(
-            parts.session,
-            sweep,
-            await findAbsent(parts.session, sweep.kind.name, evidence, ids),
-            evidence.lastShown,
-          ),
-          mended: 0,
-        };
+      : { absent: await findDisappeared(parts.session, sweep, evidence, ids), mended: 0 };
   const planned = { ...facts, ...(await planFor(parts, sweep, facts, absent)) };
   await note(parts, sweep, planned);
   for (const absence of planned.plan.note) noted.set(absence.id, absence);

@@ -87,18 +87,14 @@ async function begin(
   const responses = await readSweepPages(db, kind, sweep ?? 0, MOST_ROWS);
   if (responses === null) return null;
   const total = responses.findLast((response) => response.total !== null)?.total ?? null;
-  const list = watchList({ kind, order, total }, withoutRepeats(responses).map(readingOf), pageSize);
-  return { sweep, tick: responses.at(-1)?.answered ?? sweep ?? 0, list, history };
-}
-
-/** A page that was read twice is as it was the second time; a list that ignores the page, or repeats its last, has no more. */
-function withoutRepeats(responses: readonly PageSighting[]): PageSighting[] {
+  // A page that was read twice is as it was the second time; a list that ignores the page, or repeats its last, has no more.
   const firsts = new Map<string, number>();
   for (const { page, ids } of responses) firsts.set(ids, Math.min(page, firsts.get(ids) ?? page));
-  const latest = new Map(
+  const pages = new Map(
     responses.filter(({ page, ids }) => firsts.get(ids) === page).map((one) => [one.page, one]),
   );
-  return [...latest.values()];
+  const list = watchList({ kind, order, total }, [...pages.values()].map(readingOf), pageSize);
+  return { sweep, tick: responses.at(-1)?.answered ?? sweep ?? 0, list, history };
 }
 
 /** Adds the pages that were read since. */

@@ -9,11 +9,12 @@ import { readRecordsWithoutRow } from '../../mirror/records/issue-store.ts';
 import { findAlteredElements } from '../../mirror/records/nested-repairs.ts';
 import type { ParentRecord } from '../../mirror/records/nested-rows.ts';
 import type { Row, Session } from '../../db/session/session.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
 import { nestedTables } from '../../mirror/tables/kind-table.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { Source } from '../../source/source.ts';
-import { nestedDifferences, recordComparer } from './compare-record.ts';
+import { recordComparer } from './compare-record.ts';
 import type { Difference } from './compare-record.ts';
 import { readLiveIds, readRows, readStrayParents } from './mirror-rows.ts';
 
@@ -135,10 +136,12 @@ async function compareNested(
   { session, kind, onFinding }: OpenReading,
   live: readonly ParentRecord[],
 ): Promise<void> {
-  for (let from = 0; from < live.length; from += PARENTS_AT_ONCE) {
-    const some = live.slice(from, from + PARENTS_AT_ONCE);
+  for (const some of inChunks(live, PARENTS_AT_ONCE)) {
     for (const [id, altered] of await findAlteredElements(session, kind, some))
-      for (const difference of nestedDifferences(altered)) onFinding({ id, is: 'value', ...difference });
+      for (const { table, expected, held } of altered) {
+        const values = { service: JSON.stringify(expected), mirror: JSON.stringify(held) }; // Whole: `shown` finds the place.
+        onFinding({ id, is: 'value', field: table.name, ...values });
+      }
     await yieldToEventLoop();
   }
 }
@@ -151,12 +154,10 @@ async function findSurplus(
   live: ReadonlySet<string>,
 ): Promise<void> {
   const unseen = [...live].filter((id) => !shown.has(id));
-  for (let from = 0; from < unseen.length; from += ROWS_AT_ONCE) {
-    const rows = await readRows(session, kind, unseen.slice(from, from + ROWS_AT_ONCE));
-    for (const [id, row] of rows)
+  for (const ids of inChunks(unseen, ROWS_AT_ONCE))
+    for (const [id, row] of await readRows(session, kind, ids))
       if (row['_deleted_at'] === null)
         onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
-  }
   for (const table of nestedTables(kind))
     for (const id of await readStrayParents(session, kind.name, table))
       onFinding({ id, is: 'surplus', field: table.array, service: null, mirror: id });

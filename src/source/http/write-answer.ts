@@ -41,7 +41,10 @@ export function readWriteAnswer(
   const parsed = tryParseBody(bytes, about.where);
   const whole = parsed === undefined || isDeeper(parsed, DEEPEST) ? undefined : parsed;
   const body = whole === undefined ? undefined : bodyWithoutExcluded(kind, whole);
-  const clean = kind.excluded === undefined ? bytes : cleanBytes(kind, bytes, whole);
+  // Where fields of the kind are excluded, only what is known to be clean is shown; of a body that is no usable JSON, nothing is.
+  let clean = bytes;
+  if (kind.excluded !== undefined && bytes.length > 0)
+    clean = Buffer.from(whole === undefined ? NOT_SHOWN : compactJson(knownPart(kind, whole)));
   // Masked before it is cut: a token that begins within the excerpt is masked in full, in any spelling.
   const length = START_LENGTH + LONGEST_SPELLING * token.length;
   const text = new TextDecoder().decode(clean.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);
@@ -52,12 +55,6 @@ export function readWriteAnswer(
     start: shortened(storable(maskSecrets([token])(text)), START_LENGTH),
     retryAfterMs: retryAfterMs(headers['retry-after'], about.receivedAt),
   };
-}
-
-/** Where fields of the kind are excluded, only what is known to be clean is shown; of a body that is no usable JSON, nothing is. */
-function cleanBytes(kind: Kind, bytes: Uint8Array, body: Json | undefined): Uint8Array {
-  if (body !== undefined) return Buffer.from(compactJson(knownPart(kind, body)));
-  return bytes.length === 0 ? bytes : Buffer.from(NOT_SHOWN);
 }
 
 /**

@@ -34,11 +34,6 @@ export interface LoadedPage extends Answered<ListPage> {
 /** Pages requested ahead of the landing one, per concurrent request: the network must not be idle while a page lands. */
 const PREFETCH = 1.5;
 
-/** The settings for reading pages side by side, and the signals that stop it. */
-export function windowOf(requester: Requester, { signal }: LoadOptions): Window {
-  return { width: Math.ceil(PREFETCH * requester.concurrency), signals: [signal, requester.closing] };
-}
-
 /** Creates the loader of a list's pages. */
 export function pageLoader(
   requester: Requester,
@@ -67,7 +62,9 @@ export function pageLoader(
     };
     return { path, query: pageQuery(kind, page), page, header, read, tick, signal };
   };
+  const signals = [options.signal, requester.closing];
   return {
+    window: { width: Math.ceil(PREFETCH * requester.concurrency), signals },
     /** Loads a page; ends soon after its signal fires. */
     load: async (page: number, signal: AbortSignal): Promise<LoadedPage> => {
       const question = questionFor(page, signal);
@@ -84,7 +81,7 @@ export function pageLoader(
       } catch (refused) {
         if (options.once) throw refused;
         const { page } = loaded;
-        const scope = createDeadline(null, [options.signal, requester.closing]);
+        const scope = createDeadline(null, signals);
         const question = questionFor(page, scope.signal);
         const attempt = async (number: number) => {
           if (number === 1) throw refused;
@@ -108,23 +105,18 @@ export function pageQuery({ list }: ListedKind, page: number): string {
   return page === 1 ? '' : `?page=${page}`;
 }
 
-interface Window {
-  /** The number of pages under way or waiting to be handed out. */
-  readonly width: number;
-  readonly signals: readonly (AbortSignal | undefined)[];
-}
-
 /**
  * Loads pages side by side and hands them out in page order.
  *
  * The window is refilled before a page is handed out, so that the network is busy while the page lands. When the
  * consumer stops or a page fails, requests under way are aborted and awaited.
  *
+ * @param window `width`: the number of pages under way or waiting to be handed out.
  * @param load Must end soon after its signal fires; that signal fires with the caller's too.
  */
 export async function* inOrder<T>(
   { from, to }: PageRange,
-  { width, signals }: Window,
+  { width, signals }: ReturnType<typeof pageLoader>['window'],
   load: (page: number, signal: AbortSignal) => Promise<T>,
 ): AsyncGenerator<T> {
   const stop = new AbortController();

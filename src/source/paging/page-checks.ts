@@ -130,15 +130,6 @@ export function sameRows(a: TextList, b: TextList): boolean {
   return a.length === b.length && (sameTexts(a, b) || sharedTexts(a, b) === a.length);
 }
 
-/**
- * Refuses a missing page that should have rows.
- *
- * @throws {SourceError} not_found
- */
-export function refuseMissing(known: PagesKnown, { page, missing }: PageResponse): void {
-  if (missing !== undefined && page <= Math.max(known.top.page, known.lastPage ?? 0)) throw missing;
-}
-
 /** Whether an answer names another page than the requested one. */
 export function saysOther({ page, meta }: PageResponse): boolean {
   return meta.currentPage !== null && meta.currentPage !== page;

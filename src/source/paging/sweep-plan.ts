@@ -8,7 +8,6 @@ import {
   refuseEmptyPages,
   refuseEndless,
   refuseGrowth,
-  refuseMissing,
   refuseResized,
   sameRows,
 } from './page-checks.ts';
@@ -126,7 +125,8 @@ export function reopenSweep(plan: SweepPlan): SweepPlan {
  */
 export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
   refuseEndless(plan);
-  refuseMissing(plan, response);
+  const hadRows = response.page <= Math.max(plan.top.page, plan.lastPage ?? 0);
+  if (response.missing !== undefined && hadRows) throw response.missing;
   const known = plan.phase === 'first' ? { ...plan, ...learnFromFirst(response) } : plan;
   const again = pageAgain(known, response);
   if (again === null) {
