@@ -58,26 +58,23 @@ export function canonicalJson(value: Json): string {
   }
   if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
+  const names = Object.keys(value);
+  if (!isSameOrder(names, last.names))
+    last = { names, openings: names.toSorted().map((name) => [name, `${JSON.stringify(name)}:`] as const) };
   let members = '';
-  for (const [name, opening] of openingsOf(Object.keys(value)))
+  for (const [name, opening] of last.openings)
     members += `${members === '' ? '' : ','}${opening}${canonicalJson(value[name] ?? null)}`;
   return `{${members}}`;
 }
 
-type Opening = readonly [name: string, text: string];
-
-/** The names of the last object: those of a nested array nearly all have the same. */
-let last: { readonly names: readonly string[]; readonly openings: readonly Opening[] } = {
-  names: [],
-  openings: [],
-};
-
-/** The sorted names of an object's members, each with the text before its value. */
-function openingsOf(names: readonly string[]): readonly Opening[] {
-  if (!isSameOrder(names, last.names))
-    last = { names, openings: names.toSorted().map((name) => [name, `${JSON.stringify(name)}:`] as const) };
-  return last.openings;
-}
+/**
+ * The names of the last object, and these sorted, each with the text before its value: the objects of a nested array nearly all
+ * have the same.
+ */
+let last: {
+  readonly names: readonly string[];
+  readonly openings: readonly (readonly [name: string, text: string])[];
+} = { names: [], openings: [] };
 
 /** Whether two objects name the same members in the same order. */
 export function isSameOrder(names: readonly string[], others: readonly string[]): boolean {

@@ -76,7 +76,25 @@ export function generateBooking(draw: Draw): JsonObject {
   const place = placeOf(random);
   const day = dayOf(draw);
   const pickup = pickupDate(draw);
-  const items = Array.from({ length: random.integer(1, MOST_ITEMS) }, (_, at) => itemOf(draw, at));
+  const items = Array.from({ length: random.integer(1, MOST_ITEMS) }, (_, at) => {
+    const number = random.integer(1, 6);
+    const value = random.integer(40, 900) * 25;
+    const centimetres = (): string => fixed(random.integer(30, 240) * 100, 2);
+    const fields = {
+      id: id * MOST_ITEMS + at,
+      booking_id: id,
+      description: random.pick(FREIGHT),
+      value: fixed(value, 2),
+      length: centimetres(),
+      width: centimetres(),
+      height: centimetres(),
+      number: fixed(number * 100, 2),
+      weight: fixed(random.integer(5, 900) * 100, 2),
+      total: fixed(number * value, 2),
+      details: random.chance(0.3) ? `${random.pick(NOTES)}.` : '',
+    };
+    return { cents: number * value, fields };
+  });
   const cents = items.reduce((sum, item) => sum + item.cents, 0);
   return {
     id,
@@ -108,24 +126,4 @@ export function pickupDay(at: { readonly rank: number; readonly count: number })
 export function pickupDate(draw: Draw): string {
   const day = pickupDay(draw);
   return day === null ? NO_DATE : draw.company.dateOf(day);
-}
-
-function itemOf({ random, id }: Draw, at: number): { readonly cents: number; readonly fields: JsonObject } {
-  const number = random.integer(1, 6);
-  const value = random.integer(40, 900) * 25;
-  const centimetres = (): string => fixed(random.integer(30, 240) * 100, 2);
-  const fields = {
-    id: id * MOST_ITEMS + at,
-    booking_id: id,
-    description: random.pick(FREIGHT),
-    value: fixed(value, 2),
-    length: centimetres(),
-    width: centimetres(),
-    height: centimetres(),
-    number: fixed(number * 100, 2),
-    weight: fixed(random.integer(5, 900) * 100, 2),
-    total: fixed(number * value, 2),
-    details: random.chance(0.3) ? `${random.pick(NOTES)}.` : '',
-  };
-  return { cents: number * value, fields };
 }
