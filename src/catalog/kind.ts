@@ -26,8 +26,9 @@ export interface Field {
 export const columnType = ({ type, refersTo }: Field): FieldType =>
   refersTo === undefined ? type : 'integer';
 
-/** The three spellings of the authentication header (§5). */
-export type AuthHeader = 'Authentication' | 'Authorization' | 'Authentification';
+/** The three spellings of the authentication header (§5): the documentation uses all and does not say which one counts. */
+export const AUTH_HEADERS = ['Authentication', 'Authorization', 'Authentification'] as const;
+export type AuthHeader = (typeof AUTH_HEADERS)[number];
 
 interface Endpoint {
   /** Appended to the base URL; `:id` stands for the record's id. */

@@ -1,18 +1,14 @@
-export interface ErrorDetails {
-  /** Stable name of the fault, for programs: `source.unreachable`. */
-  readonly code: string;
-  /** Advice for the reader. */
-  readonly hint?: string;
-  readonly cause?: unknown;
-}
-
 /** The root of all faults that a person can act on; anything else that is thrown is a bug in bms-sync. */
 export class SyncError extends Error {
   override readonly name: string = 'SyncError';
   readonly code: string;
   readonly hint: string | undefined;
 
-  constructor(message: string, details: ErrorDetails) {
+  /** @param details `code`: a stable name for programs, `source.unreachable`; `hint`: advice for the reader. */
+  constructor(
+    message: string,
+    details: { readonly code: string; readonly hint?: string; readonly cause?: unknown },
+  ) {
     super(message, { cause: details.cause });
     this.code = details.code;
     this.hint = details.hint;

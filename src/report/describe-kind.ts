@@ -22,16 +22,18 @@ export interface KindDescription {
   readonly fields: readonly FieldDescription[];
 }
 
-interface KindFacts {
+/** Describes a record kind: documented fields first, then fields that were seen elsewhere, then discovered ones. */
+export function describeKind({
+  kind,
+  isDocumented,
+  seen,
+}: {
   readonly kind: Kind;
   /** Whether the catalogue has the kind; otherwise the settings declare it. */
   readonly isDocumented: boolean;
   /** The fields that this mirror has seen, in order of first sight; null without a mirror. */
   readonly seen: ReadonlyMap<string, KnownField> | null;
-}
-
-/** Describes a record kind: documented fields first, then fields that were seen elsewhere, then discovered ones. */
-export function describeKind({ kind, isDocumented, seen }: KindFacts): KindDescription {
+}): KindDescription {
   const { name, list, retrieve, create, update, naturalKey, repeats, fields, hints } = kind;
   const isWritten = create !== null || update !== null;
   const describe = (field: Field, known: FieldDescription['known']): FieldDescription => {
@@ -64,7 +66,19 @@ export function describeKind({ kind, isDocumented, seen }: KindFacts): KindDescr
     fields: [
       ...fields.map((field) => describe(field, isDocumented ? 'documented' : 'declared')),
       ...hints.map((field) => describe(field, 'seen elsewhere')),
-      ...discovered.map(([field, { type }]) => describeDiscovered(field, type, isWritten)),
+      // By the values that it has shown: only this mirror knows it.
+      ...discovered.map(([field, { type }]) => ({
+        name: field,
+        type,
+        scale: null,
+        meaning: type === 'none' ? 'unknown: only empty values were seen' : typeWords({ name: field, type }),
+        refersTo: null,
+        known: 'discovered' as const,
+        seen: true,
+        write: isWritten ? { name: field, form: 'as given' } : null,
+        shownInCreate: false,
+        items: null,
+      })),
     ],
   };
 }
@@ -98,22 +112,6 @@ type ItemDescription = Pick<FieldDescription, 'name' | 'type' | 'scale' | 'meani
 function typeOf(field: Field): ItemDescription {
   const { name, type, scale = null, refersTo = null } = field;
   return { name, type, scale, meaning: typeWords(field), refersTo };
-}
-
-/** Describes a field that only this mirror knows, by the values that it has shown. */
-function describeDiscovered(name: string, type: KnownField['type'], isWritten: boolean): FieldDescription {
-  return {
-    name,
-    type,
-    scale: null,
-    meaning: type === 'none' ? 'unknown: only empty values were seen' : typeWords({ name, type }),
-    refersTo: null,
-    known: 'discovered',
-    seen: true,
-    write: isWritten ? { name, form: 'as given' } : null,
-    shownInCreate: false,
-    items: null,
-  };
 }
 
 const WORDS: Record<FieldType, string> = {

@@ -1,6 +1,6 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import type { WorkQueue, WorkRef } from '../lib/work-queue.ts';
+import type { WorkQueue } from '../lib/work-queue.ts';
 import { claimRun, closeDeadRuns, raiseRun, resumeInterrupted } from '../mirror/runs/run-requests.ts';
 import { finishRun } from '../mirror/runs/run-store.ts';
 import { startableRuns } from '../mirror/runs/open-runs.ts';
@@ -11,17 +11,18 @@ import type { PullParts } from '../pull/run/parts.ts';
 import type { PullSettings } from './verify-kinds.ts';
 import { watchRun } from './tell-run.ts';
 
-interface RunRules {
-  readonly settings: PullSettings;
-  /** Finds kinds by their names. @throws {UsageError} For a name that these settings do not know. */
-  readonly kindsNamed: (names: readonly string[]) => readonly ListedKind[];
-}
-
 /**
- * Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. The signal fires when the
- * service is asked to stop.
+ * Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. A fault of a run ends it, and no
+ * other. The signal fires when the service is asked to stop.
  */
-export function createRunsQueue(parts: PullParts, rules: RunRules): WorkQueue {
+export function createRunsQueue(
+  parts: PullParts,
+  rules: {
+    readonly settings: PullSettings;
+    /** Finds kinds by their names. @throws {UsageError} For a name that these settings do not know. */
+    readonly kindsNamed: (names: readonly string[]) => readonly ListedKind[];
+  },
+): WorkQueue {
   const { session, clock, owner } = parts;
   return {
     name: 'runs',
@@ -29,30 +30,27 @@ export function createRunsQueue(parts: PullParts, rules: RunRules): WorkQueue {
     concurrency: 1,
     due: (limit) => startableRuns(session, { now: clock.now(), isDead: owner.isDead }, limit),
     raise: (ref) => session.atomically((tx) => raiseRun(tx, ref)),
-    work: (ref, signal) => workRun({ ...parts, signal }, rules, ref),
+    work: async (ref, signal) => {
+      const runId = ref.id;
+      const tellRun = await watchRun(parts, runId);
+      const claim = { ...ref, owner: owner.name, now: clock.now() };
+      const names = await session.atomically((tx) => claimRun(tx, claim));
+      if (names === null) return;
+      try {
+        const request = { runId, kinds: rules.kindsNamed(names), acceptNewSource: false, ...rules.settings };
+        await pullKinds({ ...parts, signal }, request);
+        if (signal.aborted) await session.atomically((tx) => resumeInterrupted(tx, runId));
+      } catch (error) {
+        if (isAway(error) || !(error instanceof SyncError)) throw error;
+        const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
+        await finishRun(session, { runId, owner: owner.name }, end); // A kind may be unknown in this process; that must not stop other runs.
+      }
+      await tellRun();
+    },
     takeOver: async () => {
       const now = clock.now();
       const isDead = await goneOwners(session, { now, isDead: owner.isDead });
       await session.atomically((tx) => closeDeadRuns(tx, { isDead, now }));
     },
   };
-}
-
-/** Works a run if it can be claimed; a fault of its own ends it, and no other. */
-async function workRun(parts: PullParts, { settings, kindsNamed }: RunRules, ref: WorkRef): Promise<void> {
-  const { session, clock, owner, signal } = parts;
-  const runId = ref.id;
-  const tellRun = await watchRun(parts, runId);
-  const claim = { ...ref, owner: owner.name, now: clock.now() };
-  const names = await session.atomically((tx) => claimRun(tx, claim));
-  if (names === null) return;
-  try {
-    await pullKinds(parts, { runId, kinds: kindsNamed(names), acceptNewSource: false, ...settings });
-    if (signal?.aborted) await session.atomically((tx) => resumeInterrupted(tx, runId));
-  } catch (error) {
-    if (isAway(error) || !(error instanceof SyncError)) throw error;
-    const end = { state: 'failed', reason: error.message, now: clock.now() } as const;
-    await finishRun(session, { runId, owner: owner.name }, end); // A kind may be unknown in this process; that must not stop other runs.
-  }
-  await tellRun();
 }

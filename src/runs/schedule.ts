@@ -12,8 +12,6 @@ export interface Schedule {
   readonly kinds: readonly string[];
 }
 
-type SlotQuestion = Pick<Schedule, 'cron' | 'timezone'> & Readonly<Record<'lastSlot' | 'now', Date>>;
-
 const HOUR_MS = 3_600_000;
 
 /**
@@ -22,7 +20,12 @@ const HOUR_MS = 3_600_000;
  * cron-parser moves a local time that the clocks skip to an hour later, and takes one that they show twice the first time,
  * but only walking forward: hence ever longer walks up to now instead of one step back.
  */
-export function dueSlot({ cron, timezone, lastSlot, now }: SlotQuestion): Date | null {
+export function dueSlot({
+  cron,
+  timezone,
+  lastSlot,
+  now,
+}: Pick<Schedule, 'cron' | 'timezone'> & Readonly<Record<'lastSlot' | 'now', Date>>): Date | null {
   const last = lastSlot.getTime();
   for (let hours = 1; ; hours *= 8) {
     const from = Math.max(last, now.getTime() - hours * HOUR_MS);
@@ -50,19 +53,21 @@ interface StaleKind {
   readonly since: Date | null;
 }
 
-interface Readings {
-  /** When the list of each kind was last read to its end; null or absent = never. */
-  readonly sweptAt: ReadonlyMap<string, Date | null>;
-  /** A kind that was never read is judged from the start of this process on. */
-  readonly startedAt: Date;
-  readonly now: Date;
-}
-
-/** Finds the kinds that are stale by these schedules. */
+/**
+ * Finds the kinds that are stale by these schedules.
+ *
+ * @param readings `sweptAt`: when the list of each kind was last read to its end, null or absent = never; such a kind is judged
+ * from `startedAt`, the start of this process, on.
+ */
 export function staleKinds(
   schedules: readonly Schedule[],
-  { sweptAt, startedAt, now }: Readings,
+  readings: {
+    readonly sweptAt: ReadonlyMap<string, Date | null>;
+    readonly startedAt: Date;
+    readonly now: Date;
+  },
 ): readonly StaleKind[] {
+  const { sweptAt, startedAt, now } = readings;
   const stale = new Map<string, StaleKind>();
   for (const { cron, timezone, kinds } of schedules) {
     const walk = parse(cron, timezone, now.getTime()); // On its way back it may be an hour off where clocks change.

@@ -2,7 +2,6 @@ import type { Logger } from '../lib/log/logger.ts';
 import { lengthOf } from '../lib/time/clock.ts';
 import { driftSince } from '../mirror/kinds/drift-store.ts';
 import { readHolds } from '../mirror/records/deletion-store.ts';
-import type { Hold } from '../mirror/records/deletion-store.ts';
 import { findRun, isRead } from '../mirror/runs/run-store.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';
 import type { PullParts } from '../pull/run/parts.ts';
@@ -17,14 +16,16 @@ export async function watchRun(
 ): Promise<() => Promise<void>> {
   const startedAt = clock.now();
   const startMs = clock.monotonicMs();
-  const holds = await readHolds(session);
+  const holds = (await readHolds(session)).filter(({ state }) => state === 'held');
+  const heldBefore = new Map(holds.map(({ kind, records }) => [kind, records]));
   return async () => {
     const run = await findRun(session, runId, clock.now());
     if (run === null || !['done', 'incomplete', 'failed'].includes(run.state)) return;
     tellEnd(logger, run, Math.round(clock.monotonicMs() - startMs));
     const kinds = new Set(run.reports.map(({ kind }) => kind));
-    for (const { kind, records } of newHolds(holds, await readHolds(session))) {
-      if (!kinds.has(kind)) continue;
+    for (const { kind, state, records } of await readHolds(session)) {
+      const isNew = state === 'held' && records > (heldBefore.get(kind) ?? 0); // It waits for a person now, and did not before.
+      if (!isNew || !kinds.has(kind)) continue;
       const hint = `bms-sync deletions, then approve ${kind} or reject ${kind}`;
       const message = `${records} records of ${kind} have disappeared at once: they stay until a person decides`;
       logger.warn({ event: 'kind.held', kind, records, hint }, message);
@@ -38,12 +39,10 @@ export async function watchRun(
   };
 }
 
-type EndedRun = NonNullable<Awaited<ReturnType<typeof findRun>>>;
-
 /** A run without kinds had nothing to do, and of a busy kind another process takes care: neither is a fault. */
 function tellEnd(
   logger: Logger,
-  { id: runId, command, reports, reason }: EndedRun,
+  { id: runId, command, reports, reason }: NonNullable<Awaited<ReturnType<typeof findRun>>>,
   durationMs: number,
 ): void {
   const read = reports.filter(isRead);
@@ -56,7 +55,10 @@ function tellEnd(
     `run ${runId} (${command}) has ${hasFailed ? 'failed' : 'finished'} after ${lengthOf(durationMs)}: ` +
     `${read.length} of ${reports.length} kinds read, ${rows} rows, ${changes} changes${why === '' ? '' : `; ${why}`}`;
   const event = hasFailed ? 'run.failed' : 'run.finished';
-  const kinds = reports.map(kindTold);
+  const kinds = reports.map((report) => {
+    const { kind, state, reason: ended, rows: read } = report;
+    return { kind, state, ...(ended !== null && { reason: ended }), rows: read, changes: changesOf(report) };
+  });
   const facts = { runId, command, durationMs, ...(reason !== null && { reason }) };
   logger[reason !== null || faulty.length > 0 ? 'warn' : 'info'](
     { event, ...facts, kinds, rows, changes },
@@ -66,15 +68,3 @@ function tellEnd(
 
 const changesOf = ({ created, updated, deleted, restored }: KindReport): number =>
   created + updated + deleted + restored;
-
-function kindTold(report: KindReport) {
-  const { kind, state, reason, rows } = report;
-  return { kind, state, ...(reason !== null && { reason }), rows, changes: changesOf(report) };
-}
-
-/** Disappearances that wait for a person now, and did not, or were fewer, before. */
-function newHolds(before: readonly Hold[], after: readonly Hold[]): readonly Hold[] {
-  const isHeld = ({ state }: Hold): boolean => state === 'held';
-  const heldBefore = new Map(before.filter(isHeld).map(({ kind, records }) => [kind, records]));
-  return after.filter(isHeld).filter(({ kind, records }) => records > (heldBefore.get(kind) ?? 0));
-}

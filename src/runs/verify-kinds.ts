@@ -4,7 +4,6 @@ import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
 import { isRead } from '../mirror/runs/run-store.ts';
-import type { RunState } from '../mirror/runs/run-store.ts';
 import { OtherSourceError } from '../db/session/errors.ts';
 import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullRequest } from '../pull/pull-kinds.ts';
@@ -28,7 +27,9 @@ export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[]
     for (const kind of kinds)
       if (parts.signal?.aborted === true) verdicts.push(notReached(kind));
       else verdicts.push(await verifyKind(parts, kind, () => pullBetween(parts, kind, settings)));
-    return { state: runState(verdicts), result: verdicts };
+    const isBrokenOff = verdicts.some(({ reason }) => reason === 'interrupted');
+    const isSame = verdicts.every(({ reason, differs }) => reason === null && differs === 0);
+    return { state: isBrokenOff ? 'interrupted' : isSame ? 'done' : 'incomplete', result: verdicts };
   });
   return { ...facts, kinds: result };
 }
@@ -37,11 +38,6 @@ function notReached({ name }: ListedKind): KindComparison {
   const none = { same: 0, moved: 0, differs: 0, missing: 0, surplus: 0, quarantined: 0 };
   const detail = 'The run was interrupted before this kind.';
   return { kind: name, ...none, reason: 'interrupted', detail, repair: null, differences: [] };
-}
-
-function runState(verdicts: readonly KindComparison[]): RunState {
-  if (verdicts.some(({ reason }) => reason === 'interrupted')) return 'interrupted';
-  return verdicts.every(({ reason, differs }) => reason === null && differs === 0) ? 'done' : 'incomplete';
 }
 
 /** The settings by which every pull and backfill reads. */

@@ -39,16 +39,13 @@ const SILENT = new Set(['products']);
 
 export const comesWhole = (kind: Kind, envelopes: Envelopes): boolean => WHOLE[envelopes].has(kind.name);
 
-interface AnsweredPage {
-  readonly records: readonly JsonObject[];
-  readonly number: number;
-  readonly size: number;
-  readonly total: number;
-}
-
-/** Wraps a page of a list (§2.1); in the wild the numbers of `meta` are texts. */
-export function listEnvelope(kind: Kind, page: AnsweredPage, envelopes: Envelopes): Json {
-  const { records: data, number, size, total } = page;
+/** Wraps a page of a list (§2.1), given the number of the page, its size, and all rows; in the wild these are texts. */
+export function listEnvelope(
+  kind: Kind,
+  envelopes: Envelopes,
+  data: readonly JsonObject[],
+  { number, size, total }: Readonly<Record<'number' | 'size' | 'total', number>>,
+): Json {
   if (comesWhole(kind, envelopes)) return { data, ...successOf(kind) };
   const pages = Math.max(1, Math.ceil(total / size));
   const numbers = { current_page: number, last_page: pages, per_page: size, total };

@@ -68,18 +68,9 @@ export type Deed = Fault['do'];
  * @throws {UsageError} If the text is neither, or a fault is invalid; the message names every place.
  */
 export function parseFaults(text: string): readonly Fault[] {
-  const result = z.array(faultSchema).safeParse(parseText(text));
-  if (result.success) return result.data;
-  const places = result.error.issues.map((issue) => `${placeText(issue.path)}: ${issue.message}`);
-  throw new UsageError(`The list of faults cannot be used:\n  ${places.join('\n  ')}`, {
-    code: 'sandbox.faults',
-    hint: 'A fault reads {on: {kind, method, page}, skip, times, do: {…}}; only `do` is required.',
-  });
-}
-
-function parseText(text: string): unknown {
+  let value: unknown;
   try {
-    return parse(text);
+    value = parse(text);
   } catch (error) {
     if (!(error instanceof YAMLParseError)) throw error;
     throw new UsageError(`The list of faults is neither YAML nor JSON: ${error.message}`, {
@@ -87,6 +78,13 @@ function parseText(text: string): unknown {
       cause: error,
     });
   }
+  const result = z.array(faultSchema).safeParse(value);
+  if (result.success) return result.data;
+  const places = result.error.issues.map((issue) => `${placeText(issue.path)}: ${issue.message}`);
+  throw new UsageError(`The list of faults cannot be used:\n  ${places.join('\n  ')}`, {
+    code: 'sandbox.faults',
+    hint: 'A fault reads {on: {kind, method, page}, skip, times, do: {…}}; only `do` is required.',
+  });
 }
 
 /** `[1, 'do']` → `fault 2, do`: people count from one. */

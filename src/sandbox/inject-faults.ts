@@ -10,17 +10,17 @@ interface Armed {
   timesLeft: number;
 }
 
-/** Finds the faults that strike a request: all latencies that match add up, and the first other match is done. */
-type Strike = (request: ServiceRequest) => { readonly latencyMs: number; readonly deed: Deed | null };
-
-/** Arms a list of faults, which count the requests that they have let through and struck. */
-export function armFaults(faults: readonly Fault[]): Strike {
+/**
+ * Arms a list of faults, which count the requests that they have let through and struck. Of those that strike a request all
+ * latencies add up, and the first other one is done.
+ */
+export function armFaults(faults: readonly Fault[]) {
   const armed = faults.map((fault): Armed => ({
     fault,
     toSkip: fault.skip ?? 0,
     timesLeft: fault.times ?? Infinity,
   }));
-  return (request) => {
+  return (request: ServiceRequest) => {
     let latencyMs = 0;
     let deed: Deed | null = null;
     for (const one of armed) {
@@ -33,21 +33,18 @@ export function armFaults(faults: readonly Fault[]): Strike {
 }
 
 function fires(armed: Armed, request: ServiceRequest): boolean {
-  if (!matches(armed.fault, request) || armed.timesLeft === 0) return false;
+  const { on = {} } = armed.fault;
+  const matches =
+    (on.kind ?? request.kind.name) === request.kind.name &&
+    (on.method ?? request.method).toUpperCase() === request.method &&
+    (on.page === undefined || (request.operation === 'list' && on.page === request.page));
+  if (!matches || armed.timesLeft === 0) return false;
   if (armed.toSkip > 0) {
     armed.toSkip--;
     return false;
   }
   armed.timesLeft--;
   return true;
-}
-
-function matches({ on = {} }: Fault, request: ServiceRequest): boolean {
-  return (
-    (on.kind ?? request.kind.name) === request.kind.name &&
-    (on.method ?? request.method).toUpperCase() === request.method &&
-    (on.page === undefined || (request.operation === 'list' && on.page === request.page))
-  );
 }
 
 const LOGIN_PAGE =
@@ -60,18 +57,6 @@ export function withDeed(serve: Serve, deed: Deed): Serve {
   if ('clampPerPage' in deed) return (request) => serve({ ...request, perPageAtMost: deed.clampPerPage });
   if ('ignoreFields' in deed) return (request) => serve(withoutFields(request, deed.ignoreFields));
   if ('storesText' in deed) return (request) => serve(textsAs(request, deed.storesText));
-  return withAnswer(serve, deed);
-}
-
-/** How long the work waits, and the answer after it. */
-export function delaysOf(deed: Deed | null): { readonly beforeMs: number; readonly afterMs: number } {
-  return {
-    beforeMs: deed && 'commitAfterMs' in deed ? deed.commitAfterMs : 0,
-    afterMs: deed && 'holdMs' in deed ? deed.holdMs : 0,
-  };
-}
-
-function withAnswer(serve: Serve, deed: Deed): Serve {
   if ('commitAfterMs' in deed || 'holdMs' in deed) return serve;
   const after =
     (bend: (answer: Answer) => Answer): Serve =>

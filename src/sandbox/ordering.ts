@@ -28,8 +28,15 @@ const ORDERINGS: Readonly<Record<ListOrder, Ordering>> = {
   'pickup date, newest first': {
     by: 'pickup_date',
     newestFirst: true,
-    permutation: (count) =>
-      neighboursSwapped(count, (a, b) => pickupDay({ rank: a, count }) !== pickupDay({ rank: b, count })),
+    // Swaps neighbours 0-1, 2-3, … of different days: the list stays sorted by them.
+    permutation: (count) => {
+      const swap = (at: number): number => {
+        const neighbour = at % 2 === 0 ? at + 1 : at - 1;
+        const maySwap = pickupDay({ rank: at, count }) !== pickupDay({ rank: neighbour, count });
+        return neighbour < count && maySwap ? neighbour : at;
+      };
+      return { indexAt: swap, rankOf: swap };
+    },
   },
 };
 
@@ -63,15 +70,6 @@ function scattered(count: number): Permutation {
     indexAt: (rank) => (rank * step) % count,
     rankOf: (index) => (index * back) % count,
   };
-}
-
-/** Swaps neighbours 0-1, 2-3, … where they may be swapped, so that a list sorted by something stays sorted by it. */
-function neighboursSwapped(count: number, maySwap: (a: number, b: number) => boolean): Permutation {
-  const swap = (at: number): number => {
-    const neighbour = at % 2 === 0 ? at + 1 : at - 1;
-    return neighbour < count && maySwap(at, neighbour) ? neighbour : at;
-  };
-  return { indexAt: swap, rankOf: swap };
 }
 
 function commonDivisor(a: number, b: number): number {

@@ -3,7 +3,7 @@ import { systemClock } from '../lib/time/clock.ts';
 import { SyncError, UsageError, errorCode } from '../lib/sync-error.ts';
 import type { Envelopes } from './answer.ts';
 import type { Fault } from './faults.ts';
-import { armFaults, delaysOf, withDeed } from './inject-faults.ts';
+import { armFaults, withDeed } from './inject-faults.ts';
 import type { LoggedRequest } from './server.ts';
 import { createServer } from './server.ts';
 import { createService } from './service.ts';
@@ -55,14 +55,21 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const { app, requests } = createServer(settings.token, async (request) => {
     const { latencyMs, deed } = strike(request);
-    const { beforeMs, afterMs } = delaysOf(deed);
+    const beforeMs = deed && 'commitAfterMs' in deed ? deed.commitAfterMs : 0;
     await systemClock.sleep(latencyMs + beforeMs, closing.signal); // Whether the client still waits or not.
     const answer = deed ? withDeed(serve, deed)(request) : serve(request);
-    await systemClock.sleep(afterMs, closing.signal);
+    await systemClock.sleep(deed && 'holdMs' in deed ? deed.holdMs : 0, closing.signal);
     return answer;
   });
   await app.listen({ host: settings.host, port: settings.port }).catch((error: unknown) => {
-    throw listenError(error, settings.port);
+    const code = errorCode(error);
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+    const message = `Port ${settings.port} ${code === 'EACCES' ? 'may not be opened by this user' : 'is taken'}.`;
+    throw new SyncError(message, {
+      code: 'sandbox.port',
+      hint: '--port 0 takes any free one.',
+      cause: error,
+    });
   });
 
   const close = async (): Promise<void> => {
@@ -81,11 +88,4 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function listenError(error: unknown, port: number): unknown {
-  const code = errorCode(error);
-  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
-  const message = `Port ${port} ${code === 'EACCES' ? 'may not be opened by this user' : 'is taken'}.`;
-  return new SyncError(message, { code: 'sandbox.port', hint: '--port 0 takes any free one.', cause: error });
 }

@@ -63,7 +63,6 @@ interface KindPlan {
 
 const half = (size: number): number => Math.ceil(size / 2);
 const double = (size: number): number => size * 2;
-const purchaseCount = (size: number): number => Math.ceil(double(size) / LINES_PER_PURCHASE);
 
 /** The kinds with a generator of their own, by their names. */
 const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
@@ -77,7 +76,11 @@ const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
   vehicle_brands: { count: () => BRANDS.length, firstId: 12, generate: generateVehicleBrand },
   departments: { count: () => DEPARTMENTS.length, firstId: 21, generate: generateDepartment },
   bookings: { count: half, firstId: 700, generate: generateBooking },
-  purchases: { count: purchaseCount, firstId: 4101, generate: generatePurchase },
+  purchases: {
+    count: (size) => Math.ceil(double(size) / LINES_PER_PURCHASE),
+    firstId: 4101,
+    generate: generatePurchase,
+  },
   sales_products: { count: double, firstId: 8800, generate: generateSalesProduct },
 };
 

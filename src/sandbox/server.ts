@@ -1,7 +1,6 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { fastify } from 'fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AuthHeader, Kind } from '../catalog/kind.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AUTH_HEADERS } from '../catalog/kind.ts';
 import { failure } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { SERVED_KINDS } from './served-kinds.ts';
@@ -9,10 +8,8 @@ import type { ServiceOperation, ServiceRequest } from './service.ts';
 
 const KEPT = 10_000;
 
-type AnswerRequest = (request: ServiceRequest) => Promise<Answer>;
-
 /** An HTTP server with the service's endpoints: it logs the last 10,000 requests and refuses those without the token (§5). */
-export function createServer(token: string, answer: AnswerRequest) {
+export function createServer(token: string, answer: (request: ServiceRequest) => Promise<Answer>) {
   const app = fastify({ forceCloseConnections: true, exposeHeadRoutes: false });
   const requests: LoggedRequest[] = [];
   const open = new WeakMap<FastifyRequest, { status: number | null }>();
@@ -23,11 +20,16 @@ export function createServer(token: string, answer: AnswerRequest) {
   });
   app.addHook('onRequest', async (request, reply) => {
     const [path = '', query = ''] = request.url.split('?', 2);
-    const entry = { method: request.method, path, query, headers: headersOf(request.raw), status: null };
+    const texts = Object.entries(request.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+    const headers = Object.fromEntries(texts) as Record<string, string>;
+    const entry = { method: request.method, path, query, headers, status: null };
     open.set(request, entry);
     requests.push(entry);
     if (requests.length > KEPT) requests.shift();
-    if (!isAuthentic(request.headers, token)) return sendAnswer(reply, failure(401, 'Unauthenticated.'));
+    const isAuthentic = AUTH_HEADERS.some(
+      (name) => request.headers[name.toLowerCase()] === `Bearer ${token}`,
+    );
+    if (!isAuthentic) return sendAnswer(reply, failure(401, 'Unauthenticated.'));
   });
   app.addHook('onResponse', (request, reply, done) => {
     const entry = open.get(request);
@@ -35,21 +37,7 @@ export function createServer(token: string, answer: AnswerRequest) {
     done();
   });
   app.setNotFoundHandler((_request, reply) => sendAnswer(reply, failure(404, 'Not found.')));
-  openRoutes(app, answer);
-  return { app, requests };
-}
-
-/** The three spellings that the documentation prints (§5); the service is assumed to accept each of them. */
-const SPELLINGS: readonly AuthHeader[] = ['Authentication', 'Authorization', 'Authentification'];
-
-const isAuthentic = (headers: IncomingHttpHeaders, token: string): boolean =>
-  SPELLINGS.some((spelling) => headers[spelling.toLowerCase()] === `Bearer ${token}`);
-
-const METHODS = { list: 'GET', retrieve: 'GET', create: 'POST', update: 'PUT' } as const;
-const OPERATIONS: readonly ServiceOperation[] = ['list', 'retrieve', 'create', 'update'];
-
-/** Opens every endpoint of the documentation (§4) and beyond; a misprinted path belongs to the kind that it addresses. */
-function openRoutes(app: FastifyInstance, answer: AnswerRequest): void {
+  // Every endpoint of the documentation (§4) and beyond; a misprinted path belongs to the kind that it addresses.
   for (const kind of SERVED_KINDS) {
     for (const operation of OPERATIONS) {
       const endpoint = kind[operation];
@@ -57,27 +45,28 @@ function openRoutes(app: FastifyInstance, answer: AnswerRequest): void {
       app.route({
         method: METHODS[operation],
         url: endpoint.path,
-        handler: async (request, reply) =>
-          sendAnswer(reply, await answer(serviceRequest(request, kind, operation))),
+        handler: async ({ method, url, params, body }, reply) => {
+          const query = new URLSearchParams(url.split('?', 2)[1]);
+          const answered = await answer({
+            kind,
+            operation,
+            id: (params as { id?: string }).id ?? '',
+            method,
+            page: positive(query.get('page')) ?? 1,
+            perPage: positive(query.get('per_page')),
+            perPageAtMost: Infinity,
+            body: typeof body === 'string' ? body : '',
+          });
+          return sendAnswer(reply, answered);
+        },
       });
     }
   }
+  return { app, requests };
 }
 
-function serviceRequest(request: FastifyRequest, kind: Kind, operation: ServiceOperation): ServiceRequest {
-  const { id = '' } = request.params as { id?: string };
-  const query = new URLSearchParams(request.url.split('?', 2)[1]);
-  return {
-    kind,
-    operation,
-    id,
-    method: request.method,
-    page: positive(query.get('page')) ?? 1,
-    perPage: positive(query.get('per_page')),
-    perPageAtMost: Infinity,
-    body: typeof request.body === 'string' ? request.body : '',
-  };
-}
+const METHODS = { list: 'GET', retrieve: 'GET', create: 'POST', update: 'PUT' } as const;
+const OPERATIONS: readonly ServiceOperation[] = ['list', 'retrieve', 'create', 'update'];
 
 function positive(text: string | null): number | null {
   const value = Number(text);
@@ -105,9 +94,4 @@ export interface LoggedRequest {
   readonly query: string;
   readonly headers: Record<string, string>;
   readonly status: number | null;
-}
-
-function headersOf({ headers }: IncomingMessage): Record<string, string> {
-  const texts = Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]);
-  return Object.fromEntries(texts) as Record<string, string>;
 }

@@ -31,15 +31,19 @@ const FIXED_PER_PAGE = 500; // §8: of lists for which no parameters are listed.
 /** The service itself, without network: a request in, an answer out, the world changed by writes. */
 export function createService(world: World, envelopes: Envelopes): Serve {
   const list: Serve = (request) => {
-    const { kind, page } = request;
+    const { kind, page, perPage, perPageAtMost } = request;
     const total = world.count(kind.name);
-    const size = comesWhole(kind, envelopes) ? Math.max(1, total) : pageSize(request);
-    const number = comesWhole(kind, envelopes) ? 1 : page;
+    // `per_page` is honoured up to 100 where it is a documented parameter, and ignored elsewhere (§8).
+    const wanted =
+      kind.list?.paging === 'documented' ? Math.min(perPage ?? DEFAULT_PER_PAGE, 100) : FIXED_PER_PAGE;
+    const isWhole = comesWhole(kind, envelopes);
+    const size = isWhole ? Math.max(1, total) : Math.min(wanted, perPageAtMost);
+    const number = isWhole ? 1 : page;
     const records = world.slice(kind.name, (number - 1) * size, number * size).flatMap((id) => {
       const record = world.get(kind.name, id);
       return record ? [record] : [];
     });
-    return jsonAnswer(200, listEnvelope(kind, { records, number, size, total }, envelopes));
+    return jsonAnswer(200, listEnvelope(kind, envelopes, records, { number, size, total }));
   };
 
   const one = (kind: Kind, record: JsonObject | undefined): Answer =>
@@ -61,13 +65,6 @@ export function createService(world: World, envelopes: Envelopes): Serve {
   return (request) => operations[request.operation](request);
 }
 
-/** `per_page` is honoured up to 100 where it is a documented parameter, and ignored elsewhere (§8). */
-function pageSize({ kind, perPage, perPageAtMost }: ServiceRequest): number {
-  const size =
-    kind.list?.paging === 'documented' ? Math.min(perPage ?? DEFAULT_PER_PAGE, 100) : FIXED_PER_PAGE;
-  return Math.min(size, perPageAtMost);
-}
-
 const BAD_BODY = failure(400, 'The body is not a JSON object.');
 
 /** Parses a body as a JSON object; null if it is not one. */
@@ -86,15 +83,13 @@ const WHOLE_NUMBER = /^-?\d{1,15}$/;
 function writtenFields(kind: Kind, body: JsonObject): JsonObject {
   const fields = [...kind.fields, ...kind.hints];
   const stored = Object.entries(body).flatMap(([name, value]) => {
-    const field = fields.find((candidate) => writeName(candidate) === name);
+    const field = fields.find((candidate) => (candidate.write?.name ?? candidate.name) === name);
     if (field) return [[field.name, storedValue(kind, field, value)] as const];
     const isReadName = fields.some((candidate) => candidate.name === name);
     return isReadName ? [] : [[name, value] as const]; // A write by the read name is ignored.
   });
   return Object.fromEntries(stored.filter(([name]) => name !== 'id'));
 }
-
-const writeName = (field: Field): string => field.write?.name ?? field.name;
 
 /** How the service stores a value; a text that does not fit the field is stored as sent. */
 const STORED: Partial<Record<FieldType, (text: string, field: Field) => Json>> = {

@@ -1,6 +1,6 @@
 import type { Kind } from '../catalog/kind.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
-import type { SendRequest, SourceParts, SourceSettings } from './http/http.ts';
+import type { SourceParts, SourceSettings } from './http/http.ts';
 import { tokenHeaders } from './http/requester.ts';
 import type { Requester } from './http/requester.ts';
 import { readWriteAnswer } from './http/write-answer.ts';
@@ -31,9 +31,16 @@ export function createWrite(
   const { clock, logger } = parts;
   const { timeoutSeconds, token } = settings;
 
-  return async (write, { signal, mayGo } = {}) => {
-    const request = { ...requestOf(settings, write), mayGo };
-    const { method, target: path, where } = request;
+  return async ({ kind, operation, id, body }, { signal, mayGo } = {}) => {
+    const endpoint = kind[operation];
+    if (endpoint === null) throw new TypeError(`${kind.name} has no ${operation}`);
+    const path = endpoint.path.replace(':id', () => {
+      if (id === null || id === '') throw new TypeError(`${endpoint.path} needs an id`);
+      return encodeURIComponent(id);
+    });
+    const method = operation === 'create' ? ('POST' as const) : ('PUT' as const);
+    const where = `${method} ${path}`;
+    const request = { method, target: path, headers: tokenHeaders(settings, endpoint), body, where, mayGo };
     const answer = await requester.inTurn(async (client, scope) => {
       const deadline = createDeadline(timeoutSeconds * 1000, [scope]);
       const started = clock.monotonicMs();
@@ -43,20 +50,8 @@ export function createWrite(
       const ms = Math.round(clock.monotonicMs() - started);
       logger.debug({ method, path, status, ms, bytes }, 'source request'); // The same line as for a read.
       if (!isAnswered) return deadline.isOver() ? { ...sent, why: 'timeout' } : sent;
-      return readWriteAnswer(sent, { kind: write.kind, where, token, receivedAt: clock.now() });
+      return readWriteAnswer(sent, { kind, where, token, receivedAt: clock.now() });
     }, signal);
     return answer ?? { is: 'unsent', why: 'interrupted' };
   };
-}
-
-function requestOf(settings: SourceSettings, { kind, operation, id, body }: WriteRequest): SendRequest {
-  const endpoint = kind[operation];
-  if (endpoint === null) throw new TypeError(`${kind.name} has no ${operation}`);
-  const { path, header } = endpoint;
-  const target = path.replace(':id', () => {
-    if (id === null || id === '') throw new TypeError(`${path} needs an id`);
-    return encodeURIComponent(id);
-  });
-  const method = operation === 'create' ? 'POST' : 'PUT';
-  return { method, target, headers: tokenHeaders(settings, { header }), body, where: `${method} ${target}` };
 }

@@ -1,14 +1,5 @@
 /** Numbers record ids from 0 on, in the order of their first appearance, in about 20 bytes each; exact up to 2^63−1. */
-export interface IdNumbers {
-  /** Hands out the number of every id that the text names (`[1,2,3]`), new ids included. */
-  number(ids: string, take: (index: number) => void): void;
-  /** The number of one id; −1 if it has none. */
-  find(id: string): number;
-  idOf(index: number): string;
-  size(): number;
-  /** The ids whose numbers are wanted, in the order of their numbers. */
-  idsWhere(isWanted: (index: number) => boolean): string[];
-}
+export type IdNumbers = ReturnType<typeof createIdNumbers>;
 
 const FEWEST_IDS = 8; // Most lists are short.
 const ZERO = 48;
@@ -32,7 +23,7 @@ interface HashTable {
 }
 
 /** @param expected So many ids get room at once: growing to it would need half as much again for a moment. */
-export function createIdNumbers(expected = 0): IdNumbers {
+export function createIdNumbers(expected = 0) {
   const room = 2 ** Math.ceil(Math.log2(Math.max(FEWEST_IDS, expected + 1)));
   const table: HashTable = {
     slots: new Int32Array(room * 2), // Half of the slots stay free.
@@ -42,19 +33,22 @@ export function createIdNumbers(expected = 0): IdNumbers {
   };
   const id: Id = { tail: 0, head: 0 }; // One object for all: a million would be garbage.
   return {
-    number: (ids, take) => {
+    /** Hands out the number of every id that the text names (`[1,2,3]`), new ids included. */
+    number: (ids: string, take: (index: number) => void): void => {
       for (let at = nextDigit(ids, 0); at < ids.length; at = nextDigit(ids, at)) {
         at = readId(ids, at, id);
         take(numberOf(table, id));
       }
     },
-    find: (text) => {
+    /** The number of one id; −1 if it has none. */
+    find: (text: string): number => {
       readId(text, 0, id);
       return (table.slots[slotOf(table, id)] ?? 0) - 1;
     },
-    idOf: (index) => idAt(table, index),
-    size: () => table.size,
-    idsWhere: (isWanted) => {
+    idOf: (index: number): string => idAt(table, index),
+    size: (): number => table.size,
+    /** The ids whose numbers are wanted, in the order of their numbers. */
+    idsWhere: (isWanted: (index: number) => boolean): string[] => {
       const ids: string[] = [];
       for (let index = 0; index < table.size; index++) if (isWanted(index)) ids.push(idAt(table, index));
       return ids;

@@ -9,16 +9,14 @@ export function shortestNumber(token: string): string | null {
   const [, sign = '', whole, fraction = '', power = '0'] = NUMBER.exec(token) ?? [];
   const exponent = Number(power);
   if (whole === undefined || Math.abs(exponent) > LARGEST_EXPONENT) return null;
-  return shorten(sign + moved(whole, fraction, exponent));
-}
-
-/** Digits with their point moved: `1`, `5` by 3 are `1500`. */
-function moved(whole: string, fraction: string, places: number): string {
   const digits = whole + fraction;
-  const point = whole.length + places;
-  if (point <= 0) return `0.${'0'.repeat(-point)}${digits}`;
-  if (point >= digits.length) return digits + '0'.repeat(point - digits.length);
-  return `${digits.slice(0, point)}.${digits.slice(point)}`;
+  const point = whole.length + exponent; // Its place among the digits; it may be before or behind them all.
+  const before = digits.slice(0, Math.max(0, point)).padEnd(point, '0').replace(/^0+/, '') || '0';
+  const behind = point < 0 ? '0'.repeat(-point) + digits : digits.slice(point);
+  let end = behind.length; // A loop: a regular expression for trailing zeros would try every run of zeros.
+  while (behind[end - 1] === '0') end--;
+  const value = end === 0 ? before : `${before}.${behind.slice(0, end)}`;
+  return value === '0' ? '0' : sign + value;
 }
 
 /** The digits of a JSON number that is whole however it is written (`7`, `7.0`, `7e2`); null for any other. */
@@ -37,15 +35,4 @@ export function atScale(shortest: string, scale: number): string {
 export function decimalPlaces(text: string): number {
   const point = text.indexOf('.');
   return point === -1 ? 0 : text.length - point - 1;
-}
-
-function shorten(text: string): string {
-  const sign = text.startsWith('-') ? '-' : '';
-  const [digits = '', places = ''] = text.slice(sign.length).split('.');
-  const whole = digits.replace(/^0+(?=\d)/, '');
-  let end = places.length; // A loop: a regular expression for trailing zeros would try every run of zeros.
-  while (places[end - 1] === '0') end--;
-  const fraction = places.slice(0, end);
-  const value = fraction === '' ? whole : `${whole}.${fraction}`;
-  return value === '0' ? '0' : sign + value;
 }

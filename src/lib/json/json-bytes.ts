@@ -26,7 +26,11 @@ export function arrayStart(body: Uint8Array, name: Uint8Array): number | null {
 export function valueEnd(body: Uint8Array, start: number, commas: number[] = []): number | null {
   const first = body[start];
   if (first === QUOTE) return stringEnd(body, start);
-  return first === OPEN_ARRAY || first === OPEN_OBJECT ? nestEnd(body, start, commas) : wordEnd(body, start);
+  if (first === OPEN_ARRAY || first === OPEN_OBJECT) return nestEnd(body, start, commas);
+  let at = start;
+  while (at < body.length && body[at] !== COMMA && body[at] !== CLOSE_OBJECT && body[at] !== CLOSE_ARRAY)
+    at++;
+  return at;
 }
 
 /** Where the value of the first member of a name begins, from the first member on. */
@@ -68,13 +72,6 @@ function stringEnd(body: Uint8Array, quote: number): number | null {
     if (byte === BACKSLASH) at++;
     else if (byte === undefined) return null;
   }
-}
-
-function wordEnd(body: Uint8Array, start: number): number {
-  let at = start;
-  while (at < body.length && body[at] !== COMMA && body[at] !== CLOSE_OBJECT && body[at] !== CLOSE_ARRAY)
-    at++;
-  return at;
 }
 
 function afterSpace(body: Uint8Array, from: number): number {

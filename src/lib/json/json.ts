@@ -52,34 +52,29 @@ function hasLossless(value: Json): boolean {
 
 /** Writes JSON so that equal values have equal texts: keys sorted, numbers at their shortest. */
 export function canonicalJson(value: Json): string {
-  if (isNumber(value)) return canonicalNumber(value);
+  if (isNumber(value)) {
+    const isPlain = typeof value === 'number' && value >= 0 && Number.isSafeInteger(value); // Nearly every one.
+    return isPlain ? String(value) : (shortestNumber(String(value)) ?? String(value));
+  }
   if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
+  const names = Object.keys(value);
+  if (!isSameOrder(names, last.names))
+    last = { names, openings: names.toSorted().map((name) => [name, `${JSON.stringify(name)}:`] as const) };
   let members = '';
-  for (const [name, opening] of openingsOf(Object.keys(value)))
+  for (const [name, opening] of last.openings)
     members += `${members === '' ? '' : ','}${opening}${canonicalJson(value[name] ?? null)}`;
   return `{${members}}`;
 }
 
-function canonicalNumber(value: number | LosslessNumber): string {
-  const isPlain = typeof value === 'number' && value >= 0 && Number.isSafeInteger(value); // Nearly every one.
-  return isPlain ? String(value) : (shortestNumber(String(value)) ?? String(value));
-}
-
-type Opening = readonly [name: string, text: string];
-
-/** The names of the last object: those of a nested array nearly all have the same. */
-let last: { readonly names: readonly string[]; readonly openings: readonly Opening[] } = {
-  names: [],
-  openings: [],
-};
-
-/** The sorted names of an object's members, each with the text before its value. */
-function openingsOf(names: readonly string[]): readonly Opening[] {
-  if (!isSameOrder(names, last.names))
-    last = { names, openings: names.toSorted().map((name) => [name, `${JSON.stringify(name)}:`] as const) };
-  return last.openings;
-}
+/**
+ * The names of the last object, and these sorted, each with the text before its value: the objects of a nested array nearly all
+ * have the same.
+ */
+let last: {
+  readonly names: readonly string[];
+  readonly openings: readonly (readonly [name: string, text: string])[];
+} = { names: [], openings: [] };
 
 /** Whether two objects name the same members in the same order. */
 export function isSameOrder(names: readonly string[], others: readonly string[]): boolean {

@@ -24,18 +24,19 @@ export function createLogger({ level, secrets, destination }: LoggerOptions): Lo
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: HEADERS.flatMap((name) => [name, `*.${name}`, `headers.${name.toLowerCase()}`]),
-      serializers: { err: errorInLog },
+      serializers: {
+        // A fault that a person can act on has no stack: only a bug needs one.
+        err: (error: unknown): unknown => {
+          if (!(error instanceof SyncError))
+            return error instanceof Error ? pino.stdSerializers.err(error) : error;
+          const { name: type, code, message, hint } = error;
+          return { type, code, message, hint };
+        },
+      },
       hooks: { streamWrite: (line) => plainJson(mask(line)) },
     },
     destination,
   );
-}
-
-/** A fault that a person can act on has no stack: only a bug needs one. */
-function errorInLog(error: unknown): unknown {
-  if (!(error instanceof SyncError)) return error instanceof Error ? pino.stdSerializers.err(error) : error;
-  const { name: type, code, message, hint } = error;
-  return { type, code, message, hint };
 }
 
 const LEVELS: Readonly<Record<number, string>> = {

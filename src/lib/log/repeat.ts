@@ -9,7 +9,8 @@ export interface Repeating {
   readonly stop: () => Promise<void>;
 }
 
-interface Repeat {
+/** Runs a task at once and then with pauses, never twice at a time. */
+export function repeat(parts: {
   readonly clock: Clock;
   readonly faults: FaultLog;
   readonly everyMs: number;
@@ -17,10 +18,8 @@ interface Repeat {
   readonly name: string;
   /** An error is logged; the next round tries again. */
   readonly task: () => Promise<void>;
-}
-
-/** Runs a task at once and then with pauses, never twice at a time. */
-export function repeat({ clock, faults, everyMs, name, task }: Repeat): Repeating {
+}): Repeating {
+  const { clock, faults, everyMs, name, task } = parts;
   let isStopped = false;
   let pause = new AbortController(); // Aborted already where another run is asked for during the present one.
   const run = async (): Promise<void> => {

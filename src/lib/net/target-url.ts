@@ -24,13 +24,10 @@ export function targetFault(url: string, allowHosts: readonly string[]): string 
 
 /** @param hostname The host as a URL has it: in small letters, an address in its usual form, IPv6 in brackets. */
 export function isAllowedHost(hostname: string, allowHosts: readonly string[]): boolean {
-  return allowHosts.some((allowed) => hostnameOf(allowed) === hostname);
-}
-
-/** A host as a URL has it; the text itself if no URL can have it. */
-function hostnameOf(host: string): string {
-  const url = `http://${isIP(host) === 6 ? `[${host}]` : host}/`;
-  return URL.parse(url)?.hostname ?? host;
+  return allowHosts.some((allowed) => {
+    const url = URL.parse(`http://${isIP(allowed) === 6 ? `[${allowed}]` : allowed}/`);
+    return (url?.hostname ?? allowed) === hostname; // The text itself if no URL can have it.
+  });
 }
 
 /** The address that a URL's host name is; null for a name. */

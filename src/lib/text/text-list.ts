@@ -15,10 +15,12 @@ export function betweenCommas(text: string): TextList {
   return {
     joined: text,
     get length() {
-      length ??= text === '' ? 0 : commasIn(text) + 1;
+      if (length !== null) return length;
+      length = text === '' ? 0 : 1;
+      for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === COMMA) length++;
       return length;
     },
-    at: (index) => (index === 0 && text !== '' ? firstOf(text) : cut().at(index)),
+    at: (index) => (index === 0 && text !== '' ? text.split(',', 1)[0] : cut().at(index)),
     [Symbol.iterator]: () => cut().values(),
   };
 }
@@ -35,15 +37,4 @@ export function sameTexts(a: TextList, b: TextList): boolean {
   const others = b[Symbol.iterator]();
   for (const text of a) if (others.next().value !== text) return false;
   return true;
-}
-
-function commasIn(text: string): number {
-  let count = 0;
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === COMMA) count++;
-  return count;
-}
-
-function firstOf(text: string): string {
-  const end = text.indexOf(',');
-  return end < 0 ? text : text.slice(0, end);
 }

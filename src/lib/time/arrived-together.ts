@@ -28,7 +28,11 @@ export async function* arrivedTogether<T>(
       const linger = startPatience(limits.lingerMs);
       const another = async () => {
         if (weight < limits.enough) return arrived(next, linger.over);
-        return weight < limits.most ? arrivedSoon(next, limits.pauseMs) : null;
+        if (weight >= limits.most) return null;
+        const pause = startPatience(limits.pauseMs);
+        const more = await arrived(next, pause.over);
+        pause.stop();
+        return more;
       };
       for (let more = await another(); more !== null; more = await another()) {
         batch.push(more.value);
@@ -72,17 +76,11 @@ function unwrap<T>(settledNext: Settled<T>): IteratorResult<T, unknown> {
   return settledNext.result;
 }
 
-type More<T> = IteratorYieldResult<T> | null;
-
-async function arrivedSoon<T>(next: Promise<Settled<T>>, pauseMs: number): Promise<More<T>> {
-  const pause = startPatience(pauseMs);
-  const more = await arrived(next, pause.over);
-  pause.stop();
-  return more;
-}
-
 /** The next item if it comes within the waiting time; null if not, or if there is none. */
-async function arrived<T>(next: Promise<Settled<T>>, over: Promise<null>): Promise<More<T>> {
+async function arrived<T>(
+  next: Promise<Settled<T>>,
+  over: Promise<null>,
+): Promise<IteratorYieldResult<T> | null> {
   const now = await Promise.race([next, over]);
   return now === null || 'error' in now || now.result.done === true ? null : now.result;
 }

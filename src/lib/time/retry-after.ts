@@ -9,12 +9,12 @@ const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{
  */
 export function retryAfterMs(header: string | readonly string[] | undefined, now: Date): number | null {
   const values = typeof header === 'string' ? [header] : (header ?? []);
-  const waits = values.map((value) => waitMs(value.trim(), now)).filter((wait) => wait !== null);
+  const waits = values
+    .map((value) => value.trim())
+    .map((value) => {
+      if (SECONDS.test(value)) return Number(value) * 1000;
+      return HTTP_DATE.test(value) ? Date.parse(value) - now.getTime() : NaN;
+    })
+    .filter((waitMs) => !Number.isNaN(waitMs));
   return waits.length === 0 ? null : Math.min(Math.max(...waits, LEAST_MS), MOST_MS);
-}
-
-function waitMs(value: string, now: Date): number | null {
-  if (SECONDS.test(value)) return Number(value) * 1000;
-  const instant = HTTP_DATE.test(value) ? Date.parse(value) : NaN;
-  return Number.isNaN(instant) ? null : instant - now.getTime();
 }

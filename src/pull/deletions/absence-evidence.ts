@@ -1,11 +1,7 @@
 import type { Certificate } from '../../diff/certify.ts';
 import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
-import type { Absence, AbsentRow } from '../../diff/plan-deletions.ts';
+import type { Absence } from '../../diff/plan-deletions.ts';
 import type { Unseen } from '../../diff/spans.ts';
-import { instantOf } from '../../lib/time/clock.ts';
-import type { Session } from '../../db/session/session.ts';
-import { countLive } from '../../mirror/kinds/status-store.ts';
-import { liveRows, liveRowsOf } from '../../mirror/records/tombstone-store.ts';
 import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
 import { askableKind } from '../../catalog/kind.ts';
 import type { RetrievableKind } from '../../catalog/kind.ts';
@@ -34,16 +30,14 @@ export interface AbsenceEvidence {
 /** @param shown Records that the sweep saw. */
 export function byCertificate(certificate: Certificate, shown: number): AbsenceEvidence {
   const { point, size, lists, showedSince, lastShown, absent: suspects } = certificate;
-  const isOutside = ({ id, response }: LiveRow): boolean =>
-    response < point.sent && !lists(id) && !showedSince(id);
   return {
     isCertified: true,
     sweep: point.sweep ?? 0,
     isEmpty: size === 0,
+    isOutside: ({ id, response }) => response < point.sent && !lists(id) && !showedSince(id),
     lastShown,
     suspects,
     shown,
-    isOutside,
   };
 }
 
@@ -75,30 +69,6 @@ export function bySweeps(sweeps: {
   };
 }
 
-export type FoundAbsent = AbsentRow & { readonly response: number };
-
-/** Finds the live rows that a list does not have, and that nothing has shown since. @param noted Ids that were absent before. */
-export async function findAbsent(
-  session: Session,
-  kind: string,
-  evidence: AbsenceEvidence,
-  noted: Iterable<string>,
-): Promise<FoundAbsent[]> {
-  const suspects = new Set([...evidence.suspects(), ...noted]);
-  let absent = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
-  if ((await countLive(session, kind)) > evidence.shown + absent.length) {
-    // Some row was last seen before the oldest kept response.
-    absent = [];
-    for await (const rows of liveRows(session, kind)) absent.push(...rows.filter(evidence.isOutside));
-  }
-  return absent.map(({ id, changedAt, response }) => ({
-    id,
-    response,
-    changedAt: instantOf(changedAt),
-    lastShown: evidence.lastShown(id) ?? 0,
-  }));
-}
-
 /**
  * Asks the service for records that its list no longer has.
  *
@@ -113,13 +83,10 @@ export async function askForAbsent(
     readonly control: string;
     readonly ticks: Ticks;
   },
-): Promise<{
-  readonly gone: readonly string[];
-  readonly there: readonly string[];
-  readonly isSound: boolean;
-}> {
+) {
   const ask = (id: string): Promise<boolean | null> => isThere(parts, asked.kind, id, asked.ticks);
-  const unsound = { gone: [], there: [], isSound: false };
+  const none: readonly string[] = [];
+  const unsound = { gone: none, there: none, isSound: false };
   if ((await ask(asked.control)) !== true) return unsound;
   const answers = await Promise.all(asked.ids.map(async (id) => ({ id, isThere: await ask(id) })));
   if ((await ask(asked.control)) !== true) return unsound;

@@ -1,4 +1,3 @@
-import type { Certificate } from '../../diff/certify.ts';
 import { holdAfter, planDeletions } from '../../diff/plan-deletions.ts';
 import type {
   Absence,
@@ -17,12 +16,11 @@ import { saveHold } from '../../mirror/kinds/kind-lease.ts';
 import { heldNews, leaveNews } from '../../mirror/webhooks/news.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { tombstoneRecords, proveByAsking, releaseOverdue } from './prove-by-asking.ts';
-import { bySweeps, byCertificate, findAbsent, retrievalMethod } from './absence-evidence.ts';
+import { bySweeps, byCertificate, retrievalMethod } from './absence-evidence.ts';
 import type { AbsenceEvidence, RetrievalMethod } from './absence-evidence.ts';
 import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
-import type { Session } from '../../db/session/session.ts';
-import { repairStrays, withoutStrays } from './repair-rows.ts';
+import { findDisappeared, repairStrays } from './repair-rows.ts';
 import { underLease } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
@@ -80,16 +78,6 @@ interface KnownAbsences extends CompleteReading {
 interface PlannedAbsences extends KnownAbsences {
   readonly plan: DeletionPlan;
   readonly hold: HoldClock | null;
-}
-
-async function findDisappeared(
-  session: Session,
-  sweep: Sweep,
-  evidence: AbsenceEvidence,
-  noted: Iterable<string>,
-): Promise<readonly AbsentRow[]> {
-  const rows = await findAbsent(session, sweep.kind.name, evidence, noted);
-  return withoutStrays(session, sweep, rows, evidence.lastShown);
 }
 
 /** Collects the proof that absent records are gone: from the list, or by retrieving them. */
@@ -172,7 +160,11 @@ async function planFor(
   const { isCertified, isEmpty, sweep } = evidence;
   // An emptied list that is not known exactly has no control: its rows are held nevertheless.
   const canAsk = retrieval.path !== null || (retrieval.isUsable && !isCertified);
-  const isCutOff = !canAsk && list.verdict.certified && mayBeCutOff(list.verdict, knownRows - noted.size);
+  const { verdict } = list;
+  // A round number of rows, the same as before, and no total: the sign of a silent limit.
+  const isRound = verdict.certified && (verdict.size % 10 === 0 || verdict.size % 25 === 0);
+  const isCutOff =
+    !canAsk && isRound && verdict.point.total === null && verdict.size === knownRows - noted.size;
   const plan = planDeletions(
     {
       absent,
@@ -188,9 +180,4 @@ async function planFor(
     rules,
   );
   return { plan, hold: holdAfter(lease.hold, plan.held, isCutOff, now) };
-}
-
-/** A round number of rows, the same as before, and no total: the sign of a silent limit. */
-function mayBeCutOff({ point, size }: Certificate, listedBefore: number): boolean {
-  return point.total === null && size === listedBefore && (size % 10 === 0 || size % 25 === 0);
 }

@@ -9,6 +9,7 @@ import { underLease } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { saveHold } from '../../mirror/kinds/kind-lease.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
 
 const ASKED_TOGETHER = 100;
 
@@ -30,8 +31,7 @@ export async function proveByAsking(
   asking: Asking,
 ): Promise<{ deleted: number; isSound: boolean }> {
   let deleted = 0;
-  for (let from = 0; from < asking.ids.length; from += ASKED_TOGETHER) {
-    const some = asking.ids.slice(from, from + ASKED_TOGETHER);
+  for (const some of inChunks(asking.ids, ASKED_TOGETHER)) {
     const first = await askOnce(parts, sweep, { ...asking, ids: some });
     if (!first.isSound) return { deleted, isSound: false };
     const again = first.newlyGone.filter((absence) => isProvenGone(absence, parts.clock.now(), asking.rules));
@@ -81,8 +81,7 @@ export async function tombstoneRecords(
 ): Promise<number> {
   const { kind, ticks, runId } = sweep;
   let deleted = 0;
-  for (let from = 0; from < ids.length; from += ROWS_A_TRANSACTION) {
-    const some = ids.slice(from, from + ROWS_A_TRANSACTION);
+  for (const some of inChunks(ids, ROWS_A_TRANSACTION)) {
     const response = ticks.next();
     const done = await underLease(parts, sweep, (tx, now) =>
       writeTombstones(tx, { kind: kind.name, ids: some, proof, response, runId, now }),

@@ -3,21 +3,22 @@ import type { AbsentRow } from '../../diff/plan-deletions.ts';
 import { isFalseTombstone, judgeUnlisted } from '../../diff/plan-repairs.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
+import { countLive } from '../../mirror/kinds/status-store.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
 import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
-import type { Queryable, Transaction } from '../../db/session/session.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
 import {
+  liveRows,
   liveRowsOf,
   liftTombstones,
   readDead,
   tombstoneStrays,
 } from '../../mirror/records/tombstone-store.ts';
-import type { Stray } from '../../mirror/records/tombstone-store.ts';
-import type { FoundAbsent } from './absence-evidence.ts';
+import type { LiveRow, Stray } from '../../mirror/records/tombstone-store.ts';
+import type { AbsenceEvidence } from './absence-evidence.ts';
 import type { PullParts } from '../run/parts.ts';
 import { underLease } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
-import type { Kind } from '../../catalog/kind.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { saveRepairs } from '../../mirror/records/issue-store.ts';
 import {
@@ -66,24 +67,39 @@ export async function repairStrays(
   const strays = new Set(suspects);
   const absent = rows
     .filter(({ id, response }) => !strays.has(id) && response < certificate.point.sent)
-    .map(({ id, changedAt }) => ({
-      id,
-      changedAt: instantOf(changedAt),
-      lastShown: certificate.lastShown(id) ?? 0,
-    }));
+    .map(asAbsent(certificate.lastShown));
   return { absent, mended: marked + lifted.length };
 }
 
-/** Leaves out the rows that only another writer can have made: without a certificate they stay unchanged. */
-export async function withoutStrays(
-  db: Queryable,
+/**
+ * Finds the live rows that a list without a certificate does not have, and that nothing has shown since. Those that only another
+ * writer can have made are left out: they stay unchanged. @param noted Ids that were absent before.
+ */
+export async function findDisappeared(
+  session: Session,
   sweep: Sweep,
-  rows: readonly FoundAbsent[],
-  lastShown: Certificate['lastShown'],
+  evidence: AbsenceEvidence,
+  noted: Iterable<string>,
 ): Promise<readonly AbsentRow[]> {
-  const strays = new Set((await straysAmong(db, sweep, rows, lastShown)).map(({ id }) => id));
-  return rows.filter(({ id }) => !strays.has(id));
+  const kind = sweep.kind.name;
+  const suspects = new Set([...evidence.suspects(), ...noted]);
+  let rows = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
+  if ((await countLive(session, kind)) > evidence.shown + rows.length) {
+    // Some row was last seen before the oldest kept response.
+    rows = [];
+    for await (const some of liveRows(session, kind)) rows.push(...some.filter(evidence.isOutside));
+  }
+  const strays = new Set((await straysAmong(session, sweep, rows, evidence.lastShown)).map(({ id }) => id));
+  return rows.filter(({ id }) => !strays.has(id)).map(asAbsent(evidence.lastShown));
 }
+
+const asAbsent =
+  (lastShown: Certificate['lastShown']) =>
+  ({ id, changedAt }: LiveRow): AbsentRow => ({
+    id,
+    changedAt: instantOf(changedAt),
+    lastShown: lastShown(id) ?? 0,
+  });
 
 async function straysAmong(
   db: Queryable,
@@ -145,7 +161,19 @@ export async function repairElements(parts: PullParts, sweep: Sweep): Promise<nu
   let mended = 0;
   for await (const text of liveIds(parts.session, kind.name))
     for (const ids of inChunks(text === '' ? [] : text.split(','), ROWS_A_TRANSACTION)) {
-      mended += await underLease(parts, sweep, (tx, now) => mendElements(tx, kind, ids, now));
+      mended += await underLease(parts, sweep, async (tx, now) => {
+        const rows = [...(await readStored(tx, kind, ids))].filter(([, { raw }]) => isRecord(raw));
+        const records = rows.map(([id, { raw }]) => ({ id, record: parseObject(raw) }));
+        const altered = await findAlteredElements(tx, kind, records);
+        const repairs = [...altered].map(([id, elements]) => ({
+          id,
+          detail: `elements changed: ${elements.map(({ table }) => table.array).join(', ')}`,
+        }));
+        const wrong = records.filter(({ id }) => altered.has(id));
+        await putNestedRows(tx, { kind, records: wrong, found: [], now }); // Issues stay: `_raw` has not changed.
+        await saveRepairs(tx, kind.name, repairs, now);
+        return wrong.length;
+      });
       if (parts.signal?.aborted) return mended;
     }
   return underLease(parts, sweep, async (tx, now) => {
@@ -154,19 +182,4 @@ export async function repairElements(parts: PullParts, sweep: Sweep): Promise<nu
     await saveRepairs(tx, kind.name, repairs, now);
     return mended + strays.length;
   });
-}
-
-/** Writes the elements of rows anew where they differ from `_raw`; its issues stay as they are, because it has not changed. */
-async function mendElements(tx: Transaction, kind: Kind, ids: readonly string[], now: Date): Promise<number> {
-  const rows = [...(await readStored(tx, kind, ids))].filter(([, { raw }]) => isRecord(raw));
-  const records = rows.map(([id, { raw }]) => ({ id, record: parseObject(raw) }));
-  const altered = await findAlteredElements(tx, kind, records);
-  const repairs = [...altered].map(([id, elements]) => ({
-    id,
-    detail: `elements changed: ${elements.map(({ table }) => table.array).join(', ')}`,
-  }));
-  const wrong = records.filter(({ id }) => altered.has(id));
-  await putNestedRows(tx, { kind, records: wrong, found: [], now });
-  await saveRepairs(tx, kind.name, repairs, now);
-  return wrong.length;
 }

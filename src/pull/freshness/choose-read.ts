@@ -55,11 +55,15 @@ export function countChanges(
  * worth the same. Little evidence is drawn towards the mean: half an event is added everywhere.
  */
 export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextRead | null {
-  const counted = lists.map((readable) => ({
-    ...readable,
-    created: readable.history.created + 0.5,
-    updates: updatesByPage(readable),
-  }));
+  const counted = lists.map((readable) => {
+    const { list, history } = readable;
+    const updates = Array<number>(pageCount(list)).fill(0.5); // Of each page.
+    for (const [id, times] of history.updated) {
+      const page = Math.floor((list.places.get(id) ?? Infinity) / list.stride);
+      if (page < updates.length) updates[page] = (updates[page] ?? 0) + times;
+    }
+    return { ...readable, created: history.created + 0.5, updates };
+  });
   const created = sumOf(counted.map((one) => one.created));
   const updated = sumOf(counted.flatMap(({ updates }) => updates));
   const mean = updated / sumOf(counted.map(({ updates }) => updates.length));
@@ -84,15 +88,6 @@ export function chooseRead(lists: readonly ReadableList[], nowMs: number): NextR
 }
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-
-function updatesByPage({ list, history }: ReadableList): number[] {
-  const counts = Array<number>(pageCount(list)).fill(0.5);
-  for (const [id, times] of history.updated) {
-    const page = Math.floor((list.places.get(id) ?? Infinity) / list.stride);
-    if (page < counts.length) counts[page] = (counts[page] ?? 0) + times;
-  }
-  return counts;
-}
 
 /** What a page is worth for the new records that it tells of: those of its list, by a total, or those that it shows. */
 function newsOf(list: WatchedList, share: number, nowMs: number): (page: number) => number {

@@ -40,7 +40,11 @@ export function followLists(kinds: readonly ListedKind[]) {
     seq = fresh.at(-1)?.seq ?? seq;
     const from = instantText(new Date(now.getTime() - HISTORY_MS));
     if (fresh.length > 0) recent = [...recent, ...fresh].filter(({ observedAt }) => observedAt >= from);
-    const reading = await kindsBeingRead(db);
+    // Some run reads them, or is about to.
+    const runs = (await openRuns(db)).filter(
+      ({ command, isAskedFor, isRunning }) => isAskedFor && (isRunning || command !== 'verify'),
+    );
+    const reading = new Set(runs.flatMap((run) => run.kinds));
     const awaited = await readAwaitedKinds(db);
     const standings = new Map((await readWatchedKinds(db)).map((standing) => [standing.kind, standing]));
     const lists: ReadableList[] = [];
@@ -60,14 +64,6 @@ export function followLists(kinds: readonly ListedKind[]) {
     }
     return lists;
   };
-}
-
-/** The kinds that some run reads, or is about to read. */
-async function kindsBeingRead(db: Queryable): Promise<ReadonlySet<string>> {
-  const runs = (await openRuns(db)).filter(
-    ({ command, isAskedFor, isRunning }) => isAskedFor && (isRunning || command !== 'verify'),
-  );
-  return new Set(runs.flatMap(({ kinds }) => kinds));
 }
 
 /** Counts the changes that the service has made of a kind: our own writes are known without a reading. */
@@ -91,18 +87,14 @@ async function begin(
   const responses = await readSweepPages(db, kind, sweep ?? 0, MOST_ROWS);
   if (responses === null) return null;
   const total = responses.findLast((response) => response.total !== null)?.total ?? null;
-  const list = watchList({ kind, order, total }, withoutRepeats(responses).map(readingOf), pageSize);
-  return { sweep, tick: responses.at(-1)?.answered ?? sweep ?? 0, list, history };
-}
-
-/** A page that was read twice is as it was the second time; a list that ignores the page, or repeats its last, has no more. */
-function withoutRepeats(responses: readonly PageSighting[]): PageSighting[] {
+  // A page that was read twice is as it was the second time; a list that ignores the page, or repeats its last, has no more.
   const firsts = new Map<string, number>();
   for (const { page, ids } of responses) firsts.set(ids, Math.min(page, firsts.get(ids) ?? page));
-  const latest = new Map(
+  const pages = new Map(
     responses.filter(({ page, ids }) => firsts.get(ids) === page).map((one) => [one.page, one]),
   );
-  return [...latest.values()];
+  const list = watchList({ kind, order, total }, [...pages.values()].map(readingOf), pageSize);
+  return { sweep, tick: responses.at(-1)?.answered ?? sweep ?? 0, list, history };
 }
 
 /** Adds the pages that were read since. */

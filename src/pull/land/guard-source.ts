@@ -167,11 +167,10 @@ export function requireCompany(
 
 const NAMED = 3;
 
-const HINT =
-  'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
-
 function otherCompany(message: string): OtherSourceError {
-  return new OtherSourceError(message, { code: 'mirror.other_source', hint: HINT });
+  const hint =
+    'Use the token of the right company, or set DATABASE_URL to a mirror of its own; --new-source accepts the change.';
+  return new OtherSourceError(message, { code: 'mirror.other_source', hint });
 }
 
 /** The companies (`system_id`) that records name: the known ones and the others, each with its number of records. */

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sortPage } from '../../diff/judge-page.ts';
-import type { Incoming, SortedPage } from '../../diff/judge-page.ts';
+import type { SortedPage } from '../../diff/judge-page.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import { arrivedTogether } from '../../lib/time/arrived-together.ts';
@@ -116,7 +116,15 @@ function parseOnce(response: ListResponse): () => Promise<ParsedPage> {
     if (parsed === null) {
       const sorted = sortPage(response.read(), response.texts?.());
       const seen = sorted.incoming.map(({ id }) => id);
-      parsed = { ...sorted, seen, ids: idsText(seen), fields: fieldsOf(sorted.incoming) };
+      const fields = new Set<string>();
+      let before: readonly string[] = []; // Most records have the same fields in the same order: these are checked once.
+      for (const { record } of sorted.incoming) {
+        const names = Object.keys(record);
+        if (isSameOrder(names, before)) continue;
+        for (const name of names) fields.add(name);
+        before = names;
+      }
+      parsed = { ...sorted, seen, ids: idsText(seen), fields };
     }
     await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
     return parsed;
@@ -232,16 +240,4 @@ function sightingOf({ kind, runId, began, ticks }: Sweep, response: ListResponse
     total: meta?.total ?? null,
     sentAt: ticks.instantOf(sent),
   };
-}
-
-/** Most records of a page have the same fields in the same order: an equal field list is checked once. */
-function fieldsOf(records: readonly Incoming[]): ReadonlySet<string> {
-  const fields = new Set<string>();
-  let before: readonly string[] = [];
-  for (const { record } of records) {
-    const names = Object.keys(record);
-    if (!isSameOrder(names, before)) for (const name of names) fields.add(name);
-    before = names;
-  }
-  return fields;
 }

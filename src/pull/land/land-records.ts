@@ -8,7 +8,6 @@ import { shortened, storable } from '../../lib/text/text.ts';
 import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
 import { saveFields } from '../../mirror/kinds/field-store.ts';
 import { issueKey, openIssues } from '../../mirror/records/issue-store.ts';
-import type { Judged } from '../../mirror/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { confirmRows, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
 import type { Sweep } from '../run/sweep.ts';
@@ -80,7 +79,15 @@ export async function landRecords(
       const written = news.map(({ record }) => record);
       await landFields(tx, sweep, written);
     }
-    if (!sweep.isListed) await confirmUnchanged(tx, sweep, judged, answered);
+    if (!sweep.isListed) {
+      // Retrieved and unchanged records become as new as their answer, so that an older page cannot undo them.
+      const ids = judged.filter((record) => !mustBeWritten(record)).map(({ id }) => id);
+      const confirmed = new Map(ids.map((id) => [id, answered]));
+      await confirmRows(tx, sweep.kind.name, ids, answered);
+      await saveDirtyRows(tx, sweep.kind.name, confirmed);
+      sweep.state.touched.add(confirmed);
+      for (const id of ids) sweep.rows.forget(id);
+    }
     await yieldToEventLoop();
   }
   return landed;
@@ -106,21 +113,6 @@ function placeOf(
   if (verdict.is === 'unchanged') return otherwise;
   if (verdict.is !== 'changed') return verdict.is;
   return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : otherwise;
-}
-
-/** Marks retrieved and unchanged records as new as their answer, so that an older page cannot undo them. */
-async function confirmUnchanged(
-  tx: Transaction,
-  { kind, state, rows }: DraftedSweep,
-  judged: readonly Judged[],
-  answered: number,
-): Promise<void> {
-  const ids = judged.filter((record) => !mustBeWritten(record)).map(({ id }) => id);
-  const confirmed = new Map(ids.map((id) => [id, answered]));
-  await confirmRows(tx, kind.name, ids, answered);
-  await saveDirtyRows(tx, kind.name, confirmed);
-  state.touched.add(confirmed);
-  for (const id of ids) rows.forget(id);
 }
 
 const EXAMPLES = 3;

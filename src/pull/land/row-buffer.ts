@@ -21,26 +21,13 @@ export interface DraftedSweep extends Sweep {
  * The rows and pages that one transaction reads and writes. Those of several responses are read and written at once, so that
  * PostgreSQL is asked once where it would be asked for each page.
  */
-interface RowBuffer {
-  /** Reads the rows of these records at once: comparing them needs no further statement. */
-  readonly readAhead: (ids: readonly string[]) => Promise<void>;
-  /** Reads rows as they are after all that was put. */
-  readonly read: (ids: readonly string[]) => Promise<ReadonlyMap<string, StoredRow>>;
-  /** The row of a record was written by a statement of its own. */
-  readonly forget: (id: string) => void;
-  /** Writes records now or later in the transaction; they are read as written at once. */
-  readonly put: (answer: AnsweredRecords) => Promise<void>;
-  /** Stores the content of a page, or that it must be parsed again. */
-  readonly putPage: (page: number, content: NewPage | null) => void;
-  /** Writes what was put. */
-  readonly flush: () => Promise<void>;
-}
+type RowBuffer = ReturnType<typeof createRowBuffer>;
 
 /** SQLite works on our thread, so it gets its rows in small portions; each statement for PostgreSQL waits for the network. */
 const MOST_ROWS = { sqlite: 200, postgres: 800 };
 const LONGEST_TEXT = { sqlite: 150_000, postgres: 600_000 };
 
-export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>): RowBuffer {
+export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>) {
   const { kind, state } = sweep;
   let rows: ReadonlyMap<string, StoredRow> = new Map(); // As they were read; those in `current` are so still.
   const current = new Set<string>();
@@ -51,11 +38,13 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows
     pages.clear();
   };
   return {
-    readAhead: async (ids) => {
+    /** Reads the rows of these records at once: comparing them needs no further statement. */
+    readAhead: async (ids: readonly string[]): Promise<void> => {
       rows = await readStored(tx, kind, ids);
       for (const id of ids) current.add(id);
     },
-    read: async (ids) => {
+    /** Reads rows as they are after all that was put. */
+    read: async (ids: readonly string[]): Promise<ReadonlyMap<string, StoredRow>> => {
       if (waiting.hasAny(ids)) await waiting.write();
       if (!ids.every((id) => current.has(id))) return readStored(tx, kind, ids);
       const found = new Map<string, StoredRow>();
@@ -65,10 +54,12 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows
       }
       return found;
     },
-    forget: (id) => {
+    /** The row of a record was written by a statement of its own. */
+    forget: (id: string): void => {
       current.delete(id);
     },
-    put: async (answer) => {
+    /** Writes records now or later in the transaction; they are read as written at once. */
+    put: async (answer: AnsweredRecords): Promise<void> => {
       for (const { id } of answer.records) current.delete(id);
       const rewritten = new Map(rewrittenBy(answer));
       state.touched.add(rewritten);
@@ -78,10 +69,12 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows
       await writePages();
       await dropPagesAfter(tx, kind.name, answer.response);
     },
-    putPage: (page, content) => {
+    /** Stores the content of a page, or that it must be parsed again. */
+    putPage: (page: number, content: NewPage | null): void => {
       pages.set(page, content);
     },
-    flush: async () => {
+    /** Writes what was put. */
+    flush: async (): Promise<void> => {
       await waiting.write();
       await writePages();
     },

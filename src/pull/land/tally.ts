@@ -5,44 +5,13 @@ import type { ListShape } from '../../mirror/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
 
-export interface Tally {
-  readonly add: (landing: Landing) => void;
-  /** Counts records that were landed without a page. */
-  readonly addRecords: (ids: readonly string[], landed: LandedRecords) => void;
-  readonly pages: () => number;
-  /** The highest page that had rows. */
-  readonly lastPage: () => number;
-  /** A record of the page that was landed last; null if no page had any. */
-  readonly latestId: () => string | null;
-  /** A short page was followed by pages with rows. */
-  readonly hasHoles: () => boolean;
-  /** Rows of the whole list, where it came again as a later page; else null. */
-  readonly wholeAt: () => number | null;
-  readonly changes: () => number;
-  /** How the list was wrapped and paged. */
-  readonly shape: () => ListShape;
-  /** Fields that some record had. */
-  readonly fields: ReadonlySet<string>;
-  /** Keys of the quarantined records. */
-  readonly quarantined: ReadonlySet<string>;
-  /** A page and a record count once, however often they were read. */
-  readonly counts: () => {
-    readonly pages: number;
-    readonly rows: number;
-    readonly created: number;
-    readonly updated: number;
-    readonly restored: number;
-    readonly unchanged: number;
-    /** Unchanged records whose rows had been altered. */
-    readonly mended: number;
-    readonly quarantined: number;
-  };
-}
+export type Tally = ReturnType<typeof createTally>;
 
-export function createTally(): Tally {
+/** Counts what a reading of a list lands. */
+export function createTally() {
   const seen = createIdNumbers();
   const touched = createIdNumbers();
-  const mended = createIdNumbers();
+  const mended = createIdNumbers(); // Unchanged records whose rows had been altered.
   const quarantined = new Set<string>();
   const fields = new Set<string>();
   const pages = new Set<number>();
@@ -69,7 +38,7 @@ export function createTally(): Tally {
   };
 
   return {
-    add: (landing) => {
+    add: (landing: Landing): void => {
       const { response, seen: ids } = landing;
       const { page, plan } = response;
       if (page === 1) shape = { envelope: response.envelope, pageSize: response.meta?.perPage ?? null };
@@ -81,16 +50,25 @@ export function createTally(): Tally {
       addRecords(ids, landing);
       for (const field of landing.fields) fields.add(field);
     },
+    /** Counts records that were landed without a page. */
     addRecords,
     pages: () => pages.size,
+    /** The highest page that had rows. */
     lastPage: () => lastPage,
+    /** A record of the page that was landed last; null if no page had any. */
     latestId: () => latestId,
+    /** A short page was followed by pages with rows. */
     hasHoles: () => hasHoles,
+    /** Rows of the whole list, where it came again as a later page; else null. */
     wholeAt: () => wholeAt,
     changes: () => created + updated + restored,
+    /** How the list was wrapped and paged. */
     shape: () => shape,
-    fields,
-    quarantined,
+    /** Fields that some record had. */
+    fields: fields as ReadonlySet<string>,
+    /** Keys of the quarantined records. */
+    quarantined: quarantined as ReadonlySet<string>,
+    /** A page and a record count once, however often they were read. */
     counts: () => {
       const rows = seen.size();
       const unchanged = rows - touched.size() - mended.size();

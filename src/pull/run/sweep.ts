@@ -56,17 +56,9 @@ export interface EarlierSightings {
 }
 
 /** A kind's counter while its lease is held: every request takes a tick when it is sent and one when it is answered. */
-export interface Ticks {
-  readonly next: () => number;
-  /** The instant at which a tick was taken. */
-  readonly instantOf: (tick: number) => Date;
-  /** The latest tick. */
-  readonly latest: () => number;
-  /** Continues from a later tick, after a write has raised the counter. */
-  readonly leap: (tick: number) => void;
-}
+export type Ticks = ReturnType<typeof createTicks>;
 
-export function createTicks(from: number, clock: Clock): Ticks {
+export function createTicks(from: number, clock: Clock) {
   const instants = new Map<number, number>();
   let latest = from;
   return {
@@ -74,9 +66,11 @@ export function createTicks(from: number, clock: Clock): Ticks {
       instants.set(++latest, clock.now().getTime());
       return latest;
     },
-    instantOf: (tick) => new Date(instants.get(tick) ?? clock.now().getTime()),
+    /** The instant at which a tick was taken. */
+    instantOf: (tick: number) => new Date(instants.get(tick) ?? clock.now().getTime()),
     latest: () => latest,
-    leap: (tick) => {
+    /** Continues from a later tick, after a write has raised the counter. */
+    leap: (tick: number): void => {
       latest = Math.max(latest, tick);
     },
   };

@@ -110,32 +110,24 @@ async function readState(
   lease: KindLease,
   { mirrored, fields }: { readonly mirrored: Kind; readonly fields: ReadonlyMap<string, KnownField> },
 ) {
+  // Another token, decoder or setting may turn the same bytes into other rows. Discovered columns are no part of it: they are
+  // filled from `_raw`, for older rows too.
+  const ignored = rules.ignoreFields[kind.name] ?? [];
+  const hints = kind.hints.map(({ name, type }) => [name, type]);
+  const excluded = (kind.excluded ?? []).map(({ name }) => name);
+  const scope = [rules.digestScope, decoderOf(kind), hints, ignored, ...excluded];
   return {
     kind: mirrored,
     lease,
     claim,
     ticks: createTicks(lease.tick, clock),
     earlier: createEarlierSightings(kind.name, lease),
-    digestScope: digestScopeOf(kind, rules),
-    ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
+    digestScope: createHash('sha256').update(JSON.stringify(scope)).digest('hex'),
+    ignoredFields: new Set(ignored),
     state: createSweepState({
       touched: await readDirtyRows(session, kind.name, 0),
       quarantined: await readQuarantined(session, kind.name),
       fields,
     }),
   };
-}
-
-/**
- * Another token, decoder or setting may turn the same bytes into other rows.
- *
- * Discovered columns are no part of it: they are filled from `_raw`, for older rows too.
- */
-function digestScopeOf(kind: Kind, { digestScope, ignoreFields }: ReadingRules): string {
-  const ignored = ignoreFields[kind.name] ?? [];
-  const hints = kind.hints.map(({ name, type }) => [name, type]);
-  const excluded = (kind.excluded ?? []).map(({ name }) => name);
-  return createHash('sha256')
-    .update(JSON.stringify([digestScope, decoderOf(kind), hints, ignored, ...excluded]))
-    .digest('hex');
 }

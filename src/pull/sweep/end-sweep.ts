@@ -30,24 +30,25 @@ import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 import { presenceDrift } from '../../diff/field-drift.ts';
 import { readListShape, saveDrift, saveListShape } from '../../mirror/kinds/drift-store.ts';
-import type { Drift, ListShape } from '../../mirror/kinds/drift-store.ts';
 import type { Certification } from '../../diff/certify.ts';
 import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
-
-interface SweepResult {
-  readonly ending: Ending;
-  readonly concluded: Concluded;
-  readonly report: KindReport;
-  readonly startedAt: Date;
-  /** The kind's fields as known before the sweep. */
-  readonly fieldsBefore: ReadonlyMap<string, KnownField>;
-}
 
 /** Complete sweeps without a certificate after which the baseline ends. */
 const BASELINE_SWEEPS = 3;
 
 /** Ends a sweep: gives discovered fields their columns, notes the findings about the list, releases the lease. */
-export async function endSweep(parts: PullParts, reading: ListReading, result: SweepResult): Promise<void> {
+export async function endSweep(
+  parts: PullParts,
+  reading: ListReading,
+  result: {
+    readonly ending: Ending;
+    readonly concluded: Concluded;
+    readonly report: KindReport;
+    readonly startedAt: Date;
+    /** The kind's fields as known before the sweep. */
+    readonly fieldsBefore: ReadonlyMap<string, KnownField>;
+  },
+): Promise<void> {
   const { session, clock, owner } = parts;
   const { sweep, tally } = reading;
   const { kind, lease, began, runId, wholeUpTo } = sweep;
@@ -145,7 +146,15 @@ async function noteDrift(
   if (tally.hasHoles() && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);
   if (lease.completeSweeps === 0) return; // The first reading is the baseline for later ones.
   const ofFields = drifts.map((drift) => ({ kind: kind.name, ...drift }));
-  await saveDrift(tx, [...ofFields, ...reshaped(kind.name, before, shape)], now);
+  const ofShape = (['envelope', 'pageSize'] as const)
+    .filter((part) => before[part] !== shape[part])
+    .map((part) => ({
+      kind: kind.name,
+      code: part === 'envelope' ? ('envelope' as const) : ('page_size' as const),
+      field: null,
+      detail: `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`,
+    }));
+  await saveDrift(tx, [...ofFields, ...ofShape], now);
 }
 
 const HOLES = {
@@ -153,14 +162,6 @@ const HOLES = {
   field: null,
   detail: 'a short page had others with rows after it: this list is read to an empty page from now on',
 } as const;
-
-function reshaped(kind: string, before: ListShape, shape: ListShape): Drift[] {
-  return (['envelope', 'pageSize'] as const).flatMap((part): Drift[] => {
-    if (before[part] === shape[part]) return [];
-    const detail = `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`;
-    return [{ kind, code: part === 'envelope' ? 'envelope' : 'page_size', field: null, detail }];
-  });
-}
 
 /** Opens the issues of a whole list, and closes those that no longer hold. */
 async function noteListIssues(

@@ -3,7 +3,6 @@ import { readRecordsWithoutRow } from '../../mirror/records/issue-store.ts';
 import { readSightings } from '../../mirror/sightings/sighting-store.ts';
 import { liveRowsOf } from '../../mirror/records/tombstone-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import type { PageRange } from '../../source/paging/sweep-plan.ts';
 import { requireTenant } from '../land/guard-source.ts';
 import { landArriving } from '../land/land-pages.ts';
 import type { PullParts } from '../run/parts.ts';
@@ -49,9 +48,15 @@ async function readAgain(parts: PullParts, reading: ListReading, wanted: Readonl
     if (answered <= lease.tick || numbers.has(page)) continue;
     if ([...idsOf(ids)].some((id) => wanted.has(id))) numbers.add(page);
   }
+  const ranges: { from: number; to: number }[] = []; // Neighbouring pages are read side by side.
+  for (const page of [...numbers].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last?.to === page - 1) last.to = page;
+    else ranges.push({ from: page, to: page });
+  }
   const afresh: Sweep = { ...sweep, began: null, pages: new Map() }; // Without stored pages all are parsed in full.
   try {
-    for (const range of rangesOf([...numbers].sort((a, b) => a - b))) {
+    for (const range of ranges) {
       const pages = parts.source.pages(kind, range, { tick: ticks.next, signal: parts.signal });
       const responses = requireTenant(pages, { parts, kind, claim, tenants });
       await landArriving(parts, { sweep: afresh, tally, responses });
@@ -60,15 +65,4 @@ async function readAgain(parts: PullParts, reading: ListReading, wanted: Readonl
     if (!(error instanceof SourceError)) throw error;
     parts.logger.warn({ kind: kind.name, err: error }, 'rows that are missing could not be read again');
   }
-}
-
-/** Neighbouring pages are read side by side. */
-function rangesOf(pages: readonly number[]): PageRange[] {
-  const ranges: { from: number; to: number }[] = [];
-  for (const page of pages) {
-    const last = ranges.at(-1);
-    if (last?.to === page - 1) last.to = page;
-    else ranges.push({ from: page, to: page });
-  }
-  return ranges;
 }

@@ -8,7 +8,6 @@ import type { KnownPast } from '../../mirror/records/as-of.ts';
 import type { Session } from '../../db/session/session.ts';
 import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
 import { exportColumns, readAsOf, readView } from './read-rows.ts';
-import type { ViewToRead } from './read-rows.ts';
 
 /**
  * Finds the rows of a kind or a view, as they are now or as they were at an instant; with a remark that a reader of the rows
@@ -22,32 +21,26 @@ export async function openExport(
   kinds: readonly Kind[],
   { what, asOf, now }: { readonly what: string; readonly asOf: string | undefined; readonly now: Date },
 ) {
-  const view = await findView(session, kinds, what);
-  if (asOf === undefined)
-    return { source: { columns: view.columns, batches: readView(session, view) }, remark: null };
-  const kind = kinds.find(({ name }) => `bi_${name}` === view.name);
-  if (kind !== undefined) return openPast(session, kind, view.columns, asOfInstant(asOf, now));
-  throw new UsageError(
-    `The state of ${view.name} at an instant is not known: it is no record kind's own view.`,
-    { code: 'usage.as_of', hint: 'Take --as-of with a record kind, such as clients.' },
-  );
-}
-
-/** @throws {UsageError} For a name that is neither a kind's nor a view's. */
-async function findView(session: Session, kinds: readonly Kind[], what: string): Promise<ViewToRead> {
-  const names = kinds.map(({ name }) => name);
+  const names = kinds.map((one) => one.name);
   const name = names.includes(what) ? `bi_${what}` : what;
   const declared = await readDeclaredColumns(session, name);
-  if (declared.length > 0) return { name, columns: exportColumns(declared) };
-  const views = await readViewNames(session);
-  throw new UsageError(`There is no record kind or view "${what}"${didYouMean(what, [...names, ...views])}`, {
-    code: 'usage.view',
-    hint: `The kinds are: ${names.join(', ')}. The views begin with bi_: docs/analysts.md.`,
-  });
-}
-
-/** @throws {UsageError} For an instant whose state is not known. */
-async function openPast(session: Session, kind: Kind, columns: ViewToRead['columns'], at: Date) {
+  if (declared.length === 0) {
+    const known = [...names, ...(await readViewNames(session))];
+    throw new UsageError(`There is no record kind or view "${what}"${didYouMean(what, known)}`, {
+      code: 'usage.view',
+      hint: `The kinds are: ${names.join(', ')}. The views begin with bi_: docs/analysts.md.`,
+    });
+  }
+  const columns = exportColumns(declared);
+  if (asOf === undefined)
+    return { source: { columns, batches: readView(session, { name, columns }) }, remark: null };
+  const kind = kinds.find((one) => `bi_${one.name}` === name);
+  if (kind === undefined)
+    throw new UsageError(
+      `The state of ${name} at an instant is not known: it is no record kind's own view.`,
+      { code: 'usage.as_of', hint: 'Take --as-of with a record kind, such as clients.' },
+    );
+  const at = asOfInstant(asOf, now);
   const past = await readKnownPast(session, kind.name);
   const reason = whyUnknown(kind.name, at, past);
   if (reason !== null)

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { rowsAsOf } from '../../mirror/records/as-of.ts';
-import type { Queryable, Row, SqlValue, Values } from '../../db/session/session.ts';
+import type { Queryable, Row, Values } from '../../db/session/session.ts';
 import type { DeclaredColumn } from '../../mirror/views/views.ts';
 
 /** Rows to export, in batches: a value for each column. */
@@ -23,8 +23,9 @@ const ROWS_A_QUERY = 250; // More make the program larger, and hardly faster.
 export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator<readonly Values[]> {
   const { name, columns } = view;
   const toValues = (row: Row): Values =>
-    columns.map((column) => {
-      return column.type === 'decimal' ? amountIn(row, column.name) : (row[column.name] ?? null);
+    columns.map(({ name: column, type }) => {
+      const exact = type === 'decimal' ? String(row[column + EXACT] ?? '') : ''; // An amount comes as its exact digits.
+      return isNumberText(exact) ? exact : (row[column] ?? null);
     });
   const key = keyOf(name, columns);
   const names = columns.map((column) => sql.identifier(column.name));
@@ -56,13 +57,6 @@ function after(key: readonly string[], last: Row): SQL {
 /** The first version of a record has no event. */
 const keyPart = (name: string): SQL =>
   name === 'seq' ? sql`coalesce(seq, 0)` : sql`${sql.identifier(name)}`;
-
-/** An amount comes as its exact digits. */
-function amountIn(row: Row, name: string): SqlValue {
-  const shown = row[name] ?? null;
-  const exact = row[name + EXACT] ?? null;
-  return exact !== null && isNumberText(String(exact)) ? String(exact) : shown;
-}
 
 /** Reads the rows of a kind as they were at an instant, with the columns of its view. */
 export async function* readAsOf(

@@ -6,7 +6,6 @@ import type { Session } from '../../db/session/session.ts';
 import { beginSnapshot } from '../../db/sqlite/snapshot-file.ts';
 import type { SnapshotFile, SnapshotTable } from '../../db/sqlite/snapshot-file.ts';
 import { namesOfViews, readDeclaredColumns } from '../../mirror/views/views.ts';
-import type { DeclaredColumn, DialectReader } from '../../mirror/views/views.ts';
 import { exportColumns, keyOf, readView } from './read-rows.ts';
 import { outputFault } from '../output-file.ts';
 
@@ -48,7 +47,11 @@ async function tablesOf(session: Session, kinds: readonly Kind[]): Promise<reado
   for (const name of await namesOfViews(session, kinds, session.dialect)) {
     const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(session, name);
     if (declared.length === 0) continue;
-    const columns = declared.map((column) => ({ name: column.name, type: snapshotType(column, session) }));
+    const typeOf = (type: string): string =>
+      session.dialect === 'sqlite'
+        ? type.toUpperCase()
+        : (SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT');
+    const columns = declared.map((column) => ({ name: column.name, type: typeOf(column.type) }));
     tables.push({ name, columns, key: keyOf(name, exportColumns(declared)) ?? [] });
   }
   return tables;
@@ -63,11 +66,6 @@ const SQLITE_TYPES: readonly (readonly [RegExp, string])[] = [
   [/^timestamp/, 'TIMESTAMP'],
 ];
 
-function snapshotType({ type }: DeclaredColumn, { dialect }: Session): string {
-  if (dialect === 'sqlite') return type.toUpperCase();
-  return SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT';
-}
-
 async function copyTables(
   url: string,
   file: SnapshotFile,
@@ -80,17 +78,13 @@ async function copyTables(
   }
   await using reader = await openSnapshotReader(url);
   let rows = 0;
-  for (const table of tables) rows += await copyRows(reader, file, table);
-  return rows;
-}
-
-async function copyRows(reader: DialectReader, file: SnapshotFile, table: SnapshotTable): Promise<number> {
-  const columns = exportColumns(await readDeclaredColumns(reader, table.name));
-  const add = file.create(table);
-  let rows = 0;
-  for await (const batch of readView(reader, { name: table.name, columns })) {
-    add(batch);
-    rows += batch.length;
+  for (const table of tables) {
+    const columns = exportColumns(await readDeclaredColumns(reader, table.name));
+    const add = file.create(table);
+    for await (const batch of readView(reader, { name: table.name, columns })) {
+      add(batch);
+      rows += batch.length;
+    }
   }
   return rows;
 }

@@ -12,7 +12,7 @@ const NEEDS_QUOTES = /[",\r\n]/;
  * @param isRaw Leaves texts as they are. Otherwise a text that a spreadsheet would run as a formula begins with an apostrophe.
  */
 export function csvEncoding(columns: readonly ExportColumn[], isRaw: boolean) {
-  const guard = isRaw ? (text: string): string => text : guarded;
+  const guard = (text: string): string => (!isRaw && FORMULA.test(text) ? `'${text}` : text);
   const cells = columns.map(({ type }) => (value: SqlValue): string => {
     if (value === null) return '';
     const isPlain = typeof value === 'number' || (type !== 'text' && isNumberText(value));
@@ -31,13 +31,16 @@ function quoted(text: string): string {
   return text === '' || NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-const guarded = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
+const NUMBERS: readonly ExportType[] = ['integer', 'decimal', 'real'];
 
 /** One JSON object a line: numbers and amounts with all their digits, dates and instants as text. */
 export function ndjsonEncoding(columns: readonly ExportColumn[]) {
   const members = columns.map(({ name, type }, index) => {
     const head = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
-    return (value: SqlValue): string => head + valueText(value, type);
+    return (value: SqlValue): string => {
+      const isNumber = typeof value === 'string' && NUMBERS.includes(type) && isNumberText(value);
+      return head + (isNumber ? value : JSON.stringify(value));
+    };
   });
   return {
     head: '',
@@ -46,11 +49,4 @@ export function ndjsonEncoding(columns: readonly ExportColumn[]) {
         .map((values) => `${members.map((member, index) => member(values[index] ?? null)).join('')}}\n`)
         .join(''),
   };
-}
-
-const NUMBERS: readonly ExportType[] = ['integer', 'decimal', 'real'];
-
-function valueText(value: SqlValue, type: ExportType): string {
-  if (value === null || typeof value === 'number') return JSON.stringify(value);
-  return NUMBERS.includes(type) && isNumberText(value) ? value : JSON.stringify(value);
 }

@@ -4,7 +4,6 @@ import { changedFields } from '../../diff/judge-page.ts';
 import type { Incoming } from '../../diff/judge-page.ts';
 import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import type { AlteredElements } from '../../mirror/records/nested-repairs.ts';
 import { valueText } from '../../mirror/records/nested-repairs.ts';
 import type { Row } from '../../db/session/session.ts';
 import { filledColumns, writtenRow } from '../../mirror/tables/kind-table.ts';
@@ -69,12 +68,3 @@ function only(record: JsonObject, names: readonly string[]): string {
 
 const members = (record: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.map((name) => [name, ownValue(record, name) ?? null]));
-
-/** The differences of nested tables, each as a whole: `shown` finds the place. */
-export function nestedDifferences(altered: readonly AlteredElements[]): readonly Difference[] {
-  return altered.map(({ table, expected, held }) => ({
-    field: table.name,
-    service: JSON.stringify(expected),
-    mirror: JSON.stringify(held),
-  }));
-}

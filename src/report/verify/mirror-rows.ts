@@ -7,6 +7,7 @@ import type { Queryable, Row, Session } from '../../db/session/session.ts';
 import { filledColumns } from '../../mirror/tables/kind-table.ts';
 import type { NestedTable } from '../../mirror/tables/kind-table.ts';
 import { readTexts } from '../../db/rows/rows.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
 
 /** All reading is outside of transactions: neither database's writer ever waits for an audit. */
 
@@ -23,10 +24,10 @@ export async function readRows(
   const names = [...filled, '_raw', '_deleted_at'].map((name) => sql.identifier(name));
   const columns = sql.join(names, sql`, `);
   const rows = new Map<string, Row>();
-  for (let from = 0; from < ids.length; from += ROWS_A_QUERY) {
+  for (const some of inChunks(ids, ROWS_A_QUERY)) {
     const found = await db.query(sql`
       select cast(id as text) as id, ${columns} from ${sql.identifier(kind.name)} as k
-      where k.id in ${idsIn(db, ids.slice(from, from + ROWS_A_QUERY))}`);
+      where k.id in ${idsIn(db, some)}`);
     for (const row of found) rows.set(String(row['id']), row);
     await yieldToEventLoop();
   }

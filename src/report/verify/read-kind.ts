@@ -9,12 +9,13 @@ import { readRecordsWithoutRow } from '../../mirror/records/issue-store.ts';
 import { findAlteredElements } from '../../mirror/records/nested-repairs.ts';
 import type { ParentRecord } from '../../mirror/records/nested-rows.ts';
 import type { Row, Session } from '../../db/session/session.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
 import { nestedTables } from '../../mirror/tables/kind-table.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { Source } from '../../source/source.ts';
-import { nestedDifferences, recordComparer } from './compare-record.ts';
-import type { AuditFinding } from './findings.ts';
+import { recordComparer } from './compare-record.ts';
+import type { Difference } from './compare-record.ts';
 import { readLiveIds, readRows, readStrayParents } from './mirror-rows.ts';
 
 export interface AuditParts {
@@ -23,6 +24,13 @@ export interface AuditParts {
   /** `lastPage` is the last page that the service has named; null = unknown. */
   readonly onProgress?: (progress: { kind: string; pages: number; lastPage: number | null }) => void;
   readonly signal?: AbortSignal;
+}
+
+/** One difference between mirror and service at one reading; not a fault yet. */
+export interface AuditFinding extends Difference {
+  readonly id: string;
+  /** `missing`: the record has no row. `surplus`: a live row has no record. `value`: they differ. */
+  readonly is: 'missing' | 'surplus' | 'value';
 }
 
 type OnFinding = (finding: AuditFinding) => void;
@@ -38,7 +46,19 @@ export type KindReading = Awaited<ReturnType<typeof readKind>>;
 export async function readKind(parts: AuditParts, kind: ListedKind, onFinding: OnFinding) {
   const reading = await openReading(parts.session, kind, onFinding);
   const live = await readLiveIds(parts.session, kind.name); // Before the reading: records created meanwhile are not surplus.
-  const fault = await readPages(parts, reading);
+  let fault: SourceError | null = null;
+  try {
+    let ticks = 0;
+    let pages = 0;
+    const options = { thorough: true, tick: () => ++ticks, ...(parts.signal && { signal: parts.signal }) };
+    for await (const response of parts.source.sweep(reading.kind, options)) {
+      await comparePage(reading, response);
+      parts.onProgress?.({ kind: kind.name, pages: ++pages, lastPage: response.plan.lastPage });
+    }
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    fault = error;
+  }
   if (fault === null) await findSurplus(reading, live);
   return { compared: reading.compared, quarantined: reading.quarantined.size, fault };
 }
@@ -62,27 +82,6 @@ async function openReading(session: Session, listed: ListedKind, onFinding: OnFi
     quarantined: new Set<string>(),
     onFinding,
   };
-}
-
-/** Compares every page as it comes; returns the fault that ended the list early. */
-async function readPages(
-  { source, onProgress, signal }: AuditParts,
-  reading: OpenReading,
-): Promise<SourceError | null> {
-  const { kind } = reading;
-  let ticks = 0;
-  let pages = 0;
-  const options = { thorough: true, tick: () => ++ticks, ...(signal && { signal }) };
-  try {
-    for await (const response of source.sweep(kind, options)) {
-      await comparePage(reading, response);
-      onProgress?.({ kind: kind.name, pages: ++pages, lastPage: response.plan.lastPage });
-    }
-    return null;
-  } catch (error) {
-    if (error instanceof SourceError) return error;
-    throw error;
-  }
 }
 
 async function comparePage(reading: OpenReading, response: ListResponse): Promise<void> {
@@ -137,10 +136,12 @@ async function compareNested(
   { session, kind, onFinding }: OpenReading,
   live: readonly ParentRecord[],
 ): Promise<void> {
-  for (let from = 0; from < live.length; from += PARENTS_AT_ONCE) {
-    const some = live.slice(from, from + PARENTS_AT_ONCE);
+  for (const some of inChunks(live, PARENTS_AT_ONCE)) {
     for (const [id, altered] of await findAlteredElements(session, kind, some))
-      for (const difference of nestedDifferences(altered)) onFinding({ id, is: 'value', ...difference });
+      for (const { table, expected, held } of altered) {
+        const values = { service: JSON.stringify(expected), mirror: JSON.stringify(held) }; // Whole: `shown` finds the place.
+        onFinding({ id, is: 'value', field: table.name, ...values });
+      }
     await yieldToEventLoop();
   }
 }
@@ -153,12 +154,10 @@ async function findSurplus(
   live: ReadonlySet<string>,
 ): Promise<void> {
   const unseen = [...live].filter((id) => !shown.has(id));
-  for (let from = 0; from < unseen.length; from += ROWS_AT_ONCE) {
-    const rows = await readRows(session, kind, unseen.slice(from, from + ROWS_AT_ONCE));
-    for (const [id, row] of rows)
+  for (const ids of inChunks(unseen, ROWS_AT_ONCE))
+    for (const [id, row] of await readRows(session, kind, ids))
       if (row['_deleted_at'] === null)
         onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
-  }
   for (const table of nestedTables(kind))
     for (const id of await readStrayParents(session, kind.name, table))
       onFinding({ id, is: 'surplus', field: table.array, service: null, mirror: id });

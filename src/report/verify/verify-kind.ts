@@ -1,13 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { ListedKind } from '../../catalog/kind.ts';
 import { describe } from '../../lib/sync-error.ts';
+import { shortened } from '../../lib/text/text.ts';
 import type { Difference } from './compare-record.ts';
-import { Findings } from './findings.ts';
-import type { AuditFinding } from './findings.ts';
 import type { SourceError } from '../../source/http/errors.ts';
 import { readAccountedFor } from './mirror-rows.ts';
 import { readKind } from './read-kind.ts';
-import type { AuditParts, KindReading } from './read-kind.ts';
-import { repairCommand, shown } from './shown.ts';
+import type { AuditFinding, AuditParts, KindReading } from './read-kind.ts';
 
 /** The result for one kind: every record of the list and every live row is counted once. */
 export interface KindComparison {
@@ -49,28 +48,47 @@ export async function verifyKind(
   kind: ListedKind,
   pull: (kind: ListedKind) => Promise<PullOutcome>,
 ): Promise<KindComparison> {
-  const found = new Findings();
+  const found = new Set<bigint>(); // Hashes: even a mirror that is wrong from end to end must fit into memory.
+  const suspects = new Set<string>();
+  const surplus = new Set<string>(); // Rows without a record in the service.
   const confirmed = noneConfirmed();
   const reading = await readKind(parts, kind, (finding) => {
-    found.add(finding);
+    found.add(hashOf(finding));
+    suspects.add(finding.id);
+    if (finding.is === 'surplus') surplus.add(finding.id);
   });
-  const suspects = new Set(found.ids);
   const first = { kind, reading, suspects, confirmed };
   if (reading.fault !== null) return notCompared(first, outcomeOf(reading.fault));
   if (suspects.size === 0) return audited(first);
 
   // Surplus rows that the mirror can explain: the list had them a short time ago, or their absence is noted.
-  const accountedFor = await readAccountedFor(parts.session, kind.name, found.surplus);
+  const accountedFor = await readAccountedFor(parts.session, kind.name, surplus);
   const outcome = await pull(kind);
   if (outcome.reason !== null) return notCompared(first, outcome);
   const again = await readKind(parts, kind, (finding) => {
     suspects.add(finding.id);
-    if (!found.has(finding)) return;
-    if (finding.is === 'surplus' && accountedFor.has(finding.id)) confirmed.waiting.add(finding.id);
-    else confirm(confirmed, finding);
+    if (!found.has(hashOf(finding))) return;
+    if (finding.is === 'surplus' && accountedFor.has(finding.id)) {
+      confirmed.waiting.add(finding.id);
+      return;
+    }
+    const { is, id, ...difference } = finding;
+    const { ids, told } = confirmed;
+    ids.add(id);
+    if (is !== 'value') confirmed[is].add(id);
+    if (told.size < DIFFERENCES_TOLD) told.set(`${id} ${difference.field}`, { id, ...shown(difference) });
   });
   const second = { ...first, reading: again };
   return again.fault === null ? audited(second) : notCompared(second, outcomeOf(again.fault));
+}
+
+/**
+ * 64 bits of a hash: a million findings collide once in 37 million times. Equal findings have the same record, the same field and
+ * the same value of the service.
+ */
+function hashOf({ id, is, field, service }: AuditFinding): bigint {
+  const text = JSON.stringify([id, is, field, service]);
+  return createHash('sha256').update(text).digest().readBigInt64BE();
 }
 
 const outcomeOf = (fault: SourceError): PullOutcome => ({ reason: fault.reason, detail: describe(fault) });
@@ -85,12 +103,6 @@ const noneConfirmed = () => ({
   waiting: new Set<string>(), // Rows whose deletion only lacks its proof.
   told: new Map<string, KindComparison['differences'][number]>(), // By record and field: pages that overlap show a record twice.
 });
-
-function confirm({ ids, told, ...absent }: Confirmed, { is, id, ...difference }: AuditFinding): void {
-  ids.add(id);
-  if (is !== 'value') absent[is].add(id);
-  if (told.size < DIFFERENCES_TOLD) told.set(`${id} ${difference.field}`, { id, ...shown(difference) });
-}
 
 interface Comparison {
   readonly kind: ListedKind;
@@ -112,22 +124,52 @@ function audited({ kind, reading, suspects, confirmed }: Comparison): KindCompar
     quarantined: reading.quarantined,
     reason: null,
     detail: waiting === 0 ? null : `waits for proof of deletion: ${waiting} that the list no longer shows`,
-    repair: repairOf(kind.name, confirmed),
+    repair: repairCommand(kind.name, confirmed),
     differences: [...confirmed.told.values()],
   };
 }
-
-/** A backfill reads the service's records: for a surplus row there is none. */
-function repairOf(kind: string, { ids, surplus }: Confirmed): string | null {
-  const mendable = [...ids].filter((id) => !surplus.has(id)).map(BigInt);
-  return mendable.length === 0 ? null : repairCommand(kind, mendable.sort(byValue));
-}
-
-const byValue = (a: bigint, b: bigint): number => (a < b ? -1 : 1);
 
 /** The result if a list or the pull ended early: a difference found once is no result yet. */
 function notCompared(comparison: Comparison, { reason, detail }: PullOutcome): KindComparison {
   const open = comparison.suspects.size - comparison.confirmed.ids.size;
   const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
   return { ...audited(comparison), moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
+}
+
+const LONGEST = 80;
+const LEAD_IN = 20;
+
+/** Shortens the two values of a difference for display, from a little before the first differing character. */
+function shown({ field, service, mirror }: Difference): Difference {
+  const a = service ?? '';
+  const b = mirror ?? '';
+  let parting = 0;
+  while (parting < a.length && a[parting] === b[parting]) parting++;
+  const from = Math.max(a.length, b.length) > LONGEST ? Math.max(0, parting - LEAD_IN) : 0;
+  const cut = (text: string | null): string | null => {
+    if (text === null) return null;
+    const rest = from === 0 ? text : `…${text.slice(from).replace(/^[\udc00-\udfff]/, '')}`;
+    return rest.length > LONGEST ? `${shortened(rest, LONGEST - 1)}…` : rest;
+  };
+  return { field, service: cut(service), mirror: cut(mirror) };
+}
+
+/** A longer list of ids is clumsy to pass on, and reading the whole list then takes no longer. */
+const LONGEST_LIST = 2_000;
+
+/**
+ * The command that reads the differing records again: by their ids, or the whole list if there are many. A backfill reads the
+ * service's records: for a surplus row there is none.
+ */
+function repairCommand(kind: string, { ids, surplus }: Confirmed): string | null {
+  const mendable = [...ids].filter((id) => !surplus.has(id)).map(BigInt);
+  if (mendable.length === 0) return null;
+  const ranges: { from: bigint; to: bigint }[] = []; // `1,5-9`: neighbours as ranges.
+  for (const id of mendable.sort((a, b) => (a < b ? -1 : 1))) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last.to + 1n === id) last.to = id;
+    else ranges.push({ from: id, to: id });
+  }
+  const list = ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`)).join();
+  return `bms-sync backfill ${kind} ${list.length <= LONGEST_LIST ? `--ids ${list}` : '--all'}`;
 }

@@ -23,18 +23,25 @@ export function createBullmqNotifier(url: string, given: BullmqParts): Notifier 
   const parts = { ...given, timings: { ...TIMINGS, ...given.timings } };
   const { clock, timings, prefix = 'bms' } = parts;
   const queues = new Map<string, Reopening>(); // By their names.
-  const metrics = async (): Promise<string> => joined(await Promise.all([...queues].map(metricsOf)));
+  const metrics = async (): Promise<string> => {
+    const texts = [...queues].map(async ([name, queue]) => {
+      const client = queue.get();
+      if (client === null) throw new Error(`the queue ${name} is being opened again`);
+      return client.queue.exportPrometheusMetrics();
+    });
+    return joined(await Promise.all(texts));
+  };
   const probing = { probe: metrics, answerMs: timings.notifyMs, everyMs: timings.reopenMs };
   const { faults, stop } = createProbingLog(parts, { event: 'queue', name: 'the queue', ...probing });
   let isClosed = false;
-  const openShared = (queue: string, consumer: Consumer | null): Reopening => {
+  // Without a handler, jobs are only added.
+  const openShared = (queue: string, concurrency = 1, handler: WorkHandler | null = null): Reopening => {
     const name = `${prefix}-${queue}`;
     const running = new Set<Promise<void>>();
     const tellDropped = (dropped: number): void => {
       given.logger.warn({ queue: name, dropped }, 'jobs that are not ours were dropped');
     };
-    const onJob = consumer && consume(consumer.handler, running, tellDropped);
-    const { concurrency = 1 } = consumer ?? {};
+    const onJob = handler && consume(handler, running, tellDropped);
     const options = { name, concurrency, commandMs: timings.notifyMs, onJob };
     const open: ReopeningParts['open'] = (onFault) => openQueue(url, { ...options, onFault });
     const opened = createReopening({ ...parts, name, running, faults, open });
@@ -44,11 +51,11 @@ export function createBullmqNotifier(url: string, given: BullmqParts): Notifier 
   };
   return {
     subscribe: ({ name, concurrency }, handler) => {
-      openShared(name, { concurrency, handler });
+      openShared(name, concurrency, handler);
     },
     notify: async (queue, refs) => {
       if (isClosed) return false;
-      const client = (queues.get(queue.name) ?? openShared(queue.name, null)).get();
+      const client = (queues.get(queue.name) ?? openShared(queue.name)).get();
       if (client === null) return false;
       try {
         const added = client.ready.then(() => client.queue.addBulk(refs.map((ref) => jobOf(queue, ref))));
@@ -66,19 +73,6 @@ export function createBullmqNotifier(url: string, given: BullmqParts): Notifier 
       await Promise.all([...queues.values()].map((queue) => queue.close()));
     },
   };
-}
-
-/** How this process works a queue; without a consumer, jobs are only added. */
-interface Consumer {
-  readonly concurrency: number;
-  readonly handler: WorkHandler;
-}
-
-/** @throws If the queue does not tell them. */
-async function metricsOf([name, queue]: readonly [string, Reopening]): Promise<string> {
-  const client = queue.get();
-  if (client === null) throw new Error(`the queue ${name} is being opened again`);
-  return client.queue.exportPrometheusMetrics();
 }
 
 /** Joins the metrics of several queues, so that each comment appears once, before all its samples. */

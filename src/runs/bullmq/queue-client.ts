@@ -69,7 +69,18 @@ export function createReopening(parts: ReopeningParts) {
       abandon();
     };
     opened = parts.open(onFault);
-    start(opened, onFault);
+    const { queue, worker } = opened;
+    for (const each of [queue, worker])
+      each?.on('error', (error) => {
+        onFault(error); // Without a listener the error would end the process.
+      });
+    // A worker that is run before it is ready, and never is, such as with a wrong password, would ask again without a pause.
+    worker
+      ?.waitUntilReady()
+      .then(() => worker.run())
+      .catch((error: unknown) => {
+        onFault(error, 'fatal');
+      });
     return opened;
   };
   return {
@@ -84,20 +95,6 @@ export function createReopening(parts: ReopeningParts) {
       await ended;
     },
   };
-}
-
-function start({ queue, worker }: QueueClient, onFault: ClientOptions['onFault']): void {
-  for (const each of [queue, worker])
-    each?.on('error', (error) => {
-      onFault(error); // Without a listener the error would end the process.
-    });
-  // A worker that is run before it is ready, and never is, such as with a wrong password, would ask again without a pause.
-  worker
-    ?.waitUntilReady()
-    .then(() => worker.run())
-    .catch((error: unknown) => {
-      onFault(error, 'fatal');
-    });
 }
 
 /** Waits for running handlers, then closes for a moment, then cuts the connections: a silent store would never close. */

@@ -47,17 +47,19 @@ export function openQueue(url: string, options: ClientOptions): QueueClient {
 
 const LONGEST_PAUSE_MS = 2_000;
 
-/** Reconnects for ever, and not all processes at the same moment. */
-const retryStrategy = (times: number): number =>
-  Math.min(50 * 2 ** times, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
-
 /** Connects; `keep` gets the connection, and those that BullMQ duplicates from it. */
 function connectTo(
   url: string,
   options: Omit<CommonRedisOptions, 'replyMapping'>,
   keep: (connection: Redis) => void,
 ): Redis {
-  const first = new Redis(url, { connectTimeout: CONNECT_MS, keepAlive: 5_000, retryStrategy, ...options });
+  const first = new Redis(url, {
+    connectTimeout: CONNECT_MS,
+    keepAlive: 5_000,
+    // Reconnects for ever, and not all processes at the same moment.
+    retryStrategy: (times) => Math.min(50 * 2 ** times, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2),
+    ...options,
+  });
   const duplicate = first.duplicate.bind(first);
   first.duplicate = (override) => {
     const other = duplicate(override);

@@ -4,16 +4,15 @@ import type { Notifier } from './notifier.ts';
 import type { Timings } from './timings.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-interface DispatcherParts {
+/** Polls one queue's due rows and notifies them. */
+export function createDispatcher(parts: {
   readonly queue: WorkQueue;
   readonly notifier: Notifier;
   readonly pool: WorkerPool;
   readonly clock: Clock;
   readonly timings: Timings;
-}
-
-/** Polls one queue's due rows and notifies them. */
-export function createDispatcher({ queue, notifier, pool, clock, timings }: DispatcherParts) {
+}) {
+  const { queue, notifier, pool, clock, timings } = parts;
   const states = new Map<number, NotifyState>();
   let isFirstPoll = true; // Until one has succeeded.
   let isFull = false;

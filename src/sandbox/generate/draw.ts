@@ -33,17 +33,10 @@ export function anyId({ company, random }: Draw, kind: string): number {
 }
 
 /** A stream of pseudo-random values; the same origin always yields the same stream. */
-export interface Random {
-  /** A whole number from `least` to `most`, both included. */
-  integer(least: number, most: number): number;
-  chance(probability: number): boolean;
-  pick<T>(choices: readonly T[]): T;
-  /** This many decimal digits, leading zeros included. */
-  digits(count: number): string;
-}
+export type Random = ReturnType<typeof randomFrom>;
 
 /** Starts the stream that belongs to this origin, such as a seed, a kind and an index. */
-export function randomFrom(...origin: readonly (string | number)[]): Random {
+export function randomFrom(...origin: readonly (string | number)[]) {
   let state = hash(origin.join('/'));
 
   // mulberry32: good enough to look natural, and four lines long.
@@ -53,13 +46,15 @@ export function randomFrom(...origin: readonly (string | number)[]): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+  /** A whole number from `least` to `most`, both included. */
   const integer = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
 
   return {
     integer,
-    chance: (probability) => next() < probability,
-    pick: <T>(choices: readonly T[]) => choices[integer(0, choices.length - 1)] as T,
-    digits: (count) => Array.from({ length: count }, () => integer(0, 9)).join(''),
+    chance: (probability: number): boolean => next() < probability,
+    pick: <T>(choices: readonly T[]): T => choices[integer(0, choices.length - 1)] as T,
+    /** This many decimal digits, leading zeros included. */
+    digits: (count: number): string => Array.from({ length: count }, () => integer(0, 9)).join(''),
   };
 }
 

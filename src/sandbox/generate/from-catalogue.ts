@@ -47,17 +47,13 @@ const DRAWN: Readonly<Record<FieldType, (draw: Draw, field: Field) => Json>> = {
   time: ({ random }) => timeText(random.integer(26, 68) * 15),
   timestamp: (draw) => `${draw.company.dateOf(dayOf(draw))} ${timeText(draw.random.integer(480, 1020))}`,
   text: ({ random }) => (random.chance(0.2) ? '' : `${random.pick(NOTES)}.`),
-  json: (draw, { items = [] }) => itemsOf(draw, items),
+  json: (draw, { items = [] }) => {
+    const length = items.length === 0 ? 0 : draw.random.integer(0, MOST_ITEMS);
+    return Array.from({ length }, (_, at) => objectOf({ ...draw, id: draw.id * MOST_ITEMS + at }, items));
+  },
 };
 
 const MOST_ITEMS = 3;
-
-function itemsOf(draw: Draw, fields: readonly Field[]): readonly JsonObject[] {
-  if (fields.length === 0) return [];
-  return Array.from({ length: draw.random.integer(0, MOST_ITEMS) }, (_, at) =>
-    objectOf({ ...draw, id: draw.id * MOST_ITEMS + at }, fields),
-  );
-}
 
 function objectOf(draw: Draw, fields: readonly Field[]): JsonObject {
   const valueOf = (field: Field): Json => {

@@ -71,9 +71,20 @@ function businessNamed(surname: string, { random, id }: Draw): JsonObject {
     phone_work: phone(random, place),
     credit: fixed(random.integer(0, 60) * 250_00, 2),
     term: random.pick([15, 30, 30, 45, 60]),
-    contacts: Array.from({ length: random.integer(0, MOST_CONTACTS) }, (_, at) =>
-      contact(random, id * MOST_CONTACTS + at),
-    ),
+    contacts: Array.from({ length: random.integer(0, MOST_CONTACTS) }, (_, at) => {
+      const nom = personName(random);
+      const town = placeOf(random);
+      return {
+        id: id * MOST_CONTACTS + at,
+        nom,
+        fonction: random.pick(JOB_TITLES),
+        departement: random.pick(CONTACT_DEPARTMENTS),
+        email: random.chance(0.8) ? email(nom) : '',
+        telephone: phone(random, town),
+        cell: random.chance(0.6) ? phone(random, town) : '',
+        fax: '',
+      };
+    }),
   };
 }
 
@@ -85,21 +96,6 @@ function reachedAt(random: Random, place: Town): JsonObject {
     zipcode: postalCode(random, place),
     phone: phone(random, place),
     phone2: random.chance(0.2) ? phone(random, place) : '',
-  };
-}
-
-function contact(random: Random, id: number): JsonObject {
-  const nom = personName(random);
-  const place = placeOf(random);
-  return {
-    id,
-    nom,
-    fonction: random.pick(JOB_TITLES),
-    departement: random.pick(CONTACT_DEPARTMENTS),
-    email: random.chance(0.8) ? email(nom) : '',
-    telephone: phone(random, place),
-    cell: random.chance(0.6) ? phone(random, place) : '',
-    fax: '',
   };
 }
 

@@ -17,6 +17,7 @@ export function generateProduct(draw: Draw): JsonObject {
   const item = randomFrom('item', company.systemId, parentIndex).pick(ITEMS); // A family shares its name.
   const category = CATEGORIES.findIndex(({ code }) => code === item.category);
   const cents = Math.round((item.cents * random.integer(95, 140)) / 100);
+  const side = (): string => fixed(item.grams === 0 ? 0 : random.integer(40, 900) * 100, 3);
   return {
     id,
     code: codeOf(item, index),
@@ -28,9 +29,23 @@ export function generateProduct(draw: Draw): JsonObject {
     ...moments(draw),
     type: item.grams === 0 ? 'service' : 'piece',
     status: random.chance(0.92) ? '1' : '0',
-    ...prices(draw, cents),
-    ...measures(draw, item),
-    ...stock(draw),
+    price: fixed(cents * 100, 4), // Money as text and as number within one record, as seen in the wild.
+    special_price: random.chance(0.1) ? new LosslessNumber(fixed(Math.floor(cents * 0.9), 2)) : null,
+    special_price_from: '0000-00-00',
+    special_price_to: '0000-00-00',
+    cost: fixed(Math.floor(cents * 0.62) * 100, 4),
+    tax_rule_id: 1,
+    dimensions_length: side(),
+    dimensions_width: side(),
+    dimensions_height: side(),
+    weight: fixed(item.grams, 3),
+    unit: item.grams === 0 ? 'h' : random.pick(['un', 'un', 'boîte', 'L']),
+    provider_id: anyId(draw, 'providers'),
+    provider_code: random.chance(0.5) ? random.digits(7) : null,
+    quantity: fixed(random.integer(0, 80) * 100, 2),
+    quantity_minimum: fixed(random.integer(0, 5) * 100, 2),
+    location: random.chance(0.6) ? `A${random.digits(1)}-${random.digits(2)}` : '',
+    serialized: random.chance(0.05) ? 1 : 0,
     description_fr: random.chance(0.4) ? `${item.french}, qualité d'origine.` : '',
     description_en: random.chance(0.4) ? `${item.english}, original quality.` : null,
     slug: slug(item.french),
@@ -57,41 +72,6 @@ function moments({ random, company, rank, count }: Draw): JsonObject {
   return {
     created_at: created,
     updated_at: isTouched ? momentOn(Math.min(day + random.integer(1, 90), DAYS_OPEN)) : created,
-  };
-}
-
-/** Money as text and as number within one record, as seen in the wild. */
-function prices({ random }: Draw, cents: number): JsonObject {
-  return {
-    price: fixed(cents * 100, 4),
-    special_price: random.chance(0.1) ? new LosslessNumber(fixed(Math.floor(cents * 0.9), 2)) : null,
-    special_price_from: '0000-00-00',
-    special_price_to: '0000-00-00',
-    cost: fixed(Math.floor(cents * 0.62) * 100, 4),
-    tax_rule_id: 1,
-  };
-}
-
-function measures({ random }: Draw, item: Item): JsonObject {
-  const side = (): string => fixed(item.grams === 0 ? 0 : random.integer(40, 900) * 100, 3);
-  return {
-    dimensions_length: side(),
-    dimensions_width: side(),
-    dimensions_height: side(),
-    weight: fixed(item.grams, 3),
-    unit: item.grams === 0 ? 'h' : random.pick(['un', 'un', 'boîte', 'L']),
-  };
-}
-
-function stock(draw: Draw): JsonObject {
-  const { random } = draw;
-  return {
-    provider_id: anyId(draw, 'providers'),
-    provider_code: random.chance(0.5) ? random.digits(7) : null,
-    quantity: fixed(random.integer(0, 80) * 100, 2),
-    quantity_minimum: fixed(random.integer(0, 5) * 100, 2),
-    location: random.chance(0.6) ? `A${random.digits(1)}-${random.digits(2)}` : '',
-    serialized: random.chance(0.05) ? 1 : 0,
   };
 }
 

@@ -12,7 +12,16 @@ const QUEBEC = 11;
 /** A purchase (not in the documentation): its money is that of the lines which name it. */
 export function generatePurchase(draw: Draw): JsonObject {
   const { random, id, index, company } = draw;
-  const { subtotal, taxes } = sumOfLines(draw);
+  const first = index * LINES_PER_PURCHASE;
+  const length = Math.min(LINES_PER_PURCHASE, company.count('purchase_products') - first);
+  let subtotal = 0;
+  let taxes = 0;
+  for (let at = 0; at < length; at++) {
+    const { total } = orderedLine(company.randomOf('purchase_products', first + at));
+    const { gst, qst } = taxCents(total);
+    subtotal += total;
+    taxes += gst + qst;
+  }
   const day = company.dateOf(dayOf(draw));
   return {
     id,
@@ -30,26 +39,13 @@ export function generatePurchase(draw: Draw): JsonObject {
   };
 }
 
-function sumOfLines({ index, company }: Draw): { readonly subtotal: number; readonly taxes: number } {
-  const first = index * LINES_PER_PURCHASE;
-  const length = Math.min(LINES_PER_PURCHASE, company.count('purchase_products') - first);
-  let subtotal = 0;
-  let taxes = 0;
-  for (let at = 0; at < length; at++) {
-    const { total } = orderedLine(company.randomOf('purchase_products', first + at));
-    const { gst, qst } = taxCents(total);
-    subtotal += total;
-    taxes += gst + qst;
-  }
-  return { subtotal, taxes };
-}
-
 /** A line of a purchase (§2.5): received and awaited parts add up to the quantity, and the amounts of money are consistent. */
 export function generatePurchaseProduct(draw: Draw): JsonObject {
   const { random, id, index, company } = draw;
   const { item, cents, hundredths, discount, total } = orderedLine(random);
   const received = random.chance(0.7) ? hundredths : Math.floor(hundredths / 200) * 100;
   const grams = (of: number): string => fixed((item.grams * of) / 100, 3);
+  const { gst, qst } = taxCents(total);
   return {
     id,
     purchase_id: company.idOf('purchases', Math.floor(index / LINES_PER_PURCHASE)),
@@ -69,7 +65,11 @@ export function generatePurchaseProduct(draw: Draw): JsonObject {
     product_serialnumber: random.chance(0.15) ? `SN${random.digits(8)}` : '',
     produit_total: fixed(total, 2),
     taxes_rules_id: 1,
-    gestion_taxes: taxesOn(total),
+    // JSON text inside a string, as the service sends it (§2.5).
+    gestion_taxes: JSON.stringify([
+      { id: 1, nom: 'TPS', taux: '5.000', montant: fixed(gst, 2) },
+      { id: 2, nom: 'TVQ', taux: '9.975', montant: fixed(qst, 2) },
+    ]),
     province_id: QUEBEC,
     system_id: company.systemId,
   };
@@ -85,15 +85,6 @@ function orderedLine(random: Random) {
   const gross = (hundredths * cents) / 100;
   const discount = random.chance(0.15) ? Math.floor(gross / 20) : 0;
   return { item, cents, hundredths, discount, total: gross - discount };
-}
-
-/** JSON text inside a string, as the service sends it (§2.5). */
-function taxesOn(total: number): string {
-  const { gst, qst } = taxCents(total);
-  return JSON.stringify([
-    { id: 1, nom: 'TPS', taux: '5.000', montant: fixed(gst, 2) },
-    { id: 2, nom: 'TVQ', taux: '9.975', montant: fixed(qst, 2) },
-  ]);
 }
 
 function taxCents(total: number): { readonly gst: number; readonly qst: number } {

@@ -43,7 +43,8 @@ export function codesFrom(
   names: readonly string[],
 ): (rank: number, count: number) => { readonly code: string; readonly name: string | null } {
   const sorted = names
-    .map((name) => ({ name, prefix: prefixOf(name) }))
+    .map((name) => ({ name, letters: withoutAccents(name).replace(/[^a-z]/gi, '') }))
+    .map(({ name, letters }) => ({ name, prefix: letters.slice(0, 4).toUpperCase() }))
     .sort((a, b) => (a.prefix < b.prefix ? -1 : 1));
 
   return (rank, count) => {
@@ -54,12 +55,6 @@ export function codesFrom(
     return { code: chosen.prefix + number, name: chosen.name };
   };
 }
-
-const prefixOf = (name: string): string =>
-  withoutAccents(name)
-    .replace(/[^a-z]/gi, '')
-    .slice(0, 4)
-    .toUpperCase();
 
 /** The text without accents: as it appears in a code or an address of the web. */
 export function withoutAccents(text: string): string {

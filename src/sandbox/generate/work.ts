@@ -8,38 +8,36 @@ const MOST_TASKS = 4;
 
 /** A job for a client, or without a client yet (§2.2). */
 export function generateProject(draw: Draw): JsonObject {
-  const { random, id, index } = draw;
-  const startDay = dayOf(draw);
+  const { random, id, index, company } = draw;
+  const projectDay = dayOf(draw);
   return {
     id,
     code: random.chance(0.1)
       ? null
-      : `P${draw.company.dateOf(startDay).slice(2, 4)}-${String(index + 1).padStart(5, '0')}`,
+      : `P${company.dateOf(projectDay).slice(2, 4)}-${String(index + 1).padStart(5, '0')}`,
     client_id: random.chance(0.08) ? 0 : anyId(draw, 'clients'),
     active: random.chance(0.7) ? 1 : 0,
     nom: `${random.pick(JOBS)} – ${random.pick(BRANDS)}, ${random.pick(SURNAMES)} (${index + 1})`,
     description: random.chance(0.3) ? null : `${random.pick(NOTES)}.`,
-    tasks: Array.from({ length: random.integer(0, MOST_TASKS) }, (_, at) => taskOf(draw, startDay, at)),
-  };
-}
-
-function taskOf({ random, id, company }: Draw, projectDay: number, at: number): JsonObject {
-  const startDay = projectDay + at * 3;
-  const isDone = random.chance(0.6);
-  const estimated = random.integer(1, 32) * 25;
-  return {
-    id: id * MOST_TASKS + at,
-    projet_id: id,
-    active: isDone ? 0 : 1,
-    creation_date: company.dateOf(projectDay),
-    title: random.pick(TASKS),
-    start_date: company.dateOf(startDay),
-    end_date: isDone ? company.dateOf(startDay + random.integer(0, 5)) : NO_DATE,
-    status: isDone ? 'done' : random.pick(['todo', 'in_progress']),
-    time_estimated: fixed(estimated, 2),
-    time_spent: fixed(isDone ? estimated + random.integer(-1, 4) * 25 : 0, 2),
-    description: random.chance(0.5) ? '' : `${random.pick(NOTES)}.`,
-    comments: random.chance(0.2) ? [{ author: random.pick(FIRST_NAMES), text: random.pick(NOTES) }] : [],
+    tasks: Array.from({ length: random.integer(0, MOST_TASKS) }, (_, at) => {
+      const startDay = projectDay + at * 3;
+      const isDone = random.chance(0.6);
+      const estimated = random.integer(1, 32) * 25;
+      return {
+        id: id * MOST_TASKS + at,
+        projet_id: id,
+        active: isDone ? 0 : 1,
+        creation_date: company.dateOf(projectDay),
+        title: random.pick(TASKS),
+        start_date: company.dateOf(startDay),
+        end_date: isDone ? company.dateOf(startDay + random.integer(0, 5)) : NO_DATE,
+        status: isDone ? 'done' : random.pick(['todo', 'in_progress']),
+        time_estimated: fixed(estimated, 2),
+        time_spent: fixed(isDone ? estimated + random.integer(-1, 4) * 25 : 0, 2),
+        description: random.chance(0.5) ? '' : `${random.pick(NOTES)}.`,
+        comments: random.chance(0.2) ? [{ author: random.pick(FIRST_NAMES), text: random.pick(NOTES) }] : [],
+      };
+    }),
   };
 }
 
@@ -78,7 +76,25 @@ export function generateBooking(draw: Draw): JsonObject {
   const place = placeOf(random);
   const day = dayOf(draw);
   const pickup = pickupDate(draw);
-  const items = Array.from({ length: random.integer(1, MOST_ITEMS) }, (_, at) => itemOf(draw, at));
+  const items = Array.from({ length: random.integer(1, MOST_ITEMS) }, (_, at) => {
+    const number = random.integer(1, 6);
+    const value = random.integer(40, 900) * 25;
+    const centimetres = (): string => fixed(random.integer(30, 240) * 100, 2);
+    const fields = {
+      id: id * MOST_ITEMS + at,
+      booking_id: id,
+      description: random.pick(FREIGHT),
+      value: fixed(value, 2),
+      length: centimetres(),
+      width: centimetres(),
+      height: centimetres(),
+      number: fixed(number * 100, 2),
+      weight: fixed(random.integer(5, 900) * 100, 2),
+      total: fixed(number * value, 2),
+      details: random.chance(0.3) ? `${random.pick(NOTES)}.` : '',
+    };
+    return { cents: number * value, fields };
+  });
   const cents = items.reduce((sum, item) => sum + item.cents, 0);
   return {
     id,
@@ -110,24 +126,4 @@ export function pickupDay(at: { readonly rank: number; readonly count: number })
 export function pickupDate(draw: Draw): string {
   const day = pickupDay(draw);
   return day === null ? NO_DATE : draw.company.dateOf(day);
-}
-
-function itemOf({ random, id }: Draw, at: number): { readonly cents: number; readonly fields: JsonObject } {
-  const number = random.integer(1, 6);
-  const value = random.integer(40, 900) * 25;
-  const centimetres = (): string => fixed(random.integer(30, 240) * 100, 2);
-  const fields = {
-    id: id * MOST_ITEMS + at,
-    booking_id: id,
-    description: random.pick(FREIGHT),
-    value: fixed(value, 2),
-    length: centimetres(),
-    width: centimetres(),
-    height: centimetres(),
-    number: fixed(number * 100, 2),
-    weight: fixed(random.integer(5, 900) * 100, 2),
-    total: fixed(number * value, 2),
-    details: random.chance(0.3) ? `${random.pick(NOTES)}.` : '',
-  };
-  return { cents: number * value, fields };
 }

@@ -3,12 +3,8 @@ import { holdsPart, maskSecrets } from '../../lib/text/mask-secrets.ts';
 import { storable } from '../../lib/text/text.ts';
 import type { Kind } from '../../catalog/kind.ts';
 
-const WEB_PAGE = 'The answer is a web page: is source.baseUrl right?';
 const PAGING = 'The list cannot be read page by page as it answers now; nothing is concluded from absence.';
-const LATER = 'The service may be back later; the next run starts again.';
-
 const PROXY = 'Is source.baseUrl right, and does a proxy answer in its place?';
-const CACHE = 'A cache answers in the service’s place: let it pass requests for /api through.';
 
 interface Reason {
   readonly state: 'invalid' | 'aborted';
@@ -24,7 +20,7 @@ const aborted = (hint: string): Reason => ({ state: 'aborted', hint });
 /** Every failure of the service: its effect on a sweep, and advice for the reader. */
 const REASONS = {
   not_json: garbled(PROXY),
-  html: garbled(WEB_PAGE),
+  html: garbled('The answer is a web page: is source.baseUrl right?'),
   not_utf8: garbled('The service must answer in UTF-8; nothing is guessed.'),
   too_deep: garbled('No record is nested so deep: is source.baseUrl right?'),
   success_false: garbled('The service says that it failed; its log may say why.'),
@@ -32,7 +28,7 @@ const REASONS = {
   bad_meta: garbled('A list answers "meta" as an object, or none.'),
   empty_body: garbled(PROXY),
   wrong_record: garbled("Does the path address another kind's records?"),
-  cached: garbled(CACHE),
+  cached: garbled('A cache answers in the service’s place: let it pass requests for /api through.'),
   page_ignored: garbled(PAGING),
   page_repeated: garbled(PAGING),
   page_grew: garbled(PAGING),
@@ -47,7 +43,7 @@ const REASONS = {
   unreachable: aborted('Check BMS_BASE_URL (source.baseUrl), source.proxyUrl and the network.'),
   timeout: aborted('Raise source.timeoutSeconds if the service is only slow.'),
   too_big: aborted('Raise source.maxBodyBytes if an answer of this size is right.'),
-  unavailable: aborted(LATER),
+  unavailable: aborted('The service may be back later; the next run starts again.'),
   rate_limited: aborted(
     'The service allows fewer requests: lower source.requestsPerSecond or source.concurrency.',
   ),

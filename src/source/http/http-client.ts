@@ -140,53 +140,50 @@ async function interruption(signal: AbortSignal): Promise<never> {
   throw new Error('interrupted');
 }
 
-/** A gate between a new connection and the request to be written to it. */
-interface ConnectionGate {
-  /** Makes a connector whose connection passes here. */
-  through(connect: buildConnector.connector): buildConnector.connector;
-  /** The socket that was handed over; null = it never was, and so no byte of the request has left. */
-  readonly socket: Socket | null;
-  /** True where a connection was refused because it came too late. */
-  readonly isLate: boolean;
-  /** Closes the gate: from now on `socket` does not change. */
-  shut(): void;
-}
+type ConnectionGate = ReturnType<typeof createConnectionGate>;
 
 /**
- * Lets one connection through at most: a second one would be the request's repetition.
+ * Creates a gate between a new connection and the request to be written to it. It lets one connection through at most: a second
+ * one would be the request's repetition.
  *
  * @param mayGo Asked when it is about to pass; false refuses it.
  */
-function createConnectionGate(mayGo: () => boolean = () => true): ConnectionGate {
+function createConnectionGate(mayGo: () => boolean = () => true) {
   let isOpen = true;
   let isLate = false;
   let handed: Socket | null = null;
 
   return {
-    through: (connect) => (options, callback) => {
-      if (!isOpen || handed) {
-        const cause = new errors.SocketError('closed before the request was written');
-        callback(new NoConnection('refused', { cause }), null);
-        return;
-      }
-      connect(options, (error, socket) => {
-        if (isOpen && socket && !mayGo()) isLate = true;
-        if (isOpen && socket && !isLate) {
-          handed = socket;
-          callback(null, socket);
+    /** Makes a connector whose connection passes here. */
+    through:
+      (connect: buildConnector.connector): buildConnector.connector =>
+      (options, callback) => {
+        if (!isOpen || handed) {
+          const cause = new errors.SocketError('closed before the request was written');
+          callback(new NoConnection('refused', { cause }), null);
           return;
         }
-        socket?.on('error', () => undefined).destroy();
-        callback(new NoConnection('not connected', { cause: error }), null);
-      });
-    },
-    get socket() {
+        connect(options, (error, socket) => {
+          if (isOpen && socket && !mayGo()) isLate = true;
+          if (isOpen && socket && !isLate) {
+            handed = socket;
+            callback(null, socket);
+            return;
+          }
+          socket?.on('error', () => undefined).destroy();
+          callback(new NoConnection('not connected', { cause: error }), null);
+        });
+      },
+    /** The socket that was handed over; null = it never was, and so no byte of the request has left. */
+    get socket(): Socket | null {
       return handed;
     },
-    get isLate() {
+    /** True where a connection was refused because it came too late. */
+    get isLate(): boolean {
       return isLate;
     },
-    shut: () => {
+    /** Closes the gate: from now on `socket` does not change. */
+    shut: (): void => {
       isOpen = false;
     },
   };

@@ -102,11 +102,34 @@ export async function receive(
 ): Promise<HttpAnswer> {
   const answer = await collect(dispatcher, request, reception);
   const { 'content-encoding': encoding, ...headers } = answer.headers;
-  if (encoding === undefined) return answer;
-  const bytes = await unpack(answer.bytes, String(encoding), reception.maxBytes);
-  if (bytes === TOO_LONG) throw tooBig(reception, `more than ${reception.maxBytes} unpacked`);
-  return bytes === null ? answer : { ...answer, headers, bytes };
+  const way = UNPACK.get(
+    String(encoding ?? '')
+      .trim()
+      .toLowerCase(),
+  );
+  if (way === undefined) return answer;
+  if (answer.bytes.length === 0) return { ...answer, headers };
+  const { maxBytes } = reception;
+  try {
+    return { ...answer, headers, bytes: await way(answer.bytes, { maxOutputLength: maxBytes }) };
+  } catch (error) {
+    if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE')
+      throw tooBig(reception, `more than ${maxBytes} unpacked`);
+    return answer; // All else zlib says of the bytes.
+  }
 }
+
+type Unpack = (bytes: Uint8Array, bounds: { readonly maxOutputLength: number }) => Promise<Buffer>;
+
+const zip: Unpack = promisify(unzip);
+
+/** By content-encoding. We ask for gzip; a proxy that packs unasked may choose another. */
+const UNPACK: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
+  ['gzip', zip],
+  ['x-gzip', zip],
+  ['deflate', zip],
+  ['br', promisify(brotliDecompress)],
+]);
 
 /** Takes the bytes as undici hands them out: a stream around each body would cost as much as the rest of a request. */
 function collect(
@@ -114,8 +137,13 @@ function collect(
   request: Dispatcher.DispatchOptions,
   reception: Reception,
 ): Promise<HttpAnswer> {
+  let head: Pick<HttpAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
+  const body = gatherBytes();
+  const countInterim = limitInterimAnswers();
+  const allow = (bytes: number, got: string): void => {
+    if (bytes > reception.maxBytes) throw tooBig(reception, got); // Thrown in a handler, it ends the exchange.
+  };
   return new Promise((resolve, reject) => {
-    const { answer, ...taking } = gather(reception);
     let control: Dispatcher.DispatchController | null = null;
     let stopped: Error | null = null;
     const release = onInterruption(reception, (why) => {
@@ -125,14 +153,27 @@ function collect(
     });
     if (reception.signal.aborted) return;
     dispatcher.dispatch(request, {
-      ...taking,
       onRequestStart: (controller) => {
         control = controller;
         if (stopped) controller.abort(stopped); // While it was connecting.
       },
+      onResponseStart: (_controller, status, headers) => {
+        if (status < 200) {
+          countInterim(); // The answer is still to come.
+          return;
+        }
+        reception.onBegin?.();
+        const declared = Number(headers['content-length'] ?? 0);
+        allow(declared, String(declared));
+        head = { status, headers };
+      },
+      onResponseData: (_controller, chunk) => {
+        allow(body.size + chunk.length, `more than ${reception.maxBytes}`);
+        body.add(chunk);
+      },
       onResponseEnd: () => {
         release();
-        resolve(answer());
+        resolve({ ...head, bytes: body.bytes() });
       },
       onResponseError: (_controller, error) => {
         release();
@@ -165,68 +206,6 @@ function onInterruption({ signal, timeoutMs, where }: Reception, stop: (why: Err
   return release;
 }
 
-/** Collects an answer, however its body is split. An error thrown here ends the exchange. */
-function gather(reception: Reception) {
-  let head: Pick<HttpAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
-  const body = gatherBytes();
-  const countInterim = limitInterimAnswers();
-  const allow = (bytes: number, got: string): void => {
-    if (bytes > reception.maxBytes) throw tooBig(reception, got);
-  };
-  return {
-    onResponseStart: (_controller: unknown, status: number, headers: HttpAnswer['headers']): void => {
-      if (status < 200) {
-        countInterim(); // The answer is still to come.
-        return;
-      }
-      reception.onBegin?.();
-      const declared = Number(headers['content-length'] ?? 0);
-      allow(declared, String(declared));
-      head = { status, headers };
-    },
-    onResponseData: (_controller: unknown, chunk: Buffer): void => {
-      allow(body.size + chunk.length, `more than ${reception.maxBytes}`);
-      body.add(chunk);
-    },
-    answer: (): HttpAnswer => ({ ...head, bytes: body.bytes() }),
-  };
-}
-
 function tooBig({ maxBytes, where }: Reception, got: string): SourceError {
   return new SourceError('too_big', `${where}: got ${got} bytes, expected at most ${maxBytes}`);
-}
-
-type Unpack = (bytes: Uint8Array, bounds: { readonly maxOutputLength: number }) => Promise<Buffer>;
-
-const zip: Unpack = promisify(unzip);
-const brotli: Unpack = promisify(brotliDecompress);
-
-/** By content-encoding. We ask for gzip; a proxy that packs unasked may choose another. */
-const WAYS: ReadonlyMap<string, Unpack> = new Map([
-  ['gzip', zip],
-  ['x-gzip', zip],
-  ['deflate', zip],
-  ['br', brotli],
-]);
-
-/** A body grew too long while it was unpacked. */
-const TOO_LONG = Symbol('too long');
-
-/**
- * Unpacks a body by its content-encoding; `TOO_LONG` where that makes it longer than is allowed, null where it cannot be
- * unpacked.
- */
-async function unpack(
-  bytes: Uint8Array,
-  encoding: string,
-  maxBytes: number,
-): Promise<Uint8Array | typeof TOO_LONG | null> {
-  const way = WAYS.get(encoding.trim().toLowerCase());
-  if (way === undefined) return null;
-  if (bytes.length === 0) return bytes;
-  try {
-    return await way(bytes, { maxOutputLength: maxBytes });
-  } catch (error) {
-    return errorCode(error) === 'ERR_BUFFER_TOO_LARGE' ? TOO_LONG : null; // All else zlib says of the bytes.
-  }
 }

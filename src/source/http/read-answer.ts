@@ -29,22 +29,12 @@ export function readList(answer: Received): ListBody {
 export function readRecord(id: string): (answer: Received) => JsonObject | null {
   return (answer) => {
     refuseCached(answer);
-    if (saysGone(answer)) return null;
+    // 404 or 410 with a JSON object that shows no record: a proxy or a wrong base URL would answer with a web page.
+    const body = [404, 410].includes(answer.status) ? tryParseBody(answer.bytes, answer.where) : undefined;
+    if (isObject(body) && body['success'] !== true && !isObject(body['data']) && !('id' in body)) return null;
     refuseFault(answer);
     return openRecord(parseBody(answer.bytes, answer.where), id, answer.where);
   };
-}
-
-/** 404 or 410 with a JSON object that shows no record: a proxy or a wrong base URL would answer with a web page. */
-function saysGone(answer: Received): boolean {
-  if (answer.status !== 404 && answer.status !== 410) return false;
-  try {
-    const body = parseBody(answer.bytes, answer.where);
-    return isObject(body) && body['success'] !== true && !isObject(body['data']) && !('id' in body);
-  } catch (error) {
-    if (error instanceof SourceError) return false; // Not the service's own words.
-    throw error;
-  }
 }
 
 /** @throws {SourceError} If the answer is not the service's own, or reports a failure. */
@@ -221,6 +211,16 @@ function fault(
 ): SourceError {
   const quoted = isDeeper(got, DEEPEST) ? 'JSON nested deep' : compactJson(got);
   return new SourceError(reason, `${where}: got ${excerpt(quoted)}, expected ${expected}`, { quoted });
+}
+
+/** Parses a body as `parseBody` does; undefined where that refuses it. */
+export function tryParseBody(bytes: Uint8Array, where: string): Json | undefined {
+  try {
+    return parseBody(bytes, where);
+  } catch (error) {
+    if (error instanceof SourceError) return undefined;
+    throw error;
+  }
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });

@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { AUTH_HEADERS } from '../../catalog/kind.ts';
 import type { AuthHeader } from '../../catalog/kind.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import { SourceError, redactErrors } from './errors.ts';
@@ -159,14 +160,12 @@ async function interruptible<T>(
   }
 }
 
-/** The spellings of §5: the documentation uses all three and does not say which one counts. */
-const SPELLINGS: readonly AuthHeader[] = ['Authentication', 'Authorization', 'Authentification'];
-
 /** The headers that carry the token of one request. */
 export function tokenHeaders(
   { token, authHeaders }: SourceSettings,
   { header, tokenUnder }: Pick<Question<unknown>, 'header' | 'tokenUnder'>,
 ): Record<string, string> {
-  const bySetting = authHeaders === 'all' ? SPELLINGS : authHeaders === 'documented' ? [header] : authHeaders;
+  const bySetting =
+    authHeaders === 'all' ? AUTH_HEADERS : authHeaders === 'documented' ? [header] : authHeaders;
   return Object.fromEntries((tokenUnder ?? bySetting).map((name) => [name, `Bearer ${token}`]));
 }

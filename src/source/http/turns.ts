@@ -103,7 +103,9 @@ export function createRetry(
   const waitAfter = async ({ error, attemptNumber, retriesLeft }: RetryContext, signal: AbortSignal) => {
     if (error instanceof SourceError && !NO_ANSWER.includes(error.reason)) isDown = false;
     if (retriesLeft === 0 || !mayPass(error)) return;
-    const waitMs = error.passing?.waitMs ?? backOffMs(attemptNumber, random);
+    // Full jitter: anywhere between nothing and a bound that doubles with every attempt.
+    const mostMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attemptNumber - 1));
+    const waitMs = error.passing?.waitMs ?? random() * mostMs;
     if (waitMs >= LONG_WAIT_MS)
       logger.warn({ fault: error.message, waitMs: Math.round(waitMs) }, 'waiting to ask again');
     await clock.sleep(waitMs, signal);
@@ -141,11 +143,6 @@ async function afterFirst<T>(attempt: RetriedWork<T>, signal: AbortSignal, optio
     };
     return await pRetry(retold, { ...options, signal });
   }
-}
-
-/** Full jitter: anywhere between nothing and a bound that doubles with every attempt. */
-function backOffMs(attemptNumber: number, random: () => number): number {
-  return random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attemptNumber - 1));
 }
 
 function isGarbled(error: unknown): boolean {

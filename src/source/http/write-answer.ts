@@ -4,8 +4,7 @@ import { DEEPEST, compactJson, isDeeper, isArray, isNumber, isObject } from '../
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { maskSecrets, LONGEST_SPELLING } from '../../lib/text/mask-secrets.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
-import { SourceError } from './errors.ts';
-import { parseBody, saysFailed, unwrap } from './read-answer.ts';
+import { saysFailed, tryParseBody, unwrap } from './read-answer.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
 import type { HttpAnswer } from './http.ts';
 
@@ -39,38 +38,23 @@ export function readWriteAnswer(
   about: { readonly kind: Kind; readonly where: string; readonly token: string; readonly receivedAt: Date },
 ): AnsweredWrite {
   const { kind, token } = about;
-  const whole = usableJson(bytes, about.where);
+  const parsed = tryParseBody(bytes, about.where);
+  const whole = parsed === undefined || isDeeper(parsed, DEEPEST) ? undefined : parsed;
   const body = whole === undefined ? undefined : bodyWithoutExcluded(kind, whole);
+  // Where fields of the kind are excluded, only what is known to be clean is shown; of a body that is no usable JSON, nothing is.
+  let clean = bytes;
+  if (kind.excluded !== undefined && bytes.length > 0)
+    clean = Buffer.from(whole === undefined ? NOT_SHOWN : compactJson(knownPart(kind, whole)));
+  // Masked before it is cut: a token that begins within the excerpt is masked in full, in any spelling.
+  const length = START_LENGTH + LONGEST_SPELLING * token.length;
+  const text = new TextDecoder().decode(clean.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);
   return {
     is: 'answered',
     status,
     body,
-    start: startOf(kind.excluded === undefined ? bytes : cleanBytes(kind, bytes, whole), token),
+    start: shortened(storable(maskSecrets([token])(text)), START_LENGTH),
     retryAfterMs: retryAfterMs(headers['retry-after'], about.receivedAt),
   };
-}
-
-function usableJson(bytes: Uint8Array, where: string): Json | undefined {
-  try {
-    const body = parseBody(bytes, where);
-    return isDeeper(body, DEEPEST) ? undefined : body;
-  } catch (error) {
-    if (error instanceof SourceError) return undefined; // The beginning shows the kind of body.
-    throw error;
-  }
-}
-
-/** Masked before it is cut: a token that begins within the excerpt is masked in full, in any spelling. */
-function startOf(bytes: Uint8Array, token: string): string {
-  const length = START_LENGTH + LONGEST_SPELLING * token.length;
-  const text = new TextDecoder().decode(bytes.subarray(0, BYTES_A_CHARACTER * length)).slice(0, length);
-  return shortened(storable(maskSecrets([token])(text)), START_LENGTH);
-}
-
-/** Where fields of the kind are excluded, only what is known to be clean is shown; of a body that is no usable JSON, nothing is. */
-function cleanBytes(kind: Kind, bytes: Uint8Array, body: Json | undefined): Uint8Array {
-  if (body !== undefined) return Buffer.from(compactJson(knownPart(kind, body)));
-  return bytes.length === 0 ? bytes : Buffer.from(NOT_SHOWN);
 }
 
 /**

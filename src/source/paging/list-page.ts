@@ -6,7 +6,7 @@ import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/js
 import type { Json } from '../../lib/json/json.ts';
 import { packed } from '../../lib/text/text-list.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
-import { readList, refuseFault, openList, parseBody } from '../http/read-answer.ts';
+import { readList, refuseFault, openList, parseBody, tryParseBody } from '../http/read-answer.ts';
 import type { Meta } from '../http/read-answer.ts';
 import { SourceError, withoutQuote } from '../http/errors.ts';
 import type { Received } from '../http/http.ts';
@@ -75,20 +75,12 @@ export function orMissing<T>(read: (answer: Received) => T): (answer: Received) 
       return read(answer);
     } catch (error) {
       const isMissing = error instanceof SourceError && error.reason === 'not_found';
-      if (!isMissing || answer.status !== 404 || !isOwnAnswer(answer)) throw error;
+      if (!isMissing || answer.status !== 404) throw error;
+      const body = tryParseBody(answer.bytes, answer.where);
+      if (!isObject(body) || body['success'] === true || body['data'] !== undefined) throw error;
       return { ...NO_PAGE, missing: error.withoutQuote() };
     }
   };
-}
-
-function isOwnAnswer({ bytes, where }: Received): boolean {
-  try {
-    const body = parseBody(bytes, where);
-    return isObject(body) && body['success'] !== true && body['data'] === undefined;
-  } catch (error) {
-    if (error instanceof SourceError) return false;
-    throw error;
-  }
 }
 
 const NO_PAGE: ListPage = {

@@ -1,6 +1,6 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import type { Requester } from '../http/requester.ts';
-import { inOrder, pageLoader, pageResponse, windowOf } from './load-page.ts';
+import { inOrder, pageLoader, pageResponse } from './load-page.ts';
 import type { KnownPages, LoadOptions, LoadedPage } from './load-page.ts';
 import type { ListPage } from './list-page.ts';
 import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
@@ -42,8 +42,7 @@ export async function* sweepList(
   kind: ListedKind,
   options: SweepOptions,
 ): AsyncGenerator<ListResponse> {
-  const { load, take } = pageLoader(requester, kind, options);
-  const window = windowOf(requester, options);
+  const { window, load, take } = pageLoader(requester, kind, options);
   const { thorough, hasHoles: sizesVary = false, knownRows = 0, wholeUpTo = 0 } = options;
   const start = { where: `GET ${kind.list.path}`, thorough, knownRows, wholeUpTo, sizesVary };
   let plan = options.reopen ? reopenSweep(options.reopen) : startSweep(start);
@@ -71,8 +70,7 @@ export async function* somePages(
   kind: ListedKind,
   { from, to, ...options }: PageRange & LoadOptions & KnownPages,
 ): AsyncGenerator<ListResponse> {
-  const { load, take } = pageLoader(requester, kind, options);
-  const window = windowOf(requester, options);
+  const { window, load, take } = pageLoader(requester, kind, options);
   // No page follows from this plan.
   const start = startSweep({ where: `GET ${kind.list.path}`, thorough: false, sizesVary: true });
   let plan: SweepPlan = { ...start, phase: 'done', ask: null };

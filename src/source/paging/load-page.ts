@@ -31,30 +31,15 @@ export interface LoadedPage extends Answered<ListPage> {
   readonly page: number;
 }
 
-interface PageLoader {
-  /** Loads a page; ends soon after its signal fires. */
-  readonly load: (page: number, signal: AbortSignal) => Promise<LoadedPage>;
-  /** Takes a page among the others; loads it again if `take` finds it garbled, up to `maxAttempts`: the last one is as it is. */
-  readonly take: <T>(
-    loaded: LoadedPage,
-    take: (loaded: LoadedPage, isLastAttempt: boolean) => T,
-  ) => Promise<T>;
-}
-
 /** Pages requested ahead of the landing one, per concurrent request: the network must not be idle while a page lands. */
 const PREFETCH = 1.5;
-
-/** The settings for reading pages side by side, and the signals that stop it. */
-export function windowOf(requester: Requester, { signal }: LoadOptions): Window {
-  return { width: Math.ceil(PREFETCH * requester.concurrency), signals: [signal, requester.closing] };
-}
 
 /** Creates the loader of a list's pages. */
 export function pageLoader(
   requester: Requester,
   kind: ListedKind,
   { tick, digestScope, knownPages, ...options }: LoadOptions & KnownPages,
-): PageLoader {
+) {
   const { path, header } = kind.list;
   const oneByOne = createQueue(); // Each in a turn of the event loop of its own.
   const questionFor = (page: number, signal: AbortSignal): Question<ListPage> => {
@@ -77,19 +62,26 @@ export function pageLoader(
     };
     return { path, query: pageQuery(kind, page), page, header, read, tick, signal };
   };
+  const signals = [options.signal, requester.closing];
   return {
-    load: async (page, signal) => {
+    window: { width: Math.ceil(PREFETCH * requester.concurrency), signals },
+    /** Loads a page; ends soon after its signal fires. */
+    load: async (page: number, signal: AbortSignal): Promise<LoadedPage> => {
       const question = questionFor(page, signal);
       return { page, ...(await (options.once ? requester.askOnce(question) : requester.ask(question))) };
     },
-    take: async (loaded, take) => {
+    /** Takes a page among the others; loads it again if `take` finds it garbled, up to `maxAttempts`: the last one is as it is. */
+    take: async <T>(
+      loaded: LoadedPage,
+      take: (loaded: LoadedPage, isLastAttempt: boolean) => T,
+    ): Promise<T> => {
       const most = options.once ? 1 : requester.maxAttempts;
       try {
         return take(loaded, most === 1); // Mostly the only attempt.
       } catch (refused) {
         if (options.once) throw refused;
         const { page } = loaded;
-        const scope = createDeadline(null, [options.signal, requester.closing]);
+        const scope = createDeadline(null, signals);
         const question = questionFor(page, scope.signal);
         const attempt = async (number: number) => {
           if (number === 1) throw refused;
@@ -113,23 +105,18 @@ export function pageQuery({ list }: ListedKind, page: number): string {
   return page === 1 ? '' : `?page=${page}`;
 }
 
-interface Window {
-  /** The number of pages under way or waiting to be handed out. */
-  readonly width: number;
-  readonly signals: readonly (AbortSignal | undefined)[];
-}
-
 /**
  * Loads pages side by side and hands them out in page order.
  *
  * The window is refilled before a page is handed out, so that the network is busy while the page lands. When the
  * consumer stops or a page fails, requests under way are aborted and awaited.
  *
+ * @param window `width`: the number of pages under way or waiting to be handed out.
  * @param load Must end soon after its signal fires; that signal fires with the caller's too.
  */
 export async function* inOrder<T>(
   { from, to }: PageRange,
-  { width, signals }: Window,
+  { width, signals }: ReturnType<typeof pageLoader>['window'],
   load: (page: number, signal: AbortSignal) => Promise<T>,
 ): AsyncGenerator<T> {
   const stop = new AbortController();

@@ -106,18 +106,16 @@ function readAlready(known: PagesKnown, response: PageResponse): PageAgain | nul
   const { page, keys, hasNext } = response;
   const { first, top, latest } = known;
   const read = [latest, top, { page: 1, keys: first }];
-  const again = read.find((other) => other.page !== page && isMostlySame(keys, other.keys));
+  // More than half of the longer one: rows that have moved on by a few places make no page the same.
+  const isMostlySame = (other: TextList): boolean =>
+    sameTexts(keys, other) || 2 * sharedTexts(keys, other) > Math.max(keys.length, other.length);
+  const again = read.find((other) => other.page !== page && isMostlySame(other.keys));
   if (again === undefined) return null;
   const got = `page ${page}: got the records of page ${again.page} again`;
   if (hasNext === true) throw fault('page_ignored', known, `${got}, and a link to a next page`);
   const least = Math.min(keys.length, again.keys.length);
   const showsAll = again === latest && sharedTexts(keys, again.keys) === least;
   return { page: again.page, isSure: showsAll && !mayHideRows(again.page, response) };
-}
-
-/** More than half of the longer one: rows that have moved on by a few places make no page the same. */
-function isMostlySame(a: TextList, b: TextList): boolean {
-  return sameTexts(a, b) || 2 * sharedTexts(a, b) > Math.max(a.length, b.length);
 }
 
 function sharedTexts(a: TextList, b: TextList): number {
@@ -130,15 +128,6 @@ function sharedTexts(a: TextList, b: TextList): number {
 /** Whether both show the same rows, in any order. */
 export function sameRows(a: TextList, b: TextList): boolean {
   return a.length === b.length && (sameTexts(a, b) || sharedTexts(a, b) === a.length);
-}
-
-/**
- * Refuses a missing page that should have rows.
- *
- * @throws {SourceError} not_found
- */
-export function refuseMissing(known: PagesKnown, { page, missing }: PageResponse): void {
-  if (missing !== undefined && page <= Math.max(known.top.page, known.lastPage ?? 0)) throw missing;
 }
 
 /** Whether an answer names another page than the requested one. */

@@ -8,7 +8,6 @@ import {
   refuseEmptyPages,
   refuseEndless,
   refuseGrowth,
-  refuseMissing,
   refuseResized,
   sameRows,
 } from './page-checks.ts';
@@ -126,7 +125,8 @@ export function reopenSweep(plan: SweepPlan): SweepPlan {
  */
 export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
   refuseEndless(plan);
-  refuseMissing(plan, response);
+  const hadRows = response.page <= Math.max(plan.top.page, plan.lastPage ?? 0);
+  if (response.missing !== undefined && hadRows) throw response.missing;
   const known = plan.phase === 'first' ? { ...plan, ...learnFromFirst(response) } : plan;
   const again = pageAgain(known, response);
   if (again === null) {
@@ -174,30 +174,46 @@ const MOST_DETOURS = 4;
 
 /** The transition of each phase: the next plan after a response. */
 const PHASES: Record<Phase, (plan: SweepPlan, view: SweepView) => SweepPlan> = {
-  first: afterFirst,
-  walk: afterWalk,
+  first: (plan, view) => {
+    const { rows, meta } = view;
+    if (!plan.isCounted) {
+      if (isWhole(plan, view)) return done({ ...plan, end: { rows } });
+      if (plan.thorough) return { ...plan, phase: 'walk', ask: only(2) };
+      if (view.hasNext === false) return done(plan);
+    } else if (plan.onePage && (rows === 0 || rows < plan.stride)) return onLastPageFound(plan, view);
+    const total = plan.isCounted ? meta.total : plan.knownRows;
+    const last = (plan.isCounted ? meta.lastPage : null) ?? pagesFor(total ?? 0, plan.stride);
+    return { ...plan, phase: 'open', ask: only(Math.max(2, last)) };
+  },
+  walk: (plan, view) => {
+    if (isBarePageTwo(view)) return rereadFirst(plan);
+    const isEnd = view.rows === 0 || view.again !== null || (view.hasNext === false && !plan.thorough);
+    return isEnd ? done(plan) : { ...plan, ask: only(view.page + 1) };
+  },
   reread: (plan, { rows, asFirst }) => done({ ...plan, end: asFirst ? { rows } : null }),
-  open: afterOpen,
-  body: afterBody,
-  tail: afterTail,
+  open: (plan, view) => {
+    if (isBarePageTwo(view)) return rereadFirst(plan);
+    const mayDetour = plan.detours < MOST_DETOURS;
+    // A list that has become shorter: its end is looked for a page back, or else from the beginning.
+    const isShorter = !plan.isCounted && view.rows === 0 && plan.top.page < view.page - 1;
+    if (isShorter && !mayDetour) return walkAnew(plan);
+    const detour = isShorter ? view.page - 1 : detourFrom(plan, view);
+    if (detour !== null && mayDetour) return { ...plan, ask: only(detour), detours: plan.detours + 1 };
+    return goesOn(plan, view) ? { ...plan, ask: only(view.page + 1) } : onLastPageFound(plan, view);
+  },
+  // Where a page before the end comes again, the list has ended there, and what was taken for its last page is that one.
+  body: (plan, { again }) => {
+    const shifted = { ...plan, hasShifted: plan.hasShifted || (!plan.isCounted && again !== null) };
+    if (plan.latest.page !== plan.ask?.to) return shifted;
+    return shifted.hasShifted ? walkAnew(shifted) : finish(shifted);
+  },
+  tail: (plan, view) => {
+    if (isBarePageTwo(view)) return rereadFirst(plan);
+    const isEnd = view.rows === 0 || view.again !== null;
+    return isEnd ? done(plan) : { ...plan, ask: only(view.page + 1) };
+  },
   done,
 };
-
-function afterFirst(plan: SweepPlan, view: SweepView): SweepPlan {
-  if (!plan.isCounted) return afterUncounted(plan, view);
-  const { rows, meta } = view;
-  if (plan.onePage && (rows === 0 || rows < plan.stride)) return onLastPageFound(plan, view);
-  const last = meta.lastPage ?? pagesFor(meta.total ?? 0, plan.stride);
-  return { ...plan, phase: 'open', ask: only(Math.max(2, last)) };
-}
-
-function afterUncounted(plan: SweepPlan, view: SweepView): SweepPlan {
-  if (isWhole(plan, view)) return done({ ...plan, end: { rows: view.rows } });
-  if (plan.thorough) return { ...plan, phase: 'walk', ask: only(2) };
-  if (view.hasNext === false) return done(plan);
-  const last = pagesFor(plan.knownRows ?? 0, plan.stride);
-  return { ...plan, phase: 'open', ask: only(Math.max(2, last)) };
-}
 
 /** More rows than a service puts on a page. */
 const MOST_ON_PAGE = 1_000;
@@ -215,12 +231,6 @@ function walkAnew(plan: SweepPlan): SweepPlan {
   return { ...plan, hasShifted: false, ended: false, phase: 'walk', ask: only(2), top, latest: NO_PAGE };
 }
 
-function afterWalk(plan: SweepPlan, view: SweepView): SweepPlan {
-  if (isBarePageTwo(view)) return rereadFirst(plan);
-  const isEnd = view.rows === 0 || view.again !== null || (view.hasNext === false && !plan.thorough);
-  return isEnd ? done(plan) : { ...plan, ask: only(view.page + 1) };
-}
-
 /** An empty page 2 without a total: it shows no page size, so it is no bound. */
 function isBarePageTwo({ page, rows, meta }: SweepView): boolean {
   return page === 2 && rows === 0 && meta.total === null;
@@ -228,17 +238,6 @@ function isBarePageTwo({ page, rows, meta }: SweepView): boolean {
 
 function rereadFirst(plan: SweepPlan): SweepPlan {
   return { ...plan, end: null, phase: 'reread', ask: only(1) };
-}
-
-function afterOpen(plan: SweepPlan, view: SweepView): SweepPlan {
-  if (isBarePageTwo(view)) return rereadFirst(plan);
-  const mayDetour = plan.detours < MOST_DETOURS;
-  // A list that has become shorter: its end is looked for a page back, or else from the beginning.
-  const isShorter = !plan.isCounted && view.rows === 0 && plan.top.page < view.page - 1;
-  if (isShorter && !mayDetour) return walkAnew(plan);
-  const detour = isShorter ? view.page - 1 : detourFrom(plan, view);
-  if (detour !== null && mayDetour) return { ...plan, ask: only(detour), detours: plan.detours + 1 };
-  return goesOn(plan, view) ? { ...plan, ask: only(view.page + 1) } : onLastPageFound(plan, view);
 }
 
 function goesOn({ isCounted, stride }: SweepPlan, { rows, again, hasNext }: SweepView): boolean {
@@ -281,22 +280,9 @@ function onLastPageFound(plan: SweepPlan, view: SweepView): SweepPlan {
   return view.page > 1 ? settled : finish(settled);
 }
 
-/** Where a page before the end comes again, the list has ended there, and what was taken for its last page is that one. */
-function afterBody(plan: SweepPlan, { again }: SweepView): SweepPlan {
-  const shifted = { ...plan, hasShifted: plan.hasShifted || (!plan.isCounted && again !== null) };
-  if (plan.latest.page !== plan.ask?.to) return shifted;
-  return shifted.hasShifted ? walkAnew(shifted) : finish(shifted);
-}
-
 /** Ends the sweep, unless pages have holes: then `meta` may agree by chance, and only an empty page ends the list. */
 function finish(plan: SweepPlan): SweepPlan {
   return plan.ended && !plan.hasHoles ? done(plan) : { ...plan, phase: 'tail', ask: only(plan.top.page + 1) };
-}
-
-function afterTail(plan: SweepPlan, view: SweepView): SweepPlan {
-  const { page, rows, again } = view;
-  if (isBarePageTwo(view)) return rereadFirst(plan);
-  return rows === 0 || again !== null ? done(plan) : { ...plan, ask: only(page + 1) };
 }
 
 function done(plan: SweepPlan): SweepPlan {
