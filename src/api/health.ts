@@ -31,24 +31,21 @@ export function healthRoutes(app: Server, context: RouteContext): void {
   });
 }
 
-async function faults(context: RouteContext): Promise<readonly string[]> {
-  if (context.closing.aborted) return ['it is stopping'];
-  const reasons = await readFaults(context);
-  const { unlandedMs, fault } = context.writes();
+async function faults({ session, clock, logger, closing, writes }: RouteContext): Promise<readonly string[]> {
+  if (closing.aborted) return ['it is stopping'];
+  const reasons: string[] = [];
+  try {
+    const read = await within(clock, PATIENCE_MS, readDamage(session));
+    if (read === LATE) reasons.push(`the mirror does not answer within ${PATIENCE_MS / 1000} s`);
+    else if (read !== null) reasons.push(read.reason);
+  } catch (error) {
+    const isTold = error instanceof SyncError;
+    if (!isTold) logger.error({ err: error }, 'the mirror cannot be read');
+    reasons.push(isTold ? error.message : 'the mirror cannot be read; the log says why');
+  }
+  const { unlandedMs, fault } = writes();
   if (unlandedMs < UNLANDED_MS) return reasons;
   const why = fault ?? 'another transaction has not ended';
   const seconds = Math.round(unlandedMs / 1000);
   return [...reasons, `writes to the mirror have not landed for ${seconds} s: ${why}`];
-}
-
-async function readFaults({ session, clock, logger }: RouteContext): Promise<readonly string[]> {
-  try {
-    const read = await within(clock, PATIENCE_MS, readDamage(session));
-    if (read === LATE) return [`the mirror does not answer within ${PATIENCE_MS / 1000} s`];
-    return read === null ? [] : [read.reason];
-  } catch (error) {
-    if (error instanceof SyncError) return [error.message];
-    logger.error({ err: error }, 'the mirror cannot be read');
-    return ['the mirror cannot be read; the log says why'];
-  }
 }

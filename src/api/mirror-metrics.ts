@@ -3,7 +3,6 @@ import { latestSeq } from '../mirror/records/change-store.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import type { KindStatus } from '../mirror/kinds/status-store.ts';
 import { oldestUnsettledSend } from '../mirror/outbox/attempts-and-links.ts';
-import type { Queryable } from '../db/session/session.ts';
 import { countDeliveries } from '../mirror/webhooks/delivery-queue.ts';
 import type { DeliveryState } from '../mirror/webhooks/delivery-queue.ts';
 import { listEndpoints, needsPerson } from '../mirror/webhooks/endpoint-store.ts';
@@ -30,7 +29,21 @@ export async function mirrorMetrics({ session, kinds, clock }: RouteContext): Pr
     Number(status.frozen !== null),
   );
   add('bms_sync_last_change_seq', 'The number of the latest change event.').set(await latestSeq(session));
-  await addEndpoints(add, session, now);
+  const waiting = add(OLDEST_WAITING, OLDEST_WAITING_HELP, ['endpoint']);
+  const failing = add('bms_sync_webhook_failing', FAILING_HELP, ['endpoint']);
+  const disabled = add('bms_sync_webhook_disabled', 'Whether nothing is sent to the endpoint.', ['endpoint']);
+  const deliveries = add('bms_sync_webhook_deliveries', 'Deliveries that are kept.', ['endpoint', 'state']);
+  const counts = await countDeliveries(session);
+  for (const standing of await listEndpoints(session)) {
+    const { id, name: endpoint, state: standingState, pendingSince } = standing;
+    waiting.set({ endpoint }, secondsSince(pendingSince, now));
+    failing.set({ endpoint }, Number(needsPerson(standing)));
+    disabled.set({ endpoint }, Number(standingState === 'disabled'));
+    for (const state of DELIVERY_STATES) {
+      const found = counts.find((one) => one.endpointId === id && one.state === state);
+      deliveries.set({ endpoint, state }, found?.n ?? 0);
+    }
+  }
   return await registry.metrics();
 }
 
@@ -77,22 +90,3 @@ const OLDEST_WAITING_HELP =
   'Age of the oldest delivery that is neither taken nor given up; 0 if there is none.';
 const FAILING_HELP = 'Whether the endpoint takes no deliveries, or was disabled because it took none.';
 const DELIVERY_STATES: readonly DeliveryState[] = ['ready', 'waiting', 'delivered', 'failed', 'dropped'];
-
-async function addEndpoints(add: AddGauge, db: Queryable, now: Date): Promise<void> {
-  const endpoints = await listEndpoints(db);
-  const waiting = add(OLDEST_WAITING, OLDEST_WAITING_HELP, ['endpoint']);
-  const failing = add('bms_sync_webhook_failing', FAILING_HELP, ['endpoint']);
-  const disabled = add('bms_sync_webhook_disabled', 'Whether nothing is sent to the endpoint.', ['endpoint']);
-  const deliveries = add('bms_sync_webhook_deliveries', 'Deliveries that are kept.', ['endpoint', 'state']);
-  const counts = await countDeliveries(db);
-  for (const standing of endpoints) {
-    const { id, name: endpoint, state: standingState, pendingSince } = standing;
-    waiting.set({ endpoint }, secondsSince(pendingSince, now));
-    failing.set({ endpoint }, Number(needsPerson(standing)));
-    disabled.set({ endpoint }, Number(standingState === 'disabled'));
-    for (const state of DELIVERY_STATES) {
-      const found = counts.find((one) => one.endpointId === id && one.state === state);
-      deliveries.set({ endpoint, state }, found?.n ?? 0);
-    }
-  }
-}

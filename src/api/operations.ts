@@ -1,6 +1,5 @@
 import { OPERATIONS } from '../operations/all.ts';
 import { carryOut, inputOf } from '../operations/operation.ts';
-import type { AnyOperation } from '../operations/operation.ts';
 import { sentence } from '../http/html.ts';
 import { sendJson } from '../http/send.ts';
 import type { RouteContext, Server } from '../http/server.ts';
@@ -9,10 +8,10 @@ import type { RouteContext, Server } from '../http/server.ts';
 export function operationRoutes(app: Server, context: RouteContext): void {
   for (const operation of OPERATIONS) {
     const { path, words, answer, status = 200 } = operation;
-    const summary = sentence(words.summary).slice(0, -1);
+    const [, part = ''] = path.split('/');
     const schema = {
-      summary,
-      tags: tagsOf(operation),
+      summary: sentence(words.summary).slice(0, -1),
+      tags: [sentence(part).slice(0, -1)],
       ...inputOf(operation),
       response: { [status]: answer },
     };
@@ -23,8 +22,3 @@ export function operationRoutes(app: Server, context: RouteContext): void {
     });
   }
 }
-
-/** Its part of the API, by the first word of its address. */
-const tagsOf = ({ path }: AnyOperation): readonly string[] => [
-  sentence(path.split('/')[1] ?? '').slice(0, -1),
-];

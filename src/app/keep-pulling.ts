@@ -3,7 +3,6 @@ import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { startSchedules as startRequesting } from '../runs/request-runs.ts';
 import { nextSlots } from '../runs/schedule.ts';
-import type { ScheduleSlot } from '../runs/schedule.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import { startKeepingFresh } from '../pull/freshness/keep-fresh.ts';
 import { pullSettings } from './pull.ts';
@@ -39,17 +38,16 @@ export function startFreshness(config: Config, parts: PullParts): () => Promise<
 export function pullsToCome(config: Config, now: Date) {
   const slots = nextSlots(schedulesOf(config), now);
   const schedules = slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) }));
-  const words = [pullsText(slots)];
+  const words: string[] = [];
+  const [first] = slots;
+  if (first === undefined) words.push('nothing is pulled by itself, because no schedule is set (schedules)');
+  else {
+    const which = slots.length === 1 ? 'the schedule' : `${slots.length} schedules, the next one`;
+    words.push(`${which} ${first.name} is due at ${isoOf(first.at)}`);
+  }
   const { requestsPerMinute: budget } = config.freshness;
   if (budget !== null) words.push(`up to ${budget} requests a minute read pages between sweeps`);
   return { schedules, words };
-}
-
-function pullsText(slots: readonly ScheduleSlot[]): string {
-  const [first] = slots;
-  if (first === undefined) return 'nothing is pulled by itself, because no schedule is set (schedules)';
-  const which = slots.length === 1 ? 'the schedule' : `${slots.length} schedules, the next one`;
-  return `${which} ${first.name} is due at ${isoOf(first.at)}`;
 }
 
 const isoOf = (at: string): string => instantOf(at).toISOString();

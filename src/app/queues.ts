@@ -14,8 +14,6 @@ import type { Owner, PullParts } from '../pull/run/parts.ts';
 import { createRunsQueue } from '../runs/runs-queue.ts';
 import { pullSettings } from './pull.ts';
 
-/** The dependencies of the background service's work. */
-
 /** Requested runs as a queue of work rows; the signal fires when the service is asked to stop. */
 export function runsQueue(config: Config, parts: PullParts): WorkQueue {
   const kindsNamed = (names: readonly string[]) => listedKinds(config, names);

@@ -63,7 +63,13 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     parts.onListening?.({ address, signInLink: () => `${address}/login?code=${codes.issue()}` });
   } catch (error) {
     await app.close();
-    throw listenFault(error, host, port);
+    const code = errorCode(error);
+    const why = REASONS[code] ?? code;
+    throw new SyncError(`Nothing can listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {
+      code: 'server.no_address',
+      hint: 'Set HOST and PORT to an address of this machine that is free (PORT=0 takes any), or leave http out: serve --only pulls,outbound.',
+      cause: error,
+    });
   }
   return () => app.close();
 }
@@ -74,14 +80,3 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'that is no address of this machine',
   ENOTFOUND: 'that host name is not known here',
 };
-
-/** The fault of a server that could not begin to listen: why, and the settings to change. */
-function listenFault(error: unknown, host: string, port: number): SyncError {
-  const code = errorCode(error);
-  const why = REASONS[code] ?? code;
-  return new SyncError(`Nothing can listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {
-    code: 'server.no_address',
-    hint: 'Set HOST and PORT to an address of this machine that is free (PORT=0 takes any), or leave http out: serve --only pulls,outbound.',
-    cause: error,
-  });
-}

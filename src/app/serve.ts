@@ -53,7 +53,9 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   const { logger, roles } = command;
   const clock = systemClock;
   const watching = { clock, logger };
-  await using opened = openConfiguredSource(config, { clock, logger: outcomesOnly(logger) });
+  // Its retries are no outcome: they are told at the level debug only.
+  const outcomes = logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
+  await using opened = openConfiguredSource(config, { clock, logger: outcomes });
   const source = watchService(opened, watching);
   await using mirror = await openMirror(config);
   const { session: watched, writes } = watchWrites(watchDatabase(mirror, watching), clock);
@@ -75,11 +77,6 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
     mark.close();
   }
   logger.info({ event: 'serve.stopped' }, 'stopped');
-}
-
-/** A logger for parts whose retries are no outcome: they are told at the level debug only. */
-function outcomesOnly(logger: Logger): Logger {
-  return logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
 }
 
 interface WorkParts extends PullParts {

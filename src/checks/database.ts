@@ -27,7 +27,12 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
     refuseMissingExclusions(config, await readExclusions(session));
     const { readerRole } = config.bi;
     const shape = await examineShape(session, allKinds(config), { readerRole });
-    more.push(...(session.dialect === 'sqlite' ? await checkFile(session) : [await tellSize(session)]));
+    if (session.dialect === 'sqlite') more.push(...(await checkFile(session)));
+    else {
+      const size = megabytes(await postgresSize(session));
+      const detail = `${size} are in use; how much is free, the server does not tell`;
+      more.push(passed('database.space', detail));
+    }
     const place = `${session.location} can be written (${await databaseVersion(session)})`;
     if (shape !== 'current') more.push(...(await checkReaderRole(session, readerRole, false)));
     if (shape === 'none') await refuseWithoutRight(session);
@@ -37,7 +42,9 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
     found.isMirror = true;
     if (shape === 'current') more.push(...(await checkReaderRole(session, readerRole, true)));
     more.push(...(await findStops(session)));
-    return `${place}; ${await contentOf(session)}`;
+    const url = await boundUrl(session);
+    if (url === null) return `${place}; it holds no data yet`;
+    return `${place}; it holds ${url}${told(await boundCompanies(session))}`;
   });
   return { checks: [opened, ...more], isMirror: found.isMirror && opened.ok };
 }
@@ -51,11 +58,6 @@ async function refuseWithoutRight(session: Session): Promise<void> {
   });
 }
 
-async function contentOf(session: Session): Promise<string> {
-  const url = await boundUrl(session);
-  return url === null ? 'it holds no data yet' : `it holds ${url}${told(await boundCompanies(session))}`;
-}
-
 /** The companies in the mirror; with their kinds, if there are several. */
 function told(companies: ReadonlyMap<string, readonly string[]>): string {
   const ids = [...new Set([...companies.values()].flat())];
@@ -63,11 +65,6 @@ function told(companies: ReadonlyMap<string, readonly string[]>): string {
   const kindsOf = (id: string): string =>
     [...companies].flatMap(([kind, named]) => (named.includes(id) ? [kind] : [])).join(', ');
   return `, companies ${ids.map((id) => `${id} (${kindsOf(id)})`).join(', ')}`;
-}
-
-async function tellSize(session: Session): Promise<CheckResult> {
-  const size = megabytes(await postgresSize(session));
-  return passed('database.space', `${size} are in use; how much is free, the server does not tell`);
 }
 
 /** Finds the reasons why entries of the outbox are not sent. */

@@ -40,27 +40,24 @@ export function judgeRedis(info: string): readonly CheckResult[] {
   const facts = new Map(
     info.split(/\r?\n/).map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1)]),
   );
+  const version = facts.get('redis_version') ?? 'unknown';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isRecent = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+  const answers = `Redis ${version} answers`;
+  const upgrade = `Upgrade it to ${OLDEST.join('.')} or later.`;
+  const policy = facts.get('maxmemory_policy') ?? 'unknown';
+  const policyName = 'redis.maxmemory-policy';
+  const policyDetail = `maxmemory-policy is ${policy}`;
+  const hint = 'Set maxmemory-policy noeviction: when memory is short Redis would drop parts of jobs.';
   // No fault in either case: rows whose jobs a crash of Redis loses are notified again.
   const off = 'appendonly is off: after a crash of Redis waiting work begins some seconds late';
   return [
-    judgeVersion(facts.get('redis_version') ?? 'unknown'),
-    judgePolicy(facts.get('maxmemory_policy') ?? 'unknown'),
+    isRecent ? passed('redis', answers) : faulty('redis', 'jobs.redis_too_old', answers, upgrade),
+    policy === 'noeviction'
+      ? passed(policyName, policyDetail)
+      : faulty(policyName, 'jobs.redis_evicts', policyDetail, hint),
     passed('redis.appendonly', facts.get('aof_enabled') === '1' ? 'appendonly is on' : off),
   ];
-}
-
-function judgeVersion(version: string): CheckResult {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const detail = `Redis ${version} answers`;
-  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return passed('redis', detail);
-  return faulty('redis', 'jobs.redis_too_old', detail, `Upgrade it to ${OLDEST.join('.')} or later.`);
-}
-
-function judgePolicy(policy: string): CheckResult {
-  const name = 'redis.maxmemory-policy';
-  const detail = `maxmemory-policy is ${policy}`;
-  const hint = 'Set maxmemory-policy noeviction: when memory is short Redis would drop parts of jobs.';
-  return policy === 'noeviction' ? passed(name, detail) : faulty(name, 'jobs.redis_evicts', detail, hint);
 }
 
 const UNTRUSTED = 'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS';

@@ -26,7 +26,13 @@ export async function checkService(
   if (!reached.ok && reached.code !== 'source.unauthorized') return [reached];
   const header = await checkHeaders(source, kind);
   if (!reached.ok) return [reached, header];
-  return [reached, header, judgeClock(saidAt, systemClock.now()), ...(await checkKinds(config, source))];
+  const checks = [reached, header, judgeClock(saidAt, systemClock.now())];
+  // A token has its user's rights kind by kind, and a path in the settings may be mistyped.
+  for (const listed of listedKinds(config)) {
+    const answers = `${listed.list.path} answers with a list`;
+    checks.push(await check(`kinds.${listed.name}`, () => source.probe(listed).then(() => answers)));
+  }
+  return checks;
 }
 
 const MOST_APART_MS = 60_000;
@@ -39,16 +45,6 @@ export function judgeClock(theirs: Date | null, ours: Date): CheckResult {
   if (Math.abs(apartMs) <= MOST_APART_MS) return passed('clock', detail);
   const hint = 'Have the clock of this machine set by NTP: schedules and the instants of changes go by it.';
   return faulty('clock', 'clock.differs', detail, hint);
-}
-
-/** Checks each list: a token has its user's rights kind by kind, and a path in the settings may be mistyped. */
-async function checkKinds(config: Config, source: Source): Promise<readonly CheckResult[]> {
-  const checks: CheckResult[] = [];
-  for (const kind of listedKinds(config, [])) {
-    const answers = `${kind.list.path} answers with a list`;
-    checks.push(await check(`kinds.${kind.name}`, () => source.probe(kind).then(() => answers)));
-  }
-  return checks;
 }
 
 /** The documentation spells the header in three ways (§5); finds those that this service accepts. */

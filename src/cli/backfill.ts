@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { openMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
 import { isListed, isRetrievable } from '../catalog/kind.ts';
-import type { Kind } from '../catalog/kind.ts';
 import { kindNamed } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { backfill } from '../pull/backfill.ts';
@@ -24,20 +23,22 @@ export function backfillCommand(context: CommandContext): Command {
     .option('--ids <list>', 'these records, e.g. 1,5-9')
     .option('--pages <range>', 'these pages of the list, e.g. 1-20')
     .option('--all', 'the whole list, every page parsed')
-    .action((kind: string, options: BackfillOptions) => runBackfill(context, kind, options));
-}
-
-async function runBackfill(context: CommandContext, name: string, options: BackfillOptions): Promise<void> {
-  const { extent, request } = extentOf(options);
-  const config = settingsOf(context, options);
-  const kind = kindNamed(config, name);
-  refuseUnreadable(kind, extent);
-  const wanted = { kind, extent, request, ...pullSettings(config) };
-  const report = await readingService(context, config, { open: openMirror }, (parts) =>
-    backfill(parts, wanted),
-  );
-  answer(context, options, report, reportLines(report));
-  context.exit(exitCodeOf(report));
+    .action(async (name: string, options: BackfillOptions) => {
+      const { extent, request } = extentOf(options);
+      const config = settingsOf(context, options);
+      const kind = kindNamed(config, name);
+      if (!isListed(kind) && !('ids' in extent && isRetrievable(kind)))
+        throw new UsageError(`The service has no list of ${name}: it is read one record at a time.`, {
+          code: 'usage.kind',
+          hint: `bms-sync backfill ${name} --ids 1,5-9`,
+        });
+      const wanted = { kind, extent, request, ...pullSettings(config) };
+      const report = await readingService(context, config, { open: openMirror }, (parts) =>
+        backfill(parts, wanted),
+      );
+      answer(context, options, report, reportLines(report));
+      context.exit(exitCodeOf(report));
+    });
 }
 
 /** As for a pull: a backfill that got nothing at all, and was not stopped, has failed. */
@@ -57,12 +58,6 @@ function extentOf({ ids, pages, all }: BackfillOptions): { extent: Extent; reque
   if (ids !== undefined) return { extent: { ids: expandIds(ids) }, request: `--ids ${ids}` };
   if (pages !== undefined) return { extent: { pages: parsePages(pages) }, request: `--pages ${pages}` };
   return { extent: { pages: { from: 1, to: Infinity } }, request: '--all' };
-}
-
-function refuseUnreadable(kind: Kind, extent: Extent): void {
-  if (isListed(kind) || ('ids' in extent && isRetrievable(kind))) return;
-  const message = `The service has no list of ${kind.name}: it is read one record at a time.`;
-  throw new UsageError(message, { code: 'usage.kind', hint: `bms-sync backfill ${kind.name} --ids 1,5-9` });
 }
 
 function* reportLines(report: BackfillReport): Iterable<string> {

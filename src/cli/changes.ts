@@ -12,7 +12,6 @@ import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
 import { EXIT, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { seqNumber, wholeNumber } from './parts/input.ts';
-import type { Output } from './parts/io.ts';
 
 /** The number of events for a person who gives none. */
 const SHOWN = 50;
@@ -30,23 +29,26 @@ export function changesCommand(context: CommandContext): Command {
     .option('--kind <kind>', 'only events of this record kind')
     .option('--limit <n>', `at most so many (default: ${SHOWN}; with --json or --follow, all)`, wholeNumber)
     .option('--follow', 'wait for further events until Ctrl-C; without --after, show only these')
-    .action((options: ChangesOptions) => printChanges(context, options));
-}
-
-async function printChanges(context: CommandContext, options: ChangesOptions): Promise<void> {
-  const { io } = context;
-  const { print, broken } = createLines(io.stdout);
-  const signal = AbortSignal.any([io.signal, broken]);
-  const config = settingsOf(context, options);
-  if (options.kind !== undefined) kindNamed(config, options.kind); // Refuses an unknown one.
-  let isEmpty = true;
-  for await (const change of changes(config, options, signal)) {
-    if (isEmpty && !options.json) CHANGE_HEADER.forEach(print);
-    isEmpty = false;
-    print(options.json ? plainJson(changeLine(change)) : plainLine(changeRow(change)));
-  }
-  if (isEmpty && !options.json && !options.follow) print('No change events.');
-  if (io.signal.aborted && !options.follow) context.exit(EXIT.incomplete);
+    .action(async (options: ChangesOptions) => {
+      const { io } = context;
+      const gone = new AbortController(); // The reader of stdout: `bms-sync changes --follow | head`.
+      const print = (line: string): void => {
+        io.stdout.write(`${line}\n`, (error) => {
+          if (error) gone.abort();
+        });
+      };
+      const signal = AbortSignal.any([io.signal, gone.signal]);
+      const config = settingsOf(context, options);
+      if (options.kind !== undefined) kindNamed(config, options.kind); // Refuses an unknown one.
+      let isEmpty = true;
+      for await (const change of changes(config, options, signal)) {
+        if (isEmpty && !options.json) CHANGE_HEADER.forEach(print);
+        isEmpty = false;
+        print(options.json ? plainJson(changeLine(change)) : plainLine(changeRow(change)));
+      }
+      if (isEmpty && !options.json && !options.follow) print('No change events.');
+      if (io.signal.aborted && !options.follow) context.exit(EXIT.incomplete);
+    });
 }
 
 /**
@@ -70,16 +72,4 @@ async function* changes(
     yield event;
     if (--left === 0) return;
   }
-}
-
-/** Prints lines until the reader of stdout has gone: `bms-sync changes --follow | head`. */
-function createLines(output: Output) {
-  const gone = new AbortController();
-  const written = (error?: Error | null): void => {
-    if (error) gone.abort();
-  };
-  const print = (line: string): void => {
-    output.write(`${line}\n`, written);
-  };
-  return { print, broken: gone.signal };
 }

@@ -4,7 +4,6 @@ import { schedulesOf } from '../app/schedules.ts';
 import { checkAll } from '../checks/doctor.ts';
 import { filesRead } from '../config/environment.ts';
 import { nextSlots } from '../runs/schedule.ts';
-import type { CheckResult } from '../lib/check-result.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSession } from '../db/open-session.ts';
 import { answer, createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
@@ -23,14 +22,13 @@ export function doctorCommand(context: CommandContext): Command {
         openSource: () => openConfiguredSource(config, { clock: systemClock, logger }),
       });
       const ok = checks.every((check) => check.ok);
-      answer(context, options, { ok, checks }, checks.flatMap(linesOf));
+      const lines = checks.flatMap(({ name, ok: isOk, detail, hint }) => {
+        const line = `${isOk ? 'ok ' : 'BAD'}  ${name}: ${detail}`;
+        return hint === null ? [line] : [line, `     ${hint}`];
+      });
+      answer(context, options, { ok, checks }, lines);
       const isUnset = checks.some(({ code }) => code?.startsWith('settings.') === true);
       context.exit(ok ? EXIT.done : isUnset ? EXIT.usage : EXIT.failed);
     },
   );
-}
-
-function linesOf({ name, ok, detail, hint }: CheckResult): readonly string[] {
-  const line = `${ok ? 'ok ' : 'BAD'}  ${name}: ${detail}`;
-  return hint === null ? [line] : [line, `     ${hint}`];
 }

@@ -31,40 +31,34 @@ export function exportCommand(context: CommandContext): Command {
     )
     .option('--out <file>', 'write this file, which appears whole (default: stdout)')
     .option('--raw', 'leave texts in CSV that a spreadsheet would run as formulas as they are')
-    .action((what: string, options: ExportCommandOptions) => runExport(context, what, options));
-}
-
-async function runExport(
-  context: CommandContext,
-  what: string,
-  options: ExportCommandOptions,
-): Promise<void> {
-  const { io } = context;
-  const { format, raw: isRaw = false, asOf, out } = options;
-  refuseMixture(options);
-  const progress = createExportProgress(what, io.stderr);
-  const how = { format, isRaw, onRows: progress.onRows, signal: io.signal };
-  try {
-    const config = settingsOf(context, options);
-    const path = out === undefined ? null : outputFile(config.database.url, out);
-    await using session = await openExistingMirror(config);
-    const wish = { what, asOf, now: systemClock.now() };
-    const { source, remark } = await openExport(session, allKinds(config), wish);
-    const written = path === null ? null : { ...(await exportFile(source, path, how)), file: path, format };
-    if (written === null) await exportText(source, writerOf(io), how);
-    progress.stop();
-    if (remark !== null) printLine(io.stderr, remark);
-    if (written === null) return;
-    const { file, rows, bytes } = written;
-    answer(context, options, written, [`${file}: ${rows} rows, ${bytes} bytes.`]);
-  } catch (error) {
-    if (error instanceof ReaderGone) return;
-    if (!(error instanceof ExportStopped)) throw error;
-    printLine(io.stderr, 'Stopped before the last row.');
-    context.exit(EXIT.incomplete);
-  } finally {
-    progress.stop();
-  }
+    .action(async (what: string, options: ExportCommandOptions) => {
+      const { io } = context;
+      const { format, raw: isRaw = false, asOf, out } = options;
+      refuseMixture(options);
+      const progress = createExportProgress(what, io.stderr);
+      const how = { format, isRaw, onRows: progress.onRows, signal: io.signal };
+      try {
+        const config = settingsOf(context, options);
+        const file = out === undefined ? null : outputFile(config.database.url, out);
+        await using session = await openExistingMirror(config);
+        const wish = { what, asOf, now: systemClock.now() };
+        const { source, remark } = await openExport(session, allKinds(config), wish);
+        const written = file === null ? null : { ...(await exportFile(source, file, how)), file, format };
+        if (written === null) await exportText(source, writerOf(io), how);
+        progress.stop();
+        if (remark !== null) printLine(io.stderr, remark);
+        if (written === null) return;
+        const lines = [`${written.file}: ${written.rows} rows, ${written.bytes} bytes.`];
+        answer(context, options, written, lines);
+      } catch (error) {
+        if (error instanceof ReaderGone) return;
+        if (!(error instanceof ExportStopped)) throw error;
+        printLine(io.stderr, 'Stopped before the last row.');
+        context.exit(EXIT.incomplete);
+      } finally {
+        progress.stop();
+      }
+    });
 }
 
 /** @throws {UsageError} For a document and rows on the same output. */

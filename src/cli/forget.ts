@@ -33,26 +33,20 @@ export function forgetCommand(context: CommandContext): Command {
     .argument('<id>', 'id of the record')
     .option('--suppress', 'although the service still lists it; keeps it out from now on')
     .option('--yes', 'do not ask; needed where no terminal can be asked')
-    .action((kind: string, id: string, options: ForgetOptions) => runForget(context, kind, id, options));
-}
-
-async function runForget(
-  context: CommandContext,
-  kind: string,
-  id: string,
-  options: ForgetOptions,
-): Promise<void> {
-  const config = settingsOf(context, options);
-  const wanted = { kind: kindOfRecord(config, kind, id, 'forget'), id, suppress: options.suppress ?? false };
-  const plan = await planned(config, wanted);
-  if (!options.yes) await askAgain(context.io, wanted, plan);
-  const erased = await eraseRecord(config, wanted);
-  const mirror = sqlitePath(config.database.url);
-  // Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL.
-  const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
-  const report = { kind, id, suppressed: wanted.suppress, erased, scrubbed };
-  answer(context, options, report, reportLines(wanted, erased, scrubbed));
-  if (scrubbed === false) context.exit(EXIT.incomplete);
+    .action(async (name: string, id: string, options: ForgetOptions) => {
+      const config = settingsOf(context, options);
+      const kind = kindOfRecord(config, name, id, 'forget');
+      const wanted = { kind, id, suppress: options.suppress ?? false };
+      const plan = await planned(config, wanted);
+      if (!options.yes) await askAgain(context.io, wanted, plan);
+      const erased = await eraseRecord(config, wanted);
+      const mirror = sqlitePath(config.database.url);
+      // Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL.
+      const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
+      const report = { kind: name, id, suppressed: wanted.suppress, erased, scrubbed };
+      answer(context, options, report, reportLines(wanted, erased, scrubbed));
+      if (scrubbed === false) context.exit(EXIT.incomplete);
+    });
 }
 
 /** Says what would be forgotten, and refuses what must not be; the mirror is closed before a person is asked. */
@@ -81,16 +75,13 @@ async function askAgain(io: Io, { kind, id }: ForgetRequest, plan: ForgetPlan): 
     'Their content is removed for good; the service is not changed. Back-ups and exports still have it.',
   ]);
   io.stderr.write(`Type the id again to forget the record: `);
-  if ((await firstLine(io)) !== id) throw refuse('That is not its id.');
-}
-
-async function firstLine({ stdin }: Io): Promise<string> {
   let typed = '';
-  for await (const some of stdin) {
+  for await (const some of io.stdin) {
     typed += typeof some === 'string' ? some : new TextDecoder().decode(some);
     if (typed.includes('\n')) break;
   }
-  return (typed.split('\n')[0] ?? '').trim();
+  const [line = ''] = typed.split('\n');
+  if (line.trim() !== id) throw refuse('That is not its id.');
 }
 
 function* reportLines(

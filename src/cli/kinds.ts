@@ -10,7 +10,7 @@ import type { KnownField } from '../mirror/kinds/field-store.ts';
 import { openSession } from '../db/open-session.ts';
 import { isMirrorPresent } from '../mirror/kinds/meta.ts';
 import { describeKind } from '../report/describe-kind.ts';
-import type { FieldDescription, KindDescription } from '../report/describe-kind.ts';
+import type { KindDescription } from '../report/describe-kind.ts';
 import { answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printLine, textTable } from './parts/io.ts';
@@ -88,8 +88,19 @@ function* kindTexts(kind: KindDescription, mirror: DiscoveredFields['mirror']): 
   yield* writeLines(kind);
   yield '';
   const columns = kind.create === null && kind.update === null ? READ_COLUMNS : COLUMNS;
-  const rows = kind.fields.flatMap(rowsOf).map((row) => row.slice(0, columns.length));
-  yield textTable(columns, rows);
+  const rows = kind.fields.flatMap((field): (string | null)[][] => {
+    const { name, meaning, known, write, shownInCreate, items, seen } = field;
+    const isMissing = seen === false && known !== 'discovered';
+    const form = write === null ? [null, null] : [write.name, write.form];
+    return [
+      [name, meaning, isMissing ? `${known}, not seen yet` : known, ...form, shownInCreate ? 'shown' : null],
+      ...(items ?? []).map((item) => [`  ${name}[].${item.name}`, item.meaning, null, null, null, null]),
+    ];
+  });
+  yield textTable(
+    columns,
+    rows.map((row) => row.slice(0, columns.length)),
+  );
   if (mirror !== 'read')
     yield '\nA mirror adds the fields that the service sends beyond these: none was read.';
 }
@@ -115,14 +126,4 @@ function* writeLines({ create, update, naturalKey, repeats }: KindDescription): 
   else yield 'Update:      any field that has a form below; the documentation lists none.';
   const same = naturalKey?.join(' + ') ?? 'all sent fields';
   yield `Natural key: ${same}${repeats ? '; equal records are legitimate' : ''}.`;
-}
-
-function rowsOf(field: FieldDescription): (string | null)[][] {
-  const { name, meaning, known, write, shownInCreate, items, seen } = field;
-  const isMissing = seen === false && known !== 'discovered';
-  const form = write === null ? [null, null] : [write.name, write.form];
-  return [
-    [name, meaning, isMissing ? `${known}, not seen yet` : known, ...form, shownInCreate ? 'shown' : null],
-    ...(items ?? []).map((item) => [`  ${name}[].${item.name}`, item.meaning, null, null, null, null]),
-  ];
 }

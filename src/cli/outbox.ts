@@ -30,12 +30,24 @@ export function outboxCommand(context: CommandContext): Command {
     .option('--all', 'list done and abandoned entries too')
     .addOption(new Option('--state <state>', 'only entries in this state').choices(STATES))
     .option('--limit <n>', `at most so many (default: ${LISTED})`, wholeNumber)
-    .action((_: ListOptions, command: Command) => runList(context, command.optsWithGlobals()));
+    .action(async (_: ListOptions, command: Command) => {
+      const options: ListOptions = command.optsWithGlobals();
+      const { state, all, limit = LISTED } = options;
+      const states = state === undefined ? (all ? STATES : OPEN_STATES) : [state];
+      await using session = await openExistingMirror(settingsOf(context, options));
+      const listed = await listOutbox(session, { states, limit });
+      const { entries, blockedKinds, frozen } = listed;
+      const document = { entries: entries.map(entryDocument), blockedKinds, frozen };
+      answer(context, options, document, outboxTexts(listed));
+    });
   const show = createCommand('show', 'show one entry with its attempts and your next steps')
     .argument('<id>', 'the number of the entry', wholeNumber)
-    .action((id: number, _: CommonOptions, command: Command) =>
-      runShow(context, id, command.optsWithGlobals()),
-    );
+    .action(async (id: number, _: CommonOptions, command: Command) => {
+      const options: CommonOptions = command.optsWithGlobals();
+      await using session = await openExistingMirror(settingsOf(context, options));
+      const history = await readHistory(session, id);
+      answer(context, options, historyDocument(history), historyTexts(history));
+    });
   return createCommand('outbox', 'show the changes for the service, and decide on those that are stuck')
     .addCommand(list, { isDefault: true })
     .addCommand(show)
@@ -49,20 +61,4 @@ export function outboxCommand(context: CommandContext): Command {
 function frozenText({ reason, since }: Readonly<Record<string, unknown>>): readonly string[] {
   if (typeof reason !== 'string' || typeof since !== 'string') return ['Nothing was frozen.'];
   return [`They were frozen since ${since} UTC: ${reason}.`];
-}
-
-async function runList(context: CommandContext, options: ListOptions): Promise<void> {
-  const { state, all, limit = LISTED } = options;
-  const states = state === undefined ? (all ? STATES : OPEN_STATES) : [state];
-  await using session = await openExistingMirror(settingsOf(context, options));
-  const listed = await listOutbox(session, { states, limit });
-  const { entries, blockedKinds, frozen } = listed;
-  const document = { entries: entries.map(entryDocument), blockedKinds, frozen };
-  answer(context, options, document, outboxTexts(listed));
-}
-
-async function runShow(context: CommandContext, id: number, options: CommonOptions): Promise<void> {
-  await using session = await openExistingMirror(settingsOf(context, options));
-  const history = await readHistory(session, id);
-  answer(context, options, historyDocument(history), historyTexts(history));
 }

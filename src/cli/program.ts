@@ -48,7 +48,11 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
     },
   };
   try {
-    const program = await createProgram(context, argv);
+    const program = new Command('bms-sync')
+      .description('Mirrors a business-management service into SQL, exactly.')
+      .version(packageVersion(), '--version');
+    for (const createCommand of await loadCommands(argv)) program.addCommand(createCommand(context));
+    applyOutput(program, context);
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
@@ -62,15 +66,6 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
     if (output !== null) printJson(output, { error: { code: 'usage', message: error.message, hint: '' } });
     return EXIT.usage;
   }
-}
-
-async function createProgram(context: CommandContext, argv: readonly string[]): Promise<Command> {
-  const program = new Command('bms-sync')
-    .description('Mirrors a business-management service into SQL, exactly.')
-    .version(packageVersion(), '--version');
-  for (const createCommand of await loadCommands(argv)) program.addCommand(createCommand(context));
-  applyOutput(program, context);
-  return program;
 }
 
 /** The command that is called; all of them where none is named first, as for the help text. */
@@ -102,19 +97,17 @@ function printError(
   mask: (text: string) => string,
   output: Output | null,
 ): void {
-  const { code, message, hint } = faultOf(error);
+  const bug = {
+    code: 'internal',
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    hint: 'This is a bug in bms-sync: please report it with the text above.',
+  };
+  const { code, message, hint = '' } = error instanceof SyncError ? error : bug;
   const fault = { code, message: mask(message), hint: mask(hint) };
   const text = /^\w*Error: /.test(fault.message) ? fault.message : `Error: ${fault.message}`;
   printLine(stderr, text.split('\n').map(furtherLine));
   if (fault.hint !== '') printLine(stderr, fault.hint);
   if (output !== null) printJson(output, { error: fault });
-}
-
-function faultOf(error: unknown) {
-  if (error instanceof SyncError) return { code: error.code, message: error.message, hint: error.hint ?? '' };
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const hint = 'This is a bug in bms-sync: please report it with the text above.';
-  return { code: 'internal', message, hint };
 }
 
 /** Indents further lines, so that no quoted text looks like a line of ours. */

@@ -54,7 +54,16 @@ export function pushCommand(context: CommandContext): Command {
     .option('--batch', 'read entries from stdin, one JSON object a line')
     .addCommand(create)
     .addCommand(update)
-    .action((options: PushOptions) => pushBatch(context, options));
+    .action(async (options: PushOptions) => {
+      if (!options.batch)
+        throw new UsageError('push takes one of create KIND, update KIND ID and --batch.', {
+          code: 'usage.push',
+          hint: 'bms-sync push --help',
+        });
+      const requests = readBatch(await readStdin(context.io));
+      if (requests.length === 0) printLine(context.io.stderr, 'The batch is empty: nothing is stored.');
+      await run(context, options, requests);
+    });
 }
 
 const pushOptions = (name: string, summary: string): Command =>
@@ -79,17 +88,6 @@ async function pushOne(
     key,
   };
   await run(context, options, [request]);
-}
-
-async function pushBatch(context: CommandContext, options: PushOptions): Promise<void> {
-  if (!options.batch)
-    throw new UsageError('push takes one of create KIND, update KIND ID and --batch.', {
-      code: 'usage.push',
-      hint: 'bms-sync push --help',
-    });
-  const requests = readBatch(await readStdin(context.io));
-  if (requests.length === 0) printLine(context.io.stderr, 'The batch is empty: nothing is stored.');
-  await run(context, options, requests);
 }
 
 /** Checks the requests; then previews or stores them, all or none. */

@@ -26,18 +26,14 @@ export function recordCommand(context: CommandContext): Command {
       const kind = kindOfRecord(config, name, id, 'record');
       await using session = await openExistingMirror(config);
       const story = await readRecordStory(session, kind, id);
-      if (story === null) throw withoutTrace(kind, id);
+      const read = kind.retrieve === null ? `pull ${name}` : `backfill ${name} --ids ${id}`;
+      if (story === null)
+        throw new SyncError(`The mirror has no trace of record ${id} of ${name}.`, {
+          code: 'record.absent',
+          hint: `If the service has it: bms-sync ${read}`,
+        });
       answer(context, options, storyDocument(story), storyTexts(story));
     });
-}
-
-function withoutTrace({ name, retrieve }: Kind, id: string): SyncError {
-  const read = retrieve === null ? `pull ${name}` : `backfill ${name} --ids ${id}`;
-  const hint = `If the service has it: bms-sync ${read}`;
-  return new SyncError(`The mirror has no trace of record ${id} of ${name}.`, {
-    code: 'record.absent',
-    hint,
-  });
 }
 
 /** The kind of a record that `command` names. @throws {UsageError} For an unknown kind, or an id that no record can have. */

@@ -21,40 +21,32 @@ interface RunListOptions extends CommonOptions {
 export function runsCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list the latest runs')
     .option('--limit <n>', 'how many', wholeNumber, RUNS_LISTED)
-    .action((_: RunListOptions, command: Command) => listLatest(context, command.optsWithGlobals()));
+    .action(async (_: RunListOptions, command: Command) => {
+      const options: RunListOptions = command.optsWithGlobals();
+      const config = settingsOf(context, options);
+      await using session = await openExistingMirror(config);
+      const runs = await listRuns(session, { limit: options.limit, now: systemClock.now() });
+      const all = listedKinds(config).map(({ name }) => name);
+      const rows = runs.map(({ id, command: what, state, startedAt, finishedAt, kinds }) => {
+        const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
+        return [id, what, state, startedAt, finishedAt, names];
+      });
+      const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'kinds'];
+      answer(context, options, { runs }, [textTable(header, rows)]);
+    });
   const show = createCommand('show', 'show one run, kind by kind')
     .argument('<id>', 'the number of the run', wholeNumber)
-    .action((id: number, _: CommonOptions, command: Command) =>
-      showRun(context, id, command.optsWithGlobals()),
-    );
+    .action(async (id: number, _: CommonOptions, command: Command) => {
+      const options: CommonOptions = command.optsWithGlobals();
+      await using session = await openExistingMirror(settingsOf(context, options));
+      const run = await findRun(session, id, systemClock.now());
+      const hint = 'bms-sync runs lists those that are kept.';
+      if (run === null) throw new SyncError(`There is no run ${id}.`, { code: 'run.absent', hint });
+      answer(context, options, run, runTexts(run));
+    });
   return createCommand('runs', 'show past runs and how they ended')
     .addCommand(list, { isDefault: true })
     .addCommand(show);
-}
-
-async function listLatest(context: CommandContext, options: RunListOptions): Promise<void> {
-  const config = settingsOf(context, options);
-  await using session = await openExistingMirror(config);
-  const runs = await listRuns(session, { limit: options.limit, now: systemClock.now() });
-  const all = listedKinds(config).map(({ name }) => name);
-  const rows = runs.map(({ id, command, state, startedAt, finishedAt, kinds }) => {
-    const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
-    return [id, command, state, startedAt, finishedAt, names];
-  });
-  const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'kinds'];
-  answer(context, options, { runs }, [textTable(header, rows)]);
-}
-
-/** @throws {SyncError} `run.absent` if there is no such run. */
-async function showRun(context: CommandContext, id: number, options: CommonOptions): Promise<void> {
-  await using session = await openExistingMirror(settingsOf(context, options));
-  const run = await findRun(session, id, systemClock.now());
-  if (run !== null) {
-    answer(context, options, run, runTexts(run));
-    return;
-  }
-  const hint = 'bms-sync runs lists those that are kept.';
-  throw new SyncError(`There is no run ${id}.`, { code: 'run.absent', hint });
 }
 
 const COUNTS = ['rows', 'created', 'updated', 'unchanged', 'quarantined', 'requests', 'retries'] as const;

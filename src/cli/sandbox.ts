@@ -34,19 +34,17 @@ export function sandboxCommand(context: CommandContext): Command {
         .default('documented'),
     )
     .option('--faults <file>', 'faults to inject (YAML or JSON, see docs/sandbox.md)')
-    .action((options: SandboxCommand) => runSandbox(context, options));
-}
-
-async function runSandbox(context: CommandContext, command: SandboxCommand): Promise<void> {
-  const { signal } = context.io;
-  const faults = command.faults === undefined ? [] : readFaults(command.faults);
-  await using sandbox = await openSandbox({ ...command, faults });
-  const { url, token } = sandbox;
-  answer(context, command, { url, token }, [
-    `The sandbox answers at ${url}; Ctrl-C stops it.`,
-    `Try: BMS_BASE_URL=${url} BMS_TOKEN=${token} DATABASE_URL=file:./data/sandbox.db npx bms-sync pull`,
-  ]);
-  if (!signal.aborted) await once(signal, 'abort');
+    .action(async (options: SandboxCommand) => {
+      const { signal } = context.io;
+      const faults = options.faults === undefined ? [] : readFaults(options.faults);
+      await using sandbox = await openSandbox({ ...options, faults });
+      const { url, token } = sandbox;
+      answer(context, options, { url, token }, [
+        `The sandbox answers at ${url}; Ctrl-C stops it.`,
+        `Try: BMS_BASE_URL=${url} BMS_TOKEN=${token} DATABASE_URL=file:./data/sandbox.db npx bms-sync pull`,
+      ]);
+      if (!signal.aborted) await once(signal, 'abort');
+    });
 }
 
 /** Starts a sandbox whose data end today. Apart, because tsc leaves a dynamic import beside `await using` as it is. */

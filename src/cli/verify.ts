@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
-import type { KindComparison } from '../report/verify/verify-kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { verifyKinds } from '../runs/verify-kinds.ts';
 import type { VerifyReport } from '../runs/verify-kinds.ts';
@@ -45,18 +44,15 @@ function* reportTexts({ runId, durationMs, kinds }: VerifyReport): Iterable<Text
   yield textTable(['kind', ...COUNTS, 'not compared'], rows);
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
   for (const { kind, detail } of kinds) if (detail !== null) yield `${kind}: ${detail}`;
-  yield* differenceTexts(kinds.filter(({ differs }) => differs > 0));
-}
-
-function* differenceTexts(wrong: readonly KindComparison[]): Iterable<Text> {
+  const wrong = kinds.filter(({ differs }) => differs > 0);
   if (wrong.length === 0) return;
   const all = wrong.flatMap(({ kind, differences }) => differences.map((one) => ({ kind, ...one })));
-  const rows = all
+  const shown = all
     .slice(0, DIFFERENCES_SHOWN)
     .map(({ kind, id, field, service, mirror }) => [kind, id, field, quoted(service), quoted(mirror)]);
   yield '\nWhere the mirror is wrong:';
-  yield textTable(['kind', 'id', 'field', 'service', 'mirror'], rows);
-  if (all.length > rows.length) yield '… --json tells up to 100 a kind.';
+  yield textTable(['kind', 'id', 'field', 'service', 'mirror'], shown);
+  if (all.length > shown.length) yield '… --json tells up to 100 a kind.';
   const repairs = wrong.flatMap(({ repair }) => repair ?? []);
   if (repairs.length > 0) yield '\nTo read these records again:';
   for (const repair of repairs) yield `  ${repair}`;

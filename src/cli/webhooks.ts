@@ -80,9 +80,15 @@ function addCommand(context: CommandContext): Command {
     .option('--changes <changes>', about('changes'), namesIn)
     .option('--fields <fields>', about('fields'), namesIn)
     .addOption(new Option('--format <format>', about('format')).choices(FORMATS).default('json'))
-    .action((url: string, _: AddOptions, command: Command) =>
-      runAdd(context, url, command.optsWithGlobals()),
-    );
+    .action(async (url: string, _: AddOptions, command: Command) => {
+      const options: AddOptions = command.optsWithGlobals();
+      const config = settingsOf(context, options);
+      const { name, kinds, changes, fields, format } = options;
+      await using session = await openMirror(config); // Creates the mirror if there is none.
+      const wish = { name, url, kinds, changes, fields, format };
+      const revealed = await add.run(partsOf(context, config, session), wish);
+      answer(context, options, revealed, secretLines(revealed));
+    });
 }
 
 const namesIn = (list: string): readonly string[] =>
@@ -90,13 +96,3 @@ const namesIn = (list: string): readonly string[] =>
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
-
-/** Adds an endpoint; creates the mirror if there is none. */
-async function runAdd(context: CommandContext, url: string, options: AddOptions): Promise<void> {
-  const config = settingsOf(context, options);
-  const { name, kinds, changes, fields, format } = options;
-  await using session = await openMirror(config);
-  const wish = { name, url, kinds, changes, fields, format };
-  const revealed = await add.run(partsOf(context, config, session), wish);
-  answer(context, options, revealed, secretLines(revealed));
-}

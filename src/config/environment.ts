@@ -44,15 +44,13 @@ export function readEnvironment(env: Environment): ReadLayers {
   // A setting's own variable overrides its value in the JSON of its group.
   own.sort((a, b) => b.split('__').length - a.split('__').length);
   return combined([
-    ...own.map((name) => ownReading(name, env[name] ?? '')),
+    ...own.map((name) => {
+      const place = PLACES.find(({ variable }) => variable === name);
+      if (place) return valueReading(place, name, env[name] ?? '');
+      return faulty(`${name}: unknown setting${didYouMean(name, OWN_VARIABLES)}`);
+    }),
     ...PLACES.flatMap((place) => plainReading(place, env)),
   ]);
-}
-
-function ownReading(name: string, text: string): ReadLayers {
-  const place = PLACES.find((known) => known.variable === name);
-  if (place) return valueReading(place, name, text);
-  return faulty(`${name}: unknown setting${didYouMean(name, OWN_VARIABLES)}`);
 }
 
 const PLAIN_VARIABLES = ['BMS_CONFIG', ...PLACES.flatMap(({ about }) => about.variables ?? [])];

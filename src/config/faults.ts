@@ -14,17 +14,16 @@ export function faultsFrom(issues: readonly z.core.$ZodIssue[], layers: readonly
   return issues.flatMap((issue) => {
     const path = issue.path.map(String);
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => unknownKey([...path, key], layers));
+      return issue.keys.map((key) => {
+        const keyPath = [...path, key];
+        // Within a map with free keys, such as kinds, no name of a setting can be meant.
+        const guess = settingAt(keyPath) ? '' : didYouMean(keyPath.join('.'), NAMES);
+        return `${located(layers, keyPath)}: unknown setting${guess}`;
+      });
     if (issue.code !== 'invalid_key') return [wrongValue(path, issue.message, layers)];
     const expected = issue.issues[0]?.message ?? issue.message;
     return [`${located(layers, path)}: expected the key to be ${expected}`];
   });
-}
-
-function unknownKey(path: Path, layers: readonly Layer[]): string {
-  // Within a map with free keys, such as kinds, no name of a setting can be meant.
-  const guess = settingAt(path) ? '' : didYouMean(path.join('.'), NAMES);
-  return `${located(layers, path)}: unknown setting${guess}`;
 }
 
 const BROKEN_JSON = '; it begins like JSON, and is not valid JSON (names and texts stand in double quotes)';

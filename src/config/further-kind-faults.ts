@@ -18,7 +18,13 @@ const KIND_NAME = /^[a-z][a-z0-9_]*$/;
 export function furtherKindFaults(values: Tree, layers: readonly Layer[]): string[] {
   const kinds = mapAt(values, ['kinds']);
   const further = Object.keys(kinds).flatMap((kind) => furtherArrays(kinds, kind));
-  const arrayViews = [...catalogueArrays(), ...further];
+  // A further kind of the name `<kind>_<field>` would take the name of the array's view.
+  const documented = KINDS.flatMap((kind) =>
+    [...kind.fields, ...kind.hints]
+      .filter(({ type }) => type === 'json')
+      .map((field) => `${kind.name}_${field.name}`),
+  );
+  const arrayViews = [...documented, ...further];
   const faults: string[] = [];
   const checkKey = (path: Path, expected: string | null): void => {
     if (expected !== null) faults.push(`${located(layers, path)}: expected the key to be ${expected}`);
@@ -50,21 +56,10 @@ function expectedName(name: string, arrayViews: readonly string[]): string | nul
   if (prefix !== undefined) return `a name that does not begin with ${RESERVED_PREFIXES.join(', ')}`;
   const suffix = RESERVED_SUFFIXES.find((candidate) => name.endsWith(candidate));
   if (suffix !== undefined) return `a name that does not end in ${RESERVED_SUFFIXES.join(', ')}`;
-  return isOurs(name) || arrayViews.includes(name) ? 'a name that no table or view of bms-sync bears' : null;
-}
-
-/** With the engine's indexes and sequences, whose names begin with their table's. */
-const isOurs = (name: string): boolean =>
-  OTHER_NAMES.includes(name) ||
-  ENGINE_TABLE_NAMES.some((table) => name === table || name.startsWith(`${table}_`));
-
-/** Nested arrays of the catalogue, `<kind>_<field>`: a further kind of that name would take the name of the array's view. */
-function catalogueArrays(): string[] {
-  return KINDS.flatMap((kind) =>
-    [...kind.fields, ...kind.hints]
-      .filter(({ type }) => type === 'json')
-      .map((field) => `${kind.name}_${field.name}`),
-  );
+  // Indexes and sequences of the engine have names that begin with their table's.
+  const isOfEngine = ENGINE_TABLE_NAMES.some((table) => name === table || name.startsWith(`${table}_`));
+  const isTaken = isOfEngine || OTHER_NAMES.includes(name) || arrayViews.includes(name);
+  return isTaken ? 'a name that no table or view of bms-sync bears' : null;
 }
 
 function furtherArrays(kinds: Tree, kind: string): string[] {
@@ -82,23 +77,16 @@ function expectedField(fields: Tree, name: string): string | null {
   // Every record has an `id`: declaring it is allowed, but only as an integer.
   const isId = name === 'id' && fields[name] === 'integer';
   if (name.toLowerCase() === 'id') return isId ? null : 'no id: every record has one by itself, an integer';
+  if (!/^\w+$/.test(name)) return 'the name of a field: letters, digits and _';
+  if (name.startsWith('_')) return "a name that does not begin with _, as bms-sync's own columns do";
+  if (name.length > LONGEST_NAMES.field) return `a name of at most ${LONGEST_NAMES.field} characters`;
+  if (POSTGRES_COLUMNS.includes(name.toLowerCase())) return "a name that is no column of PostgreSQL's own";
+  // Databases ignore case in names, and columns derived from a decimal occupy names too.
   const names = Object.keys(fields);
   const twins = names
     .filter((each) => String(fields[each]).startsWith('decimal('))
     .flatMap((decimal) => DECIMAL_TWINS.map((twin) => `${decimal}${twin}`));
-  return expectedAlone(name) ?? expectedBeside(name, [...names.slice(0, names.indexOf(name)), ...twins]);
-}
-
-function expectedAlone(name: string): string | null {
-  if (!/^\w+$/.test(name)) return 'the name of a field: letters, digits and _';
-  if (name.startsWith('_')) return "a name that does not begin with _, as bms-sync's own columns do";
-  if (name.length > LONGEST_NAMES.field) return `a name of at most ${LONGEST_NAMES.field} characters`;
-  if (!POSTGRES_COLUMNS.includes(name.toLowerCase())) return null;
-  return "a name that is no column of PostgreSQL's own";
-}
-
-/** Databases ignore case in names, and columns derived from a decimal occupy names too. */
-function expectedBeside(name: string, others: readonly string[]): string | null {
+  const others = [...names.slice(0, names.indexOf(name)), ...twins];
   const same = others.find((other) => other.toLowerCase() === name.toLowerCase());
   if (same === undefined) return null;
   return `a name of its own: ${same} is a column already${same === name ? ', beside its decimal' : ''}`;

@@ -61,13 +61,12 @@ export function isTree(value: unknown): value is Tree {
 }
 
 function mergedTrees(below: Tree, above: Tree): Tree {
-  const mergedAt = (key: string): unknown => mergedValues(valueAt(below, [key]), valueAt(above, [key]));
+  const mergedAt = (key: string): unknown => {
+    const weaker = valueAt(below, [key]);
+    const stronger = valueAt(above, [key]);
+    if (!isTree(stronger)) return stronger === undefined ? weaker : stronger;
+    // A value where a map belongs stays, so that it is refused rather than hidden by a stronger map.
+    return isTree(weaker) ? mergedTrees(weaker, stronger) : (weaker ?? stronger);
+  };
   return Object.fromEntries(Object.keys({ ...below, ...above }).map((key) => [key, mergedAt(key)]));
-}
-
-function mergedValues(below: unknown, above: unknown): unknown {
-  if (above === undefined) return below;
-  if (!isTree(above)) return above;
-  // A value where a map belongs stays, so that it is refused rather than hidden by a stronger map.
-  return isTree(below) ? mergedTrees(below, above) : (below ?? above);
 }

@@ -27,7 +27,11 @@ export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[
       const wrongName = SCHEDULE_NAME.test(name) ? [] : [EXPECTED_NAME];
       const faults = kindsOf(name, value)
         .filter((kind) => !Object.hasOwn(further, kind)) // Those have a list.
-        .flatMap((kind) => kindFault(kind, known));
+        .flatMap((kind) => {
+          if (!known.includes(kind)) return [unknownKind(kind, known)];
+          const unlisted = `the service has no list of ${kind}, so it cannot be pulled`;
+          return kindNamed(kind)?.list === null ? [unlisted] : [];
+        });
       return [...wrongName, ...faults].map((fault) => told(['schedules', name], fault));
     });
   return [...keys, ...schedules];
@@ -43,11 +47,6 @@ function kindsOf(name: string, value: unknown): string[] {
   return [kind, ...(Array.isArray(kinds) ? (kinds as unknown[]) : [])].filter(
     (each) => typeof each === 'string',
   );
-}
-
-function kindFault(kind: string, known: readonly string[]): string[] {
-  if (!known.includes(kind)) return [unknownKind(kind, known)];
-  return kindNamed(kind)?.list === null ? [`the service has no list of ${kind}, so it cannot be pulled`] : [];
 }
 
 /**

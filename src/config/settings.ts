@@ -56,20 +56,13 @@ export function settingAt(path: Path): SettingPlace | undefined {
 }
 
 function placesIn(parent: z.ZodType, parentPath: Path): SettingPlace[] {
-  return Object.entries(shapeOf(parent)).flatMap(([key, schema]) => {
+  const inner = parent instanceof z.ZodPipe ? parent.out : parent;
+  const members: Readonly<Record<string, z.ZodType>> = inner instanceof z.ZodObject ? inner.shape : {};
+  return Object.entries(members).flatMap(([key, schema]) => {
     const path = [...parentPath, key];
-    const variable = `BMS__${path.map(inCapitals).join('__')}`;
+    const words = path.map((member) => member.replace(/[A-Z]/g, '_$&').toUpperCase());
+    const variable = `BMS__${words.join('__')}`;
     const place = { path, name: path.join('.'), variable, schema, about: aboutOf(schema) };
     return [place, ...placesIn(schema, path)];
   });
-}
-
-/** The settings that a group holds; empty if the schema is not a group. */
-function shapeOf(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
-  const inner = schema instanceof z.ZodPipe ? schema.out : schema;
-  return inner instanceof z.ZodObject ? inner.shape : {};
-}
-
-function inCapitals(key: string): string {
-  return key.replace(/[A-Z]/g, '_$&').toUpperCase();
 }

@@ -43,7 +43,15 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
       context.logger.debug({ err: error }, 'the pages are not prepared; the first one tells why');
     });
   });
-  addAssets(app);
+  for (const { name, path, type } of ASSETS) {
+    let content: Buffer | null = null;
+    const described = { description: 'The file', content: { [type]: { schema: z.string() } } };
+    app.get(
+      `/assets/${name}`,
+      { schema: { summary: `Give the pages their ${name}`, tags: ['Pages'], response: { 200: described } } },
+      (_request, reply) => reply.type(type).send((content ??= readFileSync(path))),
+    );
+  }
   for (const addPages of PAGES) addPages(app, dashboard);
   addForms(app, context);
 }
@@ -59,18 +67,6 @@ const ASSETS = [
   { name: 'uplot.css', path: join(UPLOT, 'uPlot.min.css'), type: 'text/css; charset=utf-8' },
   { name: 'uplot.js', path: join(UPLOT, 'uPlot.iife.min.js'), type: 'text/javascript; charset=utf-8' },
 ];
-
-function addAssets(app: Server): void {
-  for (const { name, path, type } of ASSETS) {
-    let content: Buffer | null = null;
-    const described = { description: 'The file', content: { [type]: { schema: z.string() } } };
-    app.get(
-      `/assets/${name}`,
-      { schema: { summary: `Give the pages their ${name}`, tags: ['Pages'], response: { 200: described } } },
-      (_request, reply) => reply.type(type).send((content ??= readFileSync(path))),
-    );
-  }
-}
 
 const back = z
   .string()

@@ -38,30 +38,28 @@ export function addOutboxPage(app: Server, { session, clock }: Dashboard): void 
 
 function entryTable(entries: readonly Entry[], now: Date): Html {
   const headings = ['entry', 'what', 'state', 'changed', 'next try', { number: 'tries' }];
-  const rows = entries.map((entry) => entryRow(entry, now));
+  const rows = entries.map((entry) => {
+    const { id, kind, recordId, operation, state, payload, attempts, updatedAt } = entry;
+    const nextTry = state === 'done' ? null : entry.nextAttemptAt;
+    return html`<tr>
+      <th scope="row"><a href="/outbox/${id}">${id}</a></th>
+      <td data-title="what">
+        ${operation} ${recordLink(kind, recordId)}
+        <p class="small quiet code">${cut(payload, LONGEST_PAYLOAD)}</p>
+      </td>
+      <td data-title="state">
+        ${entryBadge(state)}
+        <p class="small quiet">${state === 'done' ? null : explain(entry).meaning}</p>
+      </td>
+      <td data-title="changed" class="nowrap">${when(updatedAt, now)}</td>
+      <td data-title="next try" class="nowrap">${nextTry === null ? '–' : when(nextTry, now)}</td>
+      <td data-title="tries" class="number">${attempts}</td>
+    </tr>`;
+  });
   return dataTable('Entries of the outbox', headings, rows, 'cards');
 }
 
 const LONGEST_PAYLOAD = 90;
-
-function entryRow(entry: Entry, now: Date): Html {
-  const { id, kind, recordId, operation, state, payload, attempts, updatedAt } = entry;
-  const nextTry = state === 'done' ? null : entry.nextAttemptAt;
-  return html`<tr>
-    <th scope="row"><a href="/outbox/${id}">${id}</a></th>
-    <td data-title="what">
-      ${operation} ${recordLink(kind, recordId)}
-      <p class="small quiet code">${cut(payload, LONGEST_PAYLOAD)}</p>
-    </td>
-    <td data-title="state">
-      ${entryBadge(state)}
-      <p class="small quiet">${state === 'done' ? null : explain(entry).meaning}</p>
-    </td>
-    <td data-title="changed" class="nowrap">${when(updatedAt, now)}</td>
-    <td data-title="next try" class="nowrap">${nextTry === null ? '–' : when(nextTry, now)}</td>
-    <td data-title="tries" class="number">${attempts}</td>
-  </tr>`;
-}
 
 const TONES = { sending: 'info', unsettled: 'warn', done: 'good', parked: 'warn', rejected: 'bad' };
 

@@ -58,22 +58,21 @@ function needsPanel(needs: readonly Need[], now: Date, mayDecide: boolean): Html
   const note = mayDecide
     ? counted(needs.length, 'thing')
     : 'To decide here, serve needs an ADMIN_TOKEN; the command line can decide, too.';
+  const items = needs.map((need) => {
+    const { id, title, address, why, effect, since = null, isGrave = false, buttons = [] } = need;
+    return html`<li id="need-${id}" ${isGrave ? html`class="grave"` : null}>
+      <div>
+        <h3>${address === undefined ? title : html`<a href="${address}">${title}</a>`}</h3>
+        <p>${why} ${since === null ? null : html`<span class="quiet">${when(since, now)}</span>`}</p>
+        <p class="quiet small">${effect}</p>
+      </div>
+      ${mayDecide ? decisionForms(buttons, '/') : null}
+    </li>`;
+  });
   const list = html`<ul class="needs">
-    ${needs.map((need) => needItem(need, now, mayDecide))}
+    ${items}
   </ul>`;
   return panel({ id: 'needs', title: 'Needs you', note, isLive: true }, list);
-}
-
-function needItem(need: Need, now: Date, mayDecide: boolean): Html {
-  const { id, title, address, why, effect, since = null, isGrave = false, buttons = [] } = need;
-  return html`<li id="need-${id}" ${isGrave ? html`class="grave"` : null}>
-    <div>
-      <h3>${address === undefined ? title : html`<a href="${address}">${title}</a>`}</h3>
-      <p>${why} ${since === null ? null : html`<span class="quiet">${when(since, now)}</span>`}</p>
-      <p class="quiet small">${effect}</p>
-    </div>
-    ${mayDecide ? decisionForms(buttons, '/') : null}
-  </li>`;
 }
 
 function calmPanel(kinds: readonly KindLine[], now: Date): Html {

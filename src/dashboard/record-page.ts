@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
-import type { RecordedChange } from '../feed/read-changes.ts';
 import { compactJson } from '../lib/json/json.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import type { TriedEntry } from '../mirror/outbox/attempts-and-links.ts';
@@ -48,13 +47,20 @@ export function addRecordPage(app: Server, { session, kinds, clock }: Dashboard)
       <p>The record is ${STORY_STATES[story.state]}.</p>
       ${stateFacts(story)}
     </div>`;
+    const all = html`<a href="${addressOf('/changes', { kind: kind.name, record: id })}"
+      >all ${story.events.length}</a
+    >`;
+    const note = story.events.length > changes.length ? all : null;
+    const none = nothing('No change was seen since the mirror first read it.');
+    const versions = changes.length === 0 ? none : changeList(changes, now);
     const content = html`${pageTitle(title, recordName(story.row?.raw ?? changes[0]?.before ?? null))}
       <div id="record" data-live>
         ${panel({ id: 'state', title: 'State' }, body)}
         <div class="columns">
           <div>${fieldPanel(story)}</div>
           <div>
-            ${versionPanel(story, changes, now)} ${issuePanel(story)} ${entryPanel(story.entries, now)}
+            ${panel({ id: 'versions', title: 'Versions', note }, versions)} ${issuePanel(story)}
+            ${entryPanel(story.entries, now)}
           </div>
         </div>
       </div>`;
@@ -98,19 +104,6 @@ function fieldPanel({ row }: RecordStory): Html {
   return panel(
     { id: 'fields', title: 'Fields', note },
     rows.length === 0 ? nothing('There is no row.') : table,
-  );
-}
-
-function versionPanel(
-  { kind, id, events }: RecordStory,
-  changes: readonly RecordedChange[],
-  now: Date,
-): Html {
-  const all = html`<a href="${addressOf('/changes', { kind, record: id })}">all ${events.length}</a>`;
-  const none = nothing('No change was seen since the mirror first read it.');
-  return panel(
-    { id: 'versions', title: 'Versions', note: events.length > changes.length ? all : null },
-    changes.length === 0 ? none : changeList(changes, now),
   );
 }
 

@@ -1,11 +1,9 @@
 import * as z from 'zod';
 import { recordsAfter } from '../mirror/records/record-store.ts';
-import type { ListedRecord } from '../mirror/records/record-store.ts';
 import { kindName, recordId, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { recordAddress, recordName } from './parts/change-list.ts';
 import { dataTable, exactly, html } from '../http/html.ts';
-import type { Html } from '../http/html.ts';
 import { badge, nothing, pageTitle } from './parts/layout.ts';
 import { pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
@@ -25,6 +23,17 @@ export function addRecordsPage(app: Server, { session, kinds }: Dashboard): void
     const last = records.length > PAGE_ROWS ? shown.at(-1)?.id : undefined;
     const path = `/records/${encodeURIComponent(kind)}`;
     const title = `Records of ${kind}`;
+    const rows = shown.map(
+      ({ id: one, raw, changedAt, deletedAt }) =>
+        html`<tr>
+          <th scope="row"><a href="${recordAddress(kind, one)}">${one}</a></th>
+          <td data-title="name">${recordName(raw)}</td>
+          <td data-title="state">${badge(deletedAt === null ? 'live' : 'deleted', TONES)}</td>
+          <td data-title="changed (UTC)" class="small nowrap">${exactly(deletedAt ?? changedAt)}</td>
+        </tr>`,
+    );
+    const headings = ['id', 'name', 'state', 'changed (UTC)'];
+    const table = dataTable('Records in the order of their ids', headings, rows, 'cards');
     const first = html`<a class="button" href="${path}">First</a>`;
     const following = html`<a class="button" rel="next" href="${addressOf(path, { after: last })}">Next</a>`;
     const content = html`${pageTitle(title, `by id${after === undefined ? '' : `, after ${after}`}`)}
@@ -32,7 +41,7 @@ export function addRecordsPage(app: Server, { session, kinds }: Dashboard): void
         <label>id <input name="id" inputmode="numeric" required /></label><button>Open</button>
       </form>
       <section class="panel" aria-label="Records">
-        ${shown.length === 0 ? nothing('None.') : recordTable(kind, shown)}
+        ${shown.length === 0 ? nothing('None.') : table}
         <nav class="pages" aria-label="Pages of the list">
           <span>${after === undefined ? null : first}</span>
           <span>${last === undefined ? null : following}</span>
@@ -43,17 +52,3 @@ export function addRecordsPage(app: Server, { session, kinds }: Dashboard): void
 }
 
 const TONES = { live: 'good', deleted: 'bad' };
-
-function recordTable(kind: string, records: readonly ListedRecord[]): Html {
-  const rows = records.map(
-    ({ id, raw, changedAt, deletedAt }) =>
-      html`<tr>
-        <th scope="row"><a href="${recordAddress(kind, id)}">${id}</a></th>
-        <td data-title="name">${recordName(raw)}</td>
-        <td data-title="state">${badge(deletedAt === null ? 'live' : 'deleted', TONES)}</td>
-        <td data-title="changed (UTC)" class="small nowrap">${exactly(deletedAt ?? changedAt)}</td>
-      </tr>`,
-  );
-  const headings = ['id', 'name', 'state', 'changed (UTC)'];
-  return dataTable('Records in the order of their ids', headings, rows, 'cards');
-}

@@ -16,8 +16,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-
 /** Writes HTML; values are escaped as text, except HTML that this function itself wrote. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: texts.map((text, index) => `${text}${written(parts[index] ?? null)}`).join('') };
@@ -25,7 +23,8 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ht
 
 function written(part: Part): string {
   if (part === null) return '';
-  if (typeof part === 'string' || typeof part === 'number') return escaped(String(part));
+  if (typeof part === 'string' || typeof part === 'number')
+    return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
   return 'html' in part ? part.html : part.map((some) => some.html).join('');
 }
 

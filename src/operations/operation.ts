@@ -68,7 +68,7 @@ function checked<Input extends Members>(input: Input, given: unknown): z.output<
 
 /** The schemas of the path and of the body; `more` are further members of the body. */
 export function inputOf(operation: AnyOperation, more: z.ZodRawShape = {}) {
-  const places = placesIn(operation);
+  const places = [...operation.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const members = Object.entries(operation.input.shape);
   const params = z.strictObject(Object.fromEntries(members.filter(([name]) => places.includes(name))));
   const rest = members.filter(([name]) => !places.includes(name));
@@ -88,7 +88,3 @@ export async function carryOut(
   parts.wakeEngine();
   return document;
 }
-
-/** The members of the input that stand in the path. */
-const placesIn = ({ path }: AnyOperation): readonly string[] =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);

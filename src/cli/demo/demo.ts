@@ -24,40 +24,45 @@ export function demoCommand(context: CommandContext): Command {
     'a simulated service, its mirror in ./data/demo.db, and a short story of both; needs no settings';
   return createCommand('demo', summary)
     .option('--once', 'exit after the story')
-    .action((options: DemoOptions) => runDemo(context, options));
-}
-
-async function runDemo(context: CommandContext, options: DemoOptions): Promise<void> {
-  const { io } = context;
-  for (const suffix of ['', '-wal', '-shm', '.sends']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo starts with an empty mirror.
-  await using sandbox = await openSandbox();
-  const config = demoConfig(sandbox);
-  const say = (text: Text): void => {
-    if (!options.json) printLine(io.stdout, text);
-  };
-  const progress = createProgress(io.stderr, { of: listedKinds(config).length });
-  const logger = loggerOf(context, config, progress.stderr);
-  const stage = { sandbox, config, logger, io, say };
-  const { report, kinds, answer } = await firstPull(stage, progress);
-  context.exit(exitCodeOfPull(report));
-  if (io.signal.aborted) return;
-  const found = await tellEvents(stage);
-  await whileServing(stage, options, async (served, dashboard) => {
-    const lostAnswer = await tellLostAnswer(served);
-    const events = [...found, ...(await eventsAfter(stage, found.at(-1)?.seq ?? 0))];
-    const told = events.map((event) => {
-      const { seq, kind, recordId, change } = event;
-      return { seq, kind, recordId, change, text: eventLine(event).trim() };
+    .action(async (options: DemoOptions) => {
+      const { io } = context;
+      for (const suffix of ['', '-wal', '-shm', '.sends']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo starts with an empty mirror.
+      await using sandbox = await openSandbox();
+      const config = demoConfig(sandbox);
+      const say = (text: Text): void => {
+        if (!options.json) printLine(io.stdout, text);
+      };
+      const progress = createProgress(io.stderr, { of: listedKinds(config).length });
+      const logger = loggerOf(context, config, progress.stderr);
+      const stage = { sandbox, config, logger, io, say };
+      const { report, kinds, answer } = await firstPull(stage, progress);
+      context.exit(exitCodeOfPull(report));
+      if (io.signal.aborted) return;
+      const found = await tellEvents(stage);
+      await whileServing(stage, options, async (served, dashboard) => {
+        const lostAnswer = await tellLostAnswer(served);
+        const events = [...found, ...(await eventsAfter(stage, found.at(-1)?.seq ?? 0))];
+        const told = events.map((event) => {
+          const { seq, kind, recordId, change } = event;
+          return { seq, kind, recordId, change, text: eventLine(event).trim() };
+        });
+        const document = {
+          database: DEMO_DATABASE,
+          kinds,
+          question: QUESTION,
+          answer,
+          events: told,
+          lostAnswer,
+        };
+        if (options.json) printJson(io.stdout, document);
+        const isEqual = kinds.every(({ inService, inMirror }) => inService === inMirror);
+        const isMadeOnce = lostAnswer?.state === 'done' && lostAnswer.inService === 1;
+        if (!isEqual || !isMadeOnce) context.exit(EXIT.incomplete);
+        if (dashboard === null || served.io.signal.aborted) return;
+        tellDashboard(served, dashboard);
+        await goOn(served, events.at(-1)?.seq ?? 0);
+      });
     });
-    const document = { database: DEMO_DATABASE, kinds, question: QUESTION, answer, events: told, lostAnswer };
-    if (options.json) printJson(io.stdout, document);
-    const isEqual = kinds.every(({ inService, inMirror }) => inService === inMirror);
-    const isMadeOnce = lostAnswer?.state === 'done' && lostAnswer.inService === 1;
-    if (!isEqual || !isMadeOnce) context.exit(EXIT.incomplete);
-    if (dashboard === null || served.io.signal.aborted) return;
-    tellDashboard(served, dashboard);
-    await goOn(served, events.at(-1)?.seq ?? 0);
-  });
 }
 
 /** Starts the simulated service. Apart, because tsc leaves a dynamic import beside `await using` as it is. */

@@ -1,5 +1,4 @@
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
-import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { jsonOrText } from '../../outbound/decisions/entry-list.ts';
 import type { History, OutboxList } from '../../outbound/decisions/entry-list.ts';
@@ -57,7 +56,12 @@ export function* historyTexts(history: History): Iterable<Text> {
   for (const [name, fact] of factsOf(history)) if (fact !== null) yield `${name}: ${fact}`;
   yield* fieldTexts(entry);
   yield* candidateTexts(history);
-  for (const attempt of attempts) yield* attemptTexts(attempt);
+  for (const { n, openedAt, closedAt, grade, status, request, responseStart } of attempts) {
+    const end = closedAt === null ? 'not answered yet' : `${grade ?? 'closed'} at ${closedAt} UTC`;
+    yield `\nTry ${n}, ${openedAt} UTC: ${end}${status === null ? '' : `, status ${status}`}`;
+    for (const line of request.split('\n')) yield `  ${line}`;
+    if (responseStart !== null) yield `  → ${responseStart}`;
+  }
 }
 
 function factsOf({ entry, isMaker, candidates }: History): (readonly [string, string | null])[] {
@@ -105,12 +109,4 @@ function* candidateTexts({ entry, candidates }: History): Iterable<Text> {
   });
   yield '';
   yield textTable(['field', 'sent', ...candidates.map(({ id }) => `record ${id}`)], rows);
-}
-
-function* attemptTexts(attempt: Attempt): Iterable<Text> {
-  const { n, openedAt, closedAt, grade, status, request, responseStart } = attempt;
-  const end = closedAt === null ? 'not answered yet' : `${grade ?? 'closed'} at ${closedAt} UTC`;
-  yield `\nTry ${n}, ${openedAt} UTC: ${end}${status === null ? '' : `, status ${status}`}`;
-  for (const line of request.split('\n')) yield `  ${line}`;
-  if (responseStart !== null) yield `  → ${responseStart}`;
 }

@@ -62,13 +62,11 @@ function cronFault(text: string): string | null {
   const written = text.trim().split(/\s+/);
   if (written.length !== 5) return FIVE_FIELDS;
   const { fields, errors } = validateDetailed(text);
-  if (fields === undefined) return expectedIn(errors[0]?.field);
+  if (fields === undefined) {
+    const name = FIELD_NAMES[errors[0]?.field ?? ''];
+    return name === undefined ? FIVE_FIELDS : `a cron expression whose ${name}`;
+  }
   // node-cron's extensions L, W, # and ? are not part of crontab syntax.
   const isPlain = [...fields.dayOfMonth, ...fields.dayOfWeek].every((value) => typeof value === 'number');
   return isPlain && !written.includes('?') ? null : PLAIN_FIELDS;
-}
-
-function expectedIn(field = ''): string {
-  const name = FIELD_NAMES[field];
-  return name === undefined ? FIVE_FIELDS : `a cron expression whose ${name}`;
 }

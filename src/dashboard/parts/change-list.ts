@@ -10,22 +10,23 @@ const LONGEST_VALUE = 160;
 const FIELDS_SHOWN = 5;
 
 /** Change events as a list for a person, each with its values before and after. */
-export const changeList = (changes: readonly RecordedChange[], now: Date): Html =>
-  feed(changes.map((change) => changeItem(change, now)));
-
-function changeItem(change: RecordedChange, now: Date): Html {
-  const { seq, kind, recordId, after, before, observedAt, origin } = change;
-  return html`<li id="change-${seq}">
-    <div class="head">
-      ${badge(change.change, TONES)} ${recordLink(kind, recordId)}
-      <span class="name">${recordName(after ?? before)}</span>
-      ${originBadge(origin)}
-      <a class="seq last" href="/changes?before=${seq + 1}"
-        ><span class="unseen">event ${seq}, </span>${when(observedAt, now)}</a
-      >
-    </div>
-    ${change.change === 'updated' ? fewFields(change) : null}
-  </li>`;
+export function changeList(changes: readonly RecordedChange[], now: Date): Html {
+  const items = changes.map((change) => {
+    const { seq, kind, recordId, after, before, observedAt, origin } = change;
+    const entry = /^outbox:(\d+)$/.exec(origin)?.[1]; // bms-sync itself wrote the change.
+    return html`<li id="change-${seq}">
+      <div class="head">
+        ${badge(change.change, TONES)} ${recordLink(kind, recordId)}
+        <span class="name">${recordName(after ?? before)}</span>
+        ${entry === undefined ? null : html`<a class="state plain" href="/outbox/${entry}">written by entry ${entry}</a>`}
+        <a class="seq last" href="/changes?before=${seq + 1}"
+          ><span class="unseen">event ${seq}, </span>${when(observedAt, now)}</a
+        >
+      </div>
+      ${change.change === 'updated' ? fewFields(change) : null}
+    </li>`;
+  });
+  return feed(items);
 }
 
 const TONES = { created: 'good', updated: 'info', deleted: 'bad', restored: 'warn' };
@@ -37,13 +38,6 @@ export const recordAddress = (kind: string, id: string): string =>
 /** A record as a link to its page; a kind alone where there is none. */
 export const recordLink = (kind: string, id: string | null): Html =>
   id === null ? html`${kind}` : html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`;
-
-/** Says that bms-sync itself wrote the change. */
-function originBadge(origin: string): Html {
-  const entry = /^outbox:(\d+)$/.exec(origin)?.[1];
-  if (entry === undefined) return html``;
-  return html`<a class="state plain" href="/outbox/${entry}">written by entry ${entry}</a>`;
-}
 
 /** The fields by which a person recognises a record, in this order. */
 const NAMES = ['code', 'nom', 'name', 'name_fr', 'label', 'title', 'product_name', 'date'];

@@ -23,7 +23,11 @@ export function createCounts(parts: CountParts) {
   const { session } = parts;
   return {
     /** Live rows of these kinds. */
-    rows: remembered(parts, (kinds: readonly string[]) => readRowCounts(session, kinds)),
+    rows: remembered(parts, async (kinds: readonly string[]) => {
+      const rows = new Map<string, number>();
+      for (const kind of kinds) rows.set(kind, await countLive(session, kind));
+      return rows;
+    }),
     /** Change events an hour by kind, the oldest first; a kind without events is absent. */
     hours: remembered(parts, (now: Date) => readHours(session, now)),
   };
@@ -64,15 +68,6 @@ function remembered<Asked, Value>(
     if (known === null || tookMs <= SHORT_MS) await within(systemClock, PATIENCE_MS, reading);
     return known;
   };
-}
-
-async function readRowCounts(
-  session: Session,
-  kinds: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const counts = new Map<string, number>();
-  for (const kind of kinds) counts.set(kind, await countLive(session, kind));
-  return counts;
 }
 
 const HOUR_MS = 3_600_000;

@@ -62,32 +62,30 @@ export function kindsPanel(kinds: readonly KindLine[], now: Date): Html {
   const note = `${some} certified: the rows of the mirror are exactly those of the service’s list`;
   const middle = [{ number: 'rows' }, 'changes, last 48 h', { number: 'open issues' }];
   const headings = ['kind', 'certificate', 'read to its end', ...middle];
-  const rows = kinds.map((line) => kindRow(line, now));
-  const table = dataTable('Record kinds: how fresh and how sound each is', headings, rows, 'cards');
+  const lines = kinds.map((line) => {
+    const { kind, certified_at: at, rows, hours, open_issues: issues } = line;
+    const changes = hours?.reduce((all, some) => all + some, 0) ?? null;
+    const { why } = outcomeWords(line);
+    const proven = at === null ? null : html`<span class="quiet small nowrap">proven ${when(at, now)}</span>`;
+    const doubt = why === null ? null : html`<p class="quiet small">${why}</p>`;
+    return html`<tr>
+      <th scope="row"><a href="/kinds/${kind}">${kind}</a></th>
+      <td data-title="certificate">${stateBadge(line)} ${proven} ${doubt}</td>
+      <td data-title="read to its end">${freshness(line, now)}</td>
+      <td class="number" data-title="rows">${rows === null ? '…' : count(rows)}</td>
+      <td class="${changes === 0 ? 'blank' : ''}" data-title="changes, last 48 h">
+        <div class="beside">
+          ${hours === null ? null : sparkLine(hours)}
+          <span class="quiet small">${changes === 0 ? '' : changes === null ? '…' : count(changes)}</span>
+        </div>
+      </td>
+      <td class="number ${issues === 0 ? 'blank' : ''}" data-title="open issues">
+        ${issues === 0 ? '–' : html`<a href="/issues?kind=${kind}">${count(issues)}</a>`}
+      </td>
+    </tr>`;
+  });
+  const table = dataTable('Record kinds: how fresh and how sound each is', headings, lines, 'cards');
   return panel({ id: 'kinds', title: 'Record kinds', note, isLive: true }, table);
-}
-
-function kindRow(line: KindLine, now: Date): Html {
-  const { kind, certified_at: at, rows, hours, open_issues: issues } = line;
-  const changes = hours?.reduce((all, some) => all + some, 0) ?? null;
-  const { why } = outcomeWords(line);
-  const proven = at === null ? null : html`<span class="quiet small nowrap">proven ${when(at, now)}</span>`;
-  const doubt = why === null ? null : html`<p class="quiet small">${why}</p>`;
-  return html`<tr>
-    <th scope="row"><a href="/kinds/${kind}">${kind}</a></th>
-    <td data-title="certificate">${stateBadge(line)} ${proven} ${doubt}</td>
-    <td data-title="read to its end">${freshness(line, now)}</td>
-    <td class="number" data-title="rows">${rows === null ? '…' : count(rows)}</td>
-    <td class="${changes === 0 ? 'blank' : ''}" data-title="changes, last 48 h">
-      <div class="beside">
-        ${hours === null ? null : sparkLine(hours)}
-        <span class="quiet small">${changes === 0 ? '' : changes === null ? '…' : count(changes)}</span>
-      </div>
-    </td>
-    <td class="number ${issues === 0 ? 'blank' : ''}" data-title="open issues">
-      ${issues === 0 ? '–' : html`<a href="/issues?kind=${kind}">${count(issues)}</a>`}
-    </td>
-  </tr>`;
 }
 
 const TONES: Readonly<Record<string, string>> = {

@@ -56,6 +56,9 @@ export async function readNeeds(
     readBlocks(session),
     listEndpoints(session),
   ]);
+  // One card a cause: kinds whose readings ended alike share it.
+  const unread = kinds.filter(({ state, isStale }) => isFailed(state) || isStale);
+  const alike = Map.groupBy(unread, ({ state, reason }) => (isFailed(state) ? (reason ?? state) : 'stale'));
   return [
     ...(damage === null ? [] : [damageNeed(damage)]),
     ...(frozen === null ? [] : [frozenNeed(frozen)]),
@@ -63,7 +66,7 @@ export async function readNeeds(
     ...parked.map(parkedNeed),
     ...moreParked(parkedInAll - parked.length),
     ...blocks.map(blockedNeed),
-    ...readingNeeds(kinds),
+    ...[...alike.values()].flatMap(readingNeed),
     ...endpoints.filter(needsPerson).map(endpointNeed),
   ];
 }
@@ -134,13 +137,6 @@ const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock): Need => ({
   why: `The service refuses it to the user of this token (${reason}).`,
   effect: `Give that user the right in the service, or take another token. It is tried again at ${probeAt.slice(0, 16)} UTC.`,
 });
-
-/** One card a cause: kinds whose readings ended alike share it. */
-function readingNeeds(kinds: readonly KindLine[]): readonly Need[] {
-  const unread = kinds.filter(({ state, isStale }) => isFailed(state) || isStale);
-  const alike = Map.groupBy(unread, ({ state, reason }) => (isFailed(state) ? (reason ?? state) : 'stale'));
-  return [...alike.values()].flatMap(readingNeed);
-}
 
 const isFailed = (state: string): boolean => state === 'invalid' || state === 'aborted';
 

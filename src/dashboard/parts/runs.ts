@@ -23,27 +23,22 @@ export async function readRuns(
 export function runTable(runs: readonly SummedRun[], now: Date): Html {
   if (runs.length === 0) return nothing('No run yet.');
   const headings = ['run', 'kinds', 'began', ...['took', 'rows', 'changed'].map((number) => ({ number }))];
-  const rows = runs.map((run) => runRow(run, now));
+  const rows = runs.map(({ id, command, kinds, state, startedAt, finishedAt, sums }) => {
+    const more = kinds.length - KINDS_SHOWN;
+    const names = kinds.slice(0, KINDS_SHOWN).join(', ');
+    return html`<tr>
+      <th scope="row"><a href="/runs/${id}">${command} ${id}</a> ${runBadge(state)}</th>
+      <td data-title="kinds">${more > 0 ? `${names} and ${more} more` : names}</td>
+      <td data-title="began" class="nowrap">${startedAt === null ? 'waits' : when(startedAt, now)}</td>
+      <td class="number" data-title="took">${duration(startedAt, finishedAt)}</td>
+      <td class="number" data-title="rows">${count(sums.rows)}</td>
+      <td class="number" data-title="changed">${sums.changes === 0 ? '–' : count(sums.changes)}</td>
+    </tr>`;
+  });
   return dataTable('Runs, the newest first', headings, rows, 'cards');
 }
 
-function runRow({ id, command, kinds, state, startedAt, finishedAt, sums }: SummedRun, now: Date): Html {
-  return html`<tr>
-    <th scope="row"><a href="/runs/${id}">${command} ${id}</a> ${runBadge(state)}</th>
-    <td data-title="kinds">${kindsText(kinds)}</td>
-    <td data-title="began" class="nowrap">${startedAt === null ? 'waits' : when(startedAt, now)}</td>
-    <td class="number" data-title="took">${duration(startedAt, finishedAt)}</td>
-    <td class="number" data-title="rows">${count(sums.rows)}</td>
-    <td class="number" data-title="changed">${sums.changes === 0 ? '–' : count(sums.changes)}</td>
-  </tr>`;
-}
-
 const KINDS_SHOWN = 3;
-
-function kindsText(kinds: readonly string[]): string {
-  const more = kinds.length - KINDS_SHOWN;
-  return more > 0 ? `${kinds.slice(0, KINDS_SHOWN).join(', ')} and ${more} more` : kinds.join(', ');
-}
 
 /** How long something took between two of our instants. */
 export function duration(from: string | null, to: string | null): string {
