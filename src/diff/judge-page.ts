@@ -28,7 +28,7 @@ export function compacted(incoming: Incoming): Incoming {
 }
 
 /** A record that cannot become a row; `raw` is its text, shortened. */
-export interface Quarantined {
+interface Quarantined {
   readonly id: string | null;
   readonly code: IdFault | 'too_deep' | 'two_versions';
   readonly raw: string;

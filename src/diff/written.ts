@@ -7,7 +7,7 @@ import { shortestNumber } from '../lib/json/decimal.ts';
 import { changedFields } from './judge-page.ts';
 
 /** One field in three states; `field` is its name of a read. A field that a state does not show is null. */
-export interface FieldStates {
+interface FieldStates {
   readonly field: string;
   readonly base: Json;
   readonly remote: Json;

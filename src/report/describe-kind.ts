@@ -84,7 +84,7 @@ export function describeKind({
 }
 
 /** The facts about a field, and how it is written. */
-export interface FieldDescription {
+interface FieldDescription {
   /** The name of a read. */
   readonly name: string;
   /** A type of the catalogue; `none` where only empty values were seen. */

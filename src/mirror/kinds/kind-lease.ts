@@ -65,7 +65,7 @@ export async function claimKind(session: Session, claim: LeaseClaim): Promise<Ki
 }
 
 /** Whether an owner that may be alive holds the lease, be it for a sweep or for a reading between sweeps. */
-export function isBusy(
+function isBusy(
   { owner, leaseUntil }: Pick<State, 'owner' | 'leaseUntil'>,
   { now, isDead }: Pick<LeaseClaim, 'now' | 'isDead'>,
 ): boolean {
@@ -166,7 +166,7 @@ export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepE
 }
 
 /** The lease of a kind for a reading between sweeps. */
-export interface YieldingLease extends KindLease {
+interface YieldingLease extends KindLease {
   /** The rules by which the kind's columns are filled. */
   readonly decodedAs: string | null;
 }

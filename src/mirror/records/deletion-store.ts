@@ -77,7 +77,7 @@ export async function saveProofs(
 export type Proof = 'retrieve' | 'list';
 
 /** A mass disappearance that waits for a person's decision. */
-export type Hold = RowOf<typeof HOLD>;
+type Hold = RowOf<typeof HOLD>;
 
 const HOLD = [text('kind'), text<'state', AbsenceState>('state'), bigint('records'), timestamp('since')];
 

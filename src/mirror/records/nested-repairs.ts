@@ -10,7 +10,7 @@ import { SUM_OF_WEIGHTS, addWeight, elementReader, idsIn, removeElements, weight
 import type { ParentRecord, WithDialect } from './nested-rows.ts';
 
 /** A record's elements in one nested table, which differ from the decoding of its array. */
-export interface AlteredElements {
+interface AlteredElements {
   readonly table: NestedTable;
   /** Rows of `nestedColumns`, as texts. */
   readonly expected: readonly (readonly (string | null)[])[];

@@ -162,7 +162,7 @@ function layoutOf(kinds: readonly Kind[], dialect: Dialect): string {
  * Creates PostgreSQL's schema of our tables, and lets the mirror's own user find them there by their short names, as the SQL
  * of its applications does.
  */
-export async function makeTablesSchema(tx: Transaction): Promise<void> {
+async function makeTablesSchema(tx: Transaction): Promise<void> {
   await tx.execute(`create schema if not exists ${TABLES_SCHEMA}`);
   await tx.execute('set local search_path to default');
   const setting = sql`

@@ -102,7 +102,7 @@ begin
 end $$`;
 
 /** Creates the trigger function that refuses writes through views; runs before the first view is created. */
-export async function drawRefusal(tx: Transaction): Promise<void> {
+async function drawRefusal(tx: Transaction): Promise<void> {
   await tx.execute(DRAW_FUNCTION);
 }
 

@@ -106,7 +106,7 @@ export async function namesOfViews(
 }
 
 /** Reads an open database whose kind is known. */
-export interface DialectReader extends Queryable {
+interface DialectReader extends Queryable {
   readonly dialect: Session['dialect'];
 }
 

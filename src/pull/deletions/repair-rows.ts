@@ -32,7 +32,7 @@ import { readStored } from '../../mirror/records/stored-rows.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import { isRecord } from '../land/altered-rows.ts';
 
-export interface Sorted {
+interface Sorted {
   /** Rows of records that the list shows as disappeared; the proof is still to come. */
   readonly absent: readonly AbsentRow[];
   /** Rows that another writer had inserted, restored or marked as deleted, and that are repaired. */
