@@ -12,7 +12,7 @@ export interface ExportSource {
 }
 
 /** A view with the columns that are wanted of it. */
-export interface ViewToRead {
+interface ViewToRead {
   readonly name: string;
   readonly columns: readonly ExportColumn[];
 }
