@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests that touch the machine as an ordinary user, from a copy in a home that nobody else may enter; as root only.
 set -euo pipefail
+PATH=$PATH:/usr/sbin
 user=bms-newcomer
 id "$user" > /dev/null 2>&1 || useradd --create-home "$user"
 home=$(getent passwd "$user" | cut -d: -f6)
