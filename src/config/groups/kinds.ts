@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { AuthHeader, Field, ListEndpoint, ListOrder } from '../../catalog/kind.ts';
+import { AUTH_HEADERS } from '../../catalog/kind.ts';
+import type { Field, ListEndpoint, ListOrder } from '../../catalog/kind.ts';
 import { mapOf, setting, unset } from './setting.ts';
 import { fieldName, path, pathWithId } from './value-types.ts';
 
@@ -12,7 +13,6 @@ export const PLAIN_TYPES = [
   'text',
   'json',
 ] as const satisfies Field['type'][];
-const HEADERS = ['Authentication', 'Authorization', 'Authentification'] as const satisfies AuthHeader[];
 const PAGINGS = ['documented', 'by answer'] as const satisfies ListEndpoint['paging'][];
 const ORDERS = [
   'created, oldest first',
@@ -42,7 +42,7 @@ const furtherKind = z.strictObject(
   {
     list: path,
     retrieve: unset(pathWithId),
-    header: z.enum(HEADERS, HEADERS.join(', ')).default('Authorization'),
+    header: z.enum(AUTH_HEADERS, AUTH_HEADERS.join(', ')).default('Authorization'),
     paging: z.enum(PAGINGS, PAGINGS.join(' or ')).default('by answer'),
     order: z.enum(ORDERS, ORDERS.map((order) => `"${order}"`).join(', ')).default('unknown'),
     naturalKey: naturalKey.default(ALL_FIELDS),

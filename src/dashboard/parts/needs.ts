@@ -1,5 +1,5 @@
 import type { Session } from '../../db/session/session.ts';
-import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
+import { isFailed, outcomeWords } from '../../mirror/kinds/outcome-words.ts';
 import { readBlocks } from '../../mirror/outbox/outbox-queue.ts';
 import type { WriteBlock } from '../../mirror/outbox/outbox-queue.ts';
 import { listEntries } from '../../mirror/outbox/outbox-store.ts';
@@ -137,8 +137,6 @@ const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock): Need => ({
   why: `The service refuses it to the user of this token (${reason}).`,
   effect: `Give that user the right in the service, or take another token. It is tried again at ${probeAt.slice(0, 16)} UTC.`,
 });
-
-const isFailed = (state: string): boolean => state === 'invalid' || state === 'aborted';
 
 /** Kinds that were not read, all for the reason of the first. */
 function readingNeed(lines: readonly KindLine[]): readonly Need[] {

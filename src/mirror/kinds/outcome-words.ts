@@ -26,11 +26,14 @@ interface OutcomeWords {
   readonly next: string | null;
 }
 
+/** Whether a list was not read to its end, by a fault and not because another process read it. */
+export const isFailed = (state: string): boolean => state === 'invalid' || state === 'aborted';
+
 /** Puts the end of a reading into words. */
 export function outcomeWords(end: ReadingEnd): OutcomeWords {
   const { state, reason, rows, isOfSeveral } = end;
   if (state === 'complete') return completeWords(end);
-  if (state === 'invalid' || state === 'aborted' || state === 'busy') return faultWords(end);
+  if (isFailed(state) || state === 'busy') return faultWords(end);
   if (state !== 'certified') return { label: LABELS[state] ?? state, why: reason, known: null, next: null };
   const known = `${counted(rows)} of ${isOfSeveral === true ? 'their lists' : 'the list'}, and no others, are in the mirror`;
   return { label: 'certified', why: null, known, next: null };

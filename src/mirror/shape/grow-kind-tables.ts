@@ -99,9 +99,13 @@ async function missingIndexes(session: Session, kind: Kind): Promise<readonly Re
   return [...new Map([...kind.fields, ...kind.hints].map((field) => [field.name, field])).values()]
     .filter((field) => columns.has(field.name))
     .filter((field) => field.refersTo !== undefined || isReported(columnType(field)))
-    .map(({ name }) => [name])
-    .concat([['_changed_at', '_deleted_at']])
-    .map((columns) => ({ name: indexName(kind.name, columns[0] ?? ''), table: kind.name, columns }))
+    .map(({ name }) => name)
+    .concat('_changed_at')
+    .map((column) => ({
+      name: indexName(kind.name, column),
+      table: kind.name,
+      columns: column === '_changed_at' ? [column, '_deleted_at'] : [column],
+    }))
     .filter(({ name }) => !present.has(name));
 }
 
