@@ -55,9 +55,9 @@ test('a short token does not hide what merely has its letters', () => {
   expect(messageOf(quoting('{"error":"no","token":"p"}'), 'p')).toBe(HIDDEN);
 });
 
-test('only the beginning of a body is looked at: 60 MB of backslashes take no time', () => {
+test('only the beginning of a body is looked at: 60 MB of backslashes take no seconds', () => {
   const error = quoting('\\'.repeat(60_000_000));
   const started = performance.now();
   expect(messageOf(error)).toBe(error.message);
-  expect(performance.now() - started).toBeLessThan(200);
+  expect(performance.now() - started).toBeLessThan(1000); // 10 ms alone on a machine; the whole body takes many seconds.
 });
