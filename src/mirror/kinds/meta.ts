@@ -10,9 +10,8 @@ import { hasRow, readTexts } from '../../db/rows/rows.ts';
  * `changes.forgotten_before` is up to when change events were removed; `schedules.<name>` is up to when a schedule's slots are
  * dealt with, `schedules` which was last; `integrity` is what the latest check of the database file found; `privacy.excluded`
  * says which fields are kept out: settings that do not speak of them are refused; `privacy.scrub` the step to do before the
- * file no longer holds them; `nested.<table>` is the sum by which elements are found that another program has added or
- * removed; `whole.<kind>` is the most rows with which a list came whole as page 2. The row `writer` holds no fact: PostgreSQL
- * transactions lock it.
+ * file no longer holds them; `whole.<kind>` is the most rows with which a list came whole as page 2. The row `writer` holds no
+ * fact: PostgreSQL transactions lock it.
  */
 type MetaKey =
   | ('version' | 'migrations' | 'layout' | 'bi.reader_role')
@@ -22,7 +21,6 @@ type MetaKey =
   | 'changes.forgotten_before'
   | 'integrity'
   | ('privacy.excluded' | 'privacy.scrub')
-  | `nested.${string}`
   | `whole.${string}`
   | ('schedules' | `schedules.${string}`);
 

@@ -1,12 +1,9 @@
 import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { writeMeta } from '../kinds/meta.ts';
 import type { Queryable, SqlValue, Transaction } from '../../db/session/session.ts';
 import { nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { NestedTable } from '../tables/kind-table.ts';
-import { readTexts } from '../../db/rows/rows.ts';
-import { SUM_OF_WEIGHTS, addWeight, elementReader, idsIn, removeElements, weightIn } from './nested-rows.ts';
+import { elementReader, idsIn } from './nested-rows.ts';
 import type { ParentRecord, WithDialect } from './nested-rows.ts';
 
 /** A record's elements in one nested table, which differ from the decoding of its array. */
@@ -65,46 +62,12 @@ export const valueText = (value: SqlValue | undefined): string | null =>
   value === null || value === undefined ? null : String(value);
 
 /**
- * Removes elements whose parents' rows are gone by another program's hand, before a reading without a baseline: it would take
- * these records for new ones. With a baseline, the event log tells them from new ones.
+ * Removes elements whose parents have no row, which is another program's doing. A reading without a baseline takes such parents
+ * for new records, which have no elements; with a baseline, the event log tells them from new ones.
  */
 export async function removeOrphans(tx: Transaction, kind: Kind): Promise<void> {
   for (const { name } of nestedTables(kind))
-    await addWeight(tx, name, -(await removeElements(tx, name, orphansOf(kind, name))));
-}
-
-const orphansOf = (kind: Kind, table: string): SQL => sql`not exists (
-  select 1 from ${sql.identifier(kind.name)} p where p.id = ${sql.identifier(table)}.parent_id)`;
-
-/** The nested tables to which another program has added elements, or from which it has removed some. */
-export async function touchedTables(db: Queryable, kind: Kind): Promise<readonly NestedTable[]> {
-  const touched: NestedTable[] = [];
-  for (const table of nestedTables(kind)) {
-    const apart = sql`
-      select coalesce((select ${SUM_OF_WEIGHTS} from ${sql.identifier(table.name)}), 0)
-        - coalesce((select cast(value as bigint) from mirror_meta where key = ${`nested.${table.name}`}), 0)`;
-    if (Number((await readTexts(db, apart))[0]) !== 0) touched.push(table);
-  }
-  return touched;
-}
-
-/**
- * Ends the repair of tables that another program had written to, once all rows of the kind were compared: removes elements
- * whose parents have no row, and notes what the tables weigh now.
- * @returns The ids of these parents.
- */
-export async function removeStrayElements(
-  tx: Transaction,
-  kind: Kind,
-  tables: readonly NestedTable[],
-): Promise<readonly string[]> {
-  const parents = new Set<string>();
-  for (const { name } of tables) {
-    const orphans = orphansOf(kind, name);
-    const ids = sql`select distinct cast(parent_id as text) from ${sql.identifier(name)} where ${orphans}`;
-    for (const id of await readTexts(tx, ids)) parents.add(id);
-    await removeElements(tx, name, orphans);
-    await writeMeta(tx, `nested.${name}`, String(await weightIn(tx, name, sql`1 = 1`)));
-  }
-  return [...parents];
+    await tx.write(sql`
+      delete from ${sql.identifier(name)} where not exists (
+        select 1 from ${sql.identifier(kind.name)} p where p.id = ${sql.identifier(name)}.parent_id)`);
 }

@@ -9,10 +9,9 @@ import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { shortened } from '../../lib/text/text.ts';
 import { readFields, saveFields } from '../kinds/field-store.ts';
-import type { Queryable, SqlValue, Transaction } from '../../db/session/session.ts';
+import type { SqlValue, Transaction } from '../../db/session/session.ts';
 import { elementKind, nestedColumns, nestedTables, twinValues } from '../tables/kind-table.ts';
 import type { Dialect, NestedTable } from '../tables/kind-table.ts';
-import { readTexts } from '../../db/rows/rows.ts';
 import type { Issue } from './issue-store.ts';
 
 /** A record with its arrays. */
@@ -46,17 +45,14 @@ export async function putNestedRows(
     const read = elementReader(table, tx.dialect, found);
     const former: string[] = [];
     const rows: SqlValue[][] = [];
-    let weight = 0;
     for (const parent of records) {
       const elements = read(parent);
       if (!hasChanged(parent, table.array)) continue;
       if (mayHaveElements(parent)) former.push(parent.id);
       for (const element of elements) rows.push(element);
-      if (elements.length > 0) weight += elements.length * weightOf(parent.id);
     }
     if (former.length > 0)
-      weight -= await removeElements(tx, table.name, sql`parent_id in ${idsIn(tx, former)}`);
-    await addWeight(tx, table.name, weight);
+      await tx.write(sql`delete from ${sql.identifier(table.name)} where parent_id in ${idsIn(tx, former)}`);
     const columns = nestedColumns(table, tx.dialect).map(({ name }) => name);
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
       if (from > 0) await yieldToEventLoop();
@@ -160,37 +156,4 @@ export function idsIn({ dialect }: WithDialect, ids: readonly string[]): SQL {
   return dialect === 'postgres'
     ? sql`(select unnest(${`{${list}}`}::bigint[]))`
     : sql`(select value from json_each(${`[${list}]`}))`;
-}
-
-/** Removes elements; returns their weight. */
-export async function removeElements(tx: Transaction, table: string, which: SQL): Promise<number> {
-  const weight = await weightIn(tx, table, which);
-  if (weight !== 0) await tx.write(sql`delete from ${sql.identifier(table)} where ${which}`);
-  return weight;
-}
-
-/**
- * Each element weighs something that depends on its parent: the sum over a table, which is read from the index on the parent
- * alone, shows that elements were added or removed.
- */
-const LEAST_WEIGHT = 2_000_000;
-const WEIGHT_STEPS = 1_000_003;
-
-/** The weight of a table's elements, within a statement. */
-export const SUM_OF_WEIGHTS = sql.raw(`sum(${LEAST_WEIGHT} + parent_id % ${WEIGHT_STEPS})`);
-
-const weightOf = (parent: string): number => LEAST_WEIGHT + Number(BigInt(parent) % BigInt(WEIGHT_STEPS));
-
-export async function weightIn(db: Queryable, table: string, which: SQL): Promise<number> {
-  const weights = sql`select ${SUM_OF_WEIGHTS} from ${sql.identifier(table)} where ${which}`;
-  return Number((await readTexts(db, weights))[0] ?? null);
-}
-
-/** Notes by how much our own writing has changed the weight of a table. */
-export async function addWeight(tx: Transaction, table: string, weight: number): Promise<void> {
-  if (weight !== 0)
-    await tx.write(sql`
-      insert into mirror_meta (key, value) values (${`nested.${table}`}, ${String(weight)})
-      on conflict (key) do update set value =
-        cast(cast(mirror_meta.value as bigint) + cast(excluded.value as bigint) as text)`);
 }

@@ -19,18 +19,7 @@ import type { AbsenceEvidence } from './absence-evidence.ts';
 import type { PullParts } from '../run/parts.ts';
 import { underLease } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
-import { parseObject } from '../../lib/json/json.ts';
-import { saveRepairs } from '../../mirror/records/issue-store.ts';
-import {
-  findAlteredElements,
-  removeStrayElements,
-  touchedTables,
-} from '../../mirror/records/nested-repairs.ts';
-import { putNestedRows } from '../../mirror/records/nested-rows.ts';
-import { liveIds } from '../../mirror/records/record-store.ts';
-import { readStored } from '../../mirror/records/stored-rows.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
-import { isRecord } from '../land/altered-rows.ts';
 
 interface Sorted {
   /** Rows of records that the list shows as disappeared; the proof is still to come. */
@@ -145,41 +134,5 @@ async function liftFalse(
     const ids = dead.filter(isFalse).map(({ id }) => id);
     await liftTombstones(tx, kind.name, ids, now);
     return ids;
-  });
-}
-
-/**
- * Restores the elements of nested arrays where another program has added or removed some, without an event: where such a table
- * is found, those of all live rows are compared with `_raw`. After a stop the next sweep compares them from the start.
- *
- * @returns The number of records whose elements were repaired.
- */
-export async function repairElements(parts: PullParts, sweep: Sweep): Promise<number> {
-  const { kind } = sweep;
-  const touched = await touchedTables(parts.session, kind);
-  if (touched.length === 0) return 0;
-  let mended = 0;
-  for await (const text of liveIds(parts.session, kind.name))
-    for (const ids of inChunks(text === '' ? [] : text.split(','), ROWS_A_TRANSACTION)) {
-      mended += await underLease(parts, sweep, async (tx, now) => {
-        const rows = [...(await readStored(tx, kind, ids))].filter(([, { raw }]) => isRecord(raw));
-        const records = rows.map(([id, { raw }]) => ({ id, record: parseObject(raw) }));
-        const altered = await findAlteredElements(tx, kind, records);
-        const repairs = [...altered].map(([id, elements]) => ({
-          id,
-          detail: `elements changed: ${elements.map(({ table }) => table.array).join(', ')}`,
-        }));
-        const wrong = records.filter(({ id }) => altered.has(id));
-        await putNestedRows(tx, { kind, records: wrong, found: [], now }); // Issues stay: `_raw` has not changed.
-        await saveRepairs(tx, kind.name, repairs, now);
-        return wrong.length;
-      });
-      if (parts.signal?.aborted) return mended;
-    }
-  return underLease(parts, sweep, async (tx, now) => {
-    const strays = await removeStrayElements(tx, kind, touched);
-    const repairs = strays.map((id) => ({ id, detail: 'elements were added under an id that has no row' }));
-    await saveRepairs(tx, kind.name, repairs, now);
-    return mended + strays.length;
   });
 }

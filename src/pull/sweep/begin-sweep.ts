@@ -58,9 +58,9 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest) {
   try {
     const mirrored = await asMirrored(session, kind);
     await redecode(session, mirrored, { now });
-    if (lease.baselineAt === null) await session.atomically((tx) => removeOrphans(tx, mirrored));
     const fieldsBefore = await readFields(session, kind.name, kind.excluded);
     const isPartial = request.isPartial === true;
+    if (lease.baselineAt === null || isPartial) await session.atomically((tx) => removeOrphans(tx, mirrored));
     // Side by side: counting, the slowest, reads an index of the whole table.
     const [state, knownRows, pages, tenants, hasHoles, whole] = await Promise.all([
       readState(parts, request, lease, { mirrored, fields: fieldsBefore }),

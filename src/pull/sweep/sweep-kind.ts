@@ -8,7 +8,6 @@ import { readList } from './read-list.ts';
 import type { Ending, ListReading } from './read-list.ts';
 import { concludeAbsences } from '../deletions/conclude-absences.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
-import { repairElements } from '../deletions/repair-rows.ts';
 import { returnRows } from './return-rows.ts';
 import type { WithoutRow } from './return-rows.ts';
 import { createTally } from '../land/tally.ts';
@@ -70,10 +69,8 @@ async function conclude(parts: PullParts, reading: ListReading, ending: Ending) 
     return { concluded: { ...nothing, waiting: outside.length }, without };
   }
   const without = await returnRows(parts, reading, missing);
-  const elements = await repairElements(parts, sweep);
   const facts = { list, tally, outside, rules: rules.deletions };
-  const concluded = await concludeAbsences(parts, sweep, facts);
-  return { concluded: { ...concluded, mended: concluded.mended + elements }, without };
+  return { concluded: await concludeAbsences(parts, sweep, facts), without };
 }
 
 /** How a sweep ended: certified only where the list is known exactly and the mirror's live rows are exactly that list. */

@@ -160,5 +160,5 @@ async function findSurplus(
         onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
   for (const table of nestedTables(kind))
     for (const id of await readStrayParents(session, kind.name, table))
-      onFinding({ id, is: 'surplus', field: table.array, service: null, mirror: id });
+      onFinding({ id, is: 'value', field: table.array, service: null, mirror: id }); // A backfill removes them.
 }
