@@ -1,4 +1,4 @@
-import { packageVersion } from '../config/environment.ts';
+import { packageVersion } from '../lib/package-folder.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError, errorCode } from '../lib/sync-error.ts';

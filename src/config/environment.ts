@@ -1,8 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import type * as z from 'zod';
-import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
 import { fileFault } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { combined, treeWith } from './layer.ts';
@@ -102,10 +100,4 @@ function fromText(text: string, schema: z.ZodType): unknown {
   } catch {
     return text; // Validation then reports the expected form.
   }
-}
-
-/** The version of bms-sync from its package.json. */
-export function packageVersion(): string {
-  const text = readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,8 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** The folder of this package, whose `assets/` and `migrations/` stand beside the code, be it in `src/` or built in `dist/`. */
 export const PACKAGE_FOLDER = folderWithPackage(import.meta.dirname);
+
+/** The version of bms-sync, from its package.json. */
+export function packageVersion(): string {
+  const text = readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
 
 function folderWithPackage(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : folderWithPackage(dirname(folder));

@@ -60,7 +60,7 @@ function nextRelease(): Release {
     });
     writeFileSync(path, JSON.stringify(journal));
   }
-  return { version: THIS_RELEASE.version + 1, migrations };
+  return { version: THIS_RELEASE.version + 1, name: '99.0.0', migrations };
 }
 
 const inClients = (change: (kind: Kind) => Kind): readonly Kind[] =>

@@ -3,18 +3,18 @@ import type { Queryable, Session } from '../../db/session/session.ts';
 import { hasRow, readTexts } from '../../db/rows/rows.ts';
 
 /**
- * `version`, `migrations` and `layout` describe the tables, `bi.reader_role` says who may read the views; `source.base_url`
- * says whose data they hold; `outbox.sends` is the mark that the last send left, `outbox.place` which database sends, so that
- * a copy of it does not, `outbox.frozen` why nothing is sent, `outbox.accepted_links` up to where links that the outbox knows
- * nothing of were accepted, `outbox.alters.<kind>` since when the service is known to alter natural keys of a kind;
- * `changes.forgotten_before` is up to when change events were removed; `schedules.<name>` is up to when a schedule's slots are
- * dealt with, `schedules` which was last; `integrity` is what the latest check of the database file found; `privacy.excluded`
- * says which fields are kept out: settings that do not speak of them are refused; `privacy.scrub` the step to do before the
- * file no longer holds them; `whole.<kind>` is the most rows with which a list came whole as page 2. The row `writer` holds no
- * fact: PostgreSQL transactions lock it.
+ * * `version`, `migrations` and `layout` describe the tables, `release` is that of the last writer, `bi.reader_role` says who
+ * may read the views; `source.base_url` says whose data they hold; `outbox.sends` is the mark that the last send left,
+ * `outbox.place` which database sends, so that a copy of it does not, `outbox.frozen` why nothing is sent,
+ * `outbox.accepted_links` up to where links that the outbox knows nothing of were accepted, `outbox.alters.<kind>` since when
+ * the service is known to alter natural keys of a kind; `changes.forgotten_before` is up to when change events were removed;
+ * `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which was last; `integrity` is what the
+ * latest check of the database file found; `privacy.excluded` says which fields are kept out: settings that do not speak of
+ * them are refused; `privacy.scrub` the step to do before the file no longer holds them; `whole.<kind>` is the most rows with
+ * which a list came whole as page 2. The row `writer` holds no fact: PostgreSQL transactions lock it.
  */
 type MetaKey =
-  | ('version' | 'migrations' | 'layout' | 'bi.reader_role')
+  | ('version' | 'release' | 'migrations' | 'layout' | 'bi.reader_role')
   | 'source.base_url'
   | ('outbox.sends' | 'outbox.place' | 'outbox.frozen' | 'outbox.accepted_links')
   | `outbox.alters.${string}`

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import type { Kind } from '../../catalog/kind.ts';
-import { PACKAGE_FOLDER } from '../../lib/package-folder.ts';
+import { PACKAGE_FOLDER, packageVersion } from '../../lib/package-folder.ts';
 import { asMirrored } from '../kinds/field-store.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import { MirrorError } from '../../db/session/errors.ts';
@@ -22,12 +22,18 @@ import { growKindTable } from './grow-kind-tables.ts';
 export interface Release {
   /** Raised with every release whose mirror an older release must not write. */
   readonly version: number;
+  /** As `--version` tells it. */
+  readonly name: string;
   /** The folder with the migrations of the engine tables, one folder a database. */
   readonly migrations: string;
 }
 
 /** The program's own. */
-export const THIS_RELEASE: Release = { version: 1, migrations: join(PACKAGE_FOLDER, 'migrations') };
+export const THIS_RELEASE: Release = {
+  version: 1,
+  name: packageVersion(),
+  migrations: join(PACKAGE_FOLDER, 'migrations'),
+};
 
 interface MigrateOptions {
   /** The role of PostgreSQL that may read the views: the setting `bi.readerRole`. */
@@ -90,7 +96,7 @@ async function examineIn(tx: Transaction, wanted: Wanted): Promise<ShapeFound> {
     return 'none';
   }
   const version = Number(await readMeta(tx, 'version'));
-  refuseNewer(version, wanted);
+  if (version > wanted.release.version) throw newerMirror(wanted, await readMeta(tx, 'release'));
   if (version < wanted.release.version) return 'of an older release';
   const isCurrent =
     (await readMeta(tx, 'layout')) === wanted.layout && (await grantedRole(tx)) === wanted.readerRole;
@@ -98,9 +104,12 @@ async function examineIn(tx: Transaction, wanted: Wanted): Promise<ShapeFound> {
 }
 
 async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
-  const { kinds, dialect, location, readerRole: role } = wanted;
+  const { kinds, dialect, location, readerRole: role, release } = wanted;
   const shape = await examineIn(tx, wanted);
-  if (shape === 'current') return false;
+  if (shape === 'current') {
+    if ((await readMeta(tx, 'release')) !== release.name) await writeMeta(tx, 'release', release.name);
+    return false;
+  }
   if (dialect === 'postgres') await makeTablesSchema(tx);
   await migrateEngine(tx, wanted);
   const mirrored: Kind[] = [];
@@ -110,7 +119,8 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   const views = viewsOf(await withRows(tx, mirrored), dialect);
   await replaceViews(tx, views);
   await describeViews(tx, views, 'all');
-  await writeMeta(tx, 'version', String(wanted.release.version));
+  await writeMeta(tx, 'version', String(release.version));
+  await writeMeta(tx, 'release', release.name);
   await writeMeta(tx, 'layout', wanted.layout);
   return true;
 }
@@ -127,12 +137,11 @@ async function refuseForeign(tx: Transaction, { kinds, dialect, location }: Want
   }
 }
 
-function refuseNewer(version: number, { location, release }: Wanted): void {
-  if (version <= release.version) return;
-  const message = `The mirror ${location} has version ${version}, this release knows versions up to ${release.version}.`;
-  throw new MirrorError(message, {
+function newerMirror({ location, release }: Wanted, writer: string | null): MirrorError {
+  const message = `The mirror ${location} was last written by bms-sync ${writer ?? '(unknown)'}; this is ${release.name}, which does not know its tables.`;
+  return new MirrorError(message, {
     code: 'mirror.newer',
-    hint: 'Use the release of bms-sync that last wrote it, or a newer one.',
+    hint: `Use that release or a newer one. To go back to ${release.name}, restore a copy from before, or pull into a new mirror.`,
   });
 }
 
