@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +20,7 @@ import type { Source } from '../../src/source/source.ts';
 import type { Clock } from '../../src/lib/time/clock.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { KEEP_ALL } from '../support/retention.ts';
+import { send, serve } from '../support/serve.ts';
 import { copyMirror } from '../support/sqlite-templates.ts';
 import { steppedTransaction } from '../support/stepped-transaction.ts';
 
@@ -119,19 +117,14 @@ export async function rewriting(
   service: Sandbox,
   rewrite: (body: string, path: string) => string,
 ): Promise<Sandbox> {
-  const server = createServer((incoming, answer) => {
+  const url = await serve((incoming, answer) => {
     const path = incoming.url ?? '';
     const headers = { authorization: `Bearer ${service.token}` };
     void request(service.url + path, { headers }).then(async ({ statusCode, body }) => {
-      answer
-        .writeHead(statusCode, { 'content-type': 'application/json' })
-        .end(rewrite(await body.text(), path));
+      send(answer, rewrite(await body.text(), path), statusCode);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return { ...service, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { ...service, url };
 }
 
 export class Crash extends Error {}

@@ -95,7 +95,7 @@ test('the same service answers over HTTP, and a lost answer is a connection that
   await using front = await serveWorld(service, () => 0);
   await using source = openSource(
     {
-      baseUrl: front.baseUrl,
+      baseUrl: front.url,
       token: canary('-http'),
       concurrency: 2,
       timeoutSeconds: 5,
