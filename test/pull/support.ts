@@ -59,8 +59,11 @@ export interface Pulling {
   readonly request?: Partial<PullRequest>;
 }
 
+/** Where a service is, and what lets in: a sandbox, or whatever stands in its place. */
+export type Address = Pick<Sandbox, 'url' | 'token'>;
+
 /** The client of a sandbox. */
-export function openSandboxSource({ url, token }: Sandbox, clock: Clock): Source {
+export function openSandboxSource({ url, token }: Address, clock: Clock): Source {
   const settings = {
     baseUrl: url,
     token,
@@ -77,7 +80,7 @@ export function openSandboxSource({ url, token }: Sandbox, clock: Clock): Source
 
 /** Pulls everything from a sandbox, with a clock whose waits take no time. */
 export async function pullFrom(
-  service: Sandbox,
+  service: Address,
   session: Session,
   { parts, request: asked }: Pulling = {},
 ): Promise<PullReport> {
