@@ -1,6 +1,7 @@
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { Source } from '../../src/source/source.ts';
+import { SOURCE_SETTINGS } from '../support/source-settings.ts';
 import { logger, rewriting, sandbox } from './support.ts';
 import { clockAt } from './steps.ts';
 
@@ -33,16 +34,8 @@ export async function movingService(kind: string, size = 260): Promise<MovingSer
 
 /** A source that asks for one page after the other, however long its list has moved: then page 2 is asked for when page 1 has been answered. */
 export function oneByOne({ url, token }: Sandbox, minute: number): Source {
-  const settings = {
-    baseUrl: url,
-    token,
-    concurrency: 1,
-    requestsPerSecond: null,
-    timeoutSeconds: 30,
-    maxAttempts: 5,
-    maxBodyBytes: 1e8,
-    authHeaders: 'all' as const,
-    proxyUrl: null,
-  };
-  return openSource(settings, { clock: clockAt(minute), logger });
+  return openSource(
+    { ...SOURCE_SETTINGS, baseUrl: url, token, concurrency: 1 },
+    { clock: clockAt(minute), logger },
+  );
 }

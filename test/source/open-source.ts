@@ -11,6 +11,7 @@ import type { ListResponse } from '../../src/source/paging/list-responses.ts';
 import { canary } from '../support/canary.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
+import { SOURCE_SETTINGS } from '../support/source-settings.ts';
 
 export const TOKEN = canary('-that-nobody-may-see');
 
@@ -40,18 +41,7 @@ export function open(
   const clock = fakeClock();
   const destination = { write: (line: string) => void lines.push(line) };
   const source = openSource(
-    {
-      baseUrl,
-      token: TOKEN,
-      concurrency: 4,
-      requestsPerSecond: null,
-      timeoutSeconds: 5,
-      maxAttempts: 5,
-      maxBodyBytes: 1_000_000,
-      authHeaders: 'all',
-      proxyUrl: null,
-      ...settings,
-    },
+    { ...SOURCE_SETTINGS, timeoutSeconds: 5, maxBodyBytes: 1e6, baseUrl, token: TOKEN, ...settings },
     {
       clock,
       logger: createLogger({ level: 'debug', secrets: [], destination }),

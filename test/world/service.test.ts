@@ -3,6 +3,7 @@ import { createLogger } from '../../src/lib/log/logger.ts';
 import { openSource } from '../../src/source/source.ts';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import { canary } from '../support/canary.ts';
+import { SOURCE_SETTINGS } from '../support/source-settings.ts';
 import { bodiesOf, kindOf } from './bodies.ts';
 import { serveWorld } from './http-front.ts';
 import { NO_SECRETS } from './secrets.ts';
@@ -94,17 +95,7 @@ test('the same service answers over HTTP, and a lost answer is a connection that
   const service = serviceWith({ lost: 'after the commit', pageSize: '2 rows' });
   await using front = await serveWorld(service, () => 0);
   await using source = openSource(
-    {
-      baseUrl: front.url,
-      token: canary('-http'),
-      concurrency: 2,
-      timeoutSeconds: 5,
-      requestsPerSecond: null,
-      maxAttempts: 1,
-      maxBodyBytes: 1e6,
-      authHeaders: 'all',
-      proxyUrl: null,
-    },
+    { ...SOURCE_SETTINGS, baseUrl: front.url, token: canary('-http'), maxAttempts: 1 },
     {
       clock: systemClock,
       logger: createLogger({ level: 'silent', secrets: [], destination: process.stderr }),
