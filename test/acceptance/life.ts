@@ -1,7 +1,7 @@
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import { bodiesOf, kindOf } from '../world/bodies.ts';
 import { serveWorld } from '../world/http-front.ts';
-import type { HttpFront } from '../world/http-front.ts';
+import type { Listening } from '../support/listening.ts';
 import { isOurs } from '../world/others.ts';
 import { isListAt } from '../world/mirror-truths.ts';
 import type { Records } from '../world/records.ts';
@@ -45,7 +45,7 @@ export interface Certificate {
 }
 
 /** A service over HTTP, the people who use it, and the truth of what it went through. */
-export interface Life extends HttpFront {
+export interface Life extends Listening {
   /** One change by a person: a record is made, changed or removed. */
   readonly act: () => void;
   /** Removes records that we made long ago, so that lists stay as long as they are. */

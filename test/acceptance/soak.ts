@@ -54,7 +54,7 @@ async function soak(databaseUrl: string, seed: number): Promise<Figures> {
   await using life = await startLife(seed, Number(options.size), beganMs);
   const order: SoakOrder = {
     databaseUrl,
-    serviceUrl: life.baseUrl,
+    serviceUrl: life.url,
     beganMs,
     minutes: Number(options.minutes),
     drainMinutes: Number(options.drain),

@@ -10,7 +10,8 @@ import { THIS_RELEASE, examineShape, migrate } from '../../src/mirror/shape/migr
 import type { Release } from '../../src/mirror/shape/migrate.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
-import { mirrorFault, putRecords, tempFolder, thrownBy } from '../mirror/temp-mirror.ts';
+import { mirrorFault, putRecords, thrownBy } from '../mirror/temp-mirror.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../support/postgres.ts';
 
 interface Database {

@@ -1,7 +1,7 @@
-import { onTestFinished } from 'vitest';
-import { openPostgresSession } from '../../src/db/postgres/session.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { freshDatabase } from '../support/postgres.ts';
+import { openForTest } from '../mirror/postgres-mirror.ts';
+import { freshDatabaseUrl } from '../support/postgres.ts';
+import type { Template } from '../support/postgres-templates.ts';
 
 export interface PostgresMirror {
   readonly session: Session;
@@ -9,12 +9,7 @@ export interface PostgresMirror {
 }
 
 /** A migrated mirror in a PostgreSQL database of its own. */
-export async function postgresMirror(): Promise<PostgresMirror> {
-  const { url, drop } = await freshDatabase('template_all_kinds');
-  const session = await openPostgresSession(url);
-  onTestFinished(async () => {
-    await session.close();
-    await drop();
-  });
-  return { session, url };
+export async function postgresMirror(template: Template = 'template_all_kinds'): Promise<PostgresMirror> {
+  const url = await freshDatabaseUrl(template);
+  return { session: await openForTest(url), url };
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { KindDescription } from '../../src/report/describe-kind.ts';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { saveFields } from '../../src/mirror/kinds/field-store.ts';
@@ -8,36 +8,23 @@ import { openSession } from '../../src/db/open-session.ts';
 import { kindNamed } from '../mirror/temp-mirror.ts';
 import { document, run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
-import { freshDatabase } from '../support/postgres.ts';
+import { FRESH_DATABASES } from '../support/fresh-databases.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 const KNOWN = KINDS.map(({ name }) => name);
 
-/** An address where there is no mirror yet, on either database. */
-const PLACES: readonly (readonly [name: string, place: () => Promise<Env>])[] = [
-  ['SQLite', () => Promise.resolve({ DATABASE_URL: `file:${freshMirror()}` })],
-  [
-    'PostgreSQL',
-    async () => {
-      const { url, drop } = await freshDatabase();
-      onTestFinished(drop);
-      return { DATABASE_URL: url };
-    },
-  ],
-];
-
 const kindIn = async (env: Env, kind: string): Promise<KindDescription & { mirror: string }> =>
   document(await run(['kinds', kind, '--json'], env)) as KindDescription & { mirror: string };
 
-describe.each(PLACES)('kinds in %s', (_name, place) => {
+describe.each(FRESH_DATABASES)('kinds in %s', (_name, place) => {
   test('tells of every kind without a mirror, and makes none', async () => {
-    const env = await place();
+    const env = { DATABASE_URL: await place() };
     const asJson = await run(['kinds', '--json'], env);
     expect(asJson).toMatchObject({ code: 0, stderr: '' });
     const { kinds, mirror } = document(asJson) as { kinds: KindDescription[]; mirror: string };
     expect([kinds.map(({ kind }) => kind), mirror]).toEqual([KNOWN, 'absent']);
     expect(await kindIn(env, 'clients')).toMatchObject({ kind: 'clients', mirror: 'absent' });
-    const { DATABASE_URL: url = '' } = env;
+    const { DATABASE_URL: url } = env;
     if (url.startsWith('file:')) {
       expect(existsSync(url.slice('file:'.length))).toBe(false);
       return;
@@ -49,11 +36,11 @@ describe.each(PLACES)('kinds in %s', (_name, place) => {
   });
 
   test('tells what the mirror has discovered', async () => {
-    const env = await place();
+    const env = { DATABASE_URL: await place() };
     await run(['migrate'], env);
     const fields = new Map([['vip', { type: 'date', fitsHint: true, wire: 'string' }]] as const);
     {
-      await using session = await openSession(env['DATABASE_URL'] ?? '');
+      await using session = await openSession(env.DATABASE_URL);
       await session.atomically((tx) => saveFields(tx, kindNamed('clients'), { fields, now: new Date() }));
     }
     const clients = await kindIn(env, 'clients');

@@ -9,20 +9,8 @@ import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { document, run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
-import { freshDatabase } from '../support/postgres.ts';
+import { FRESH_DATABASES } from '../support/fresh-databases.ts';
 import { freshMirror } from '../support/temp-folder.ts';
-
-const PLACES: readonly (readonly [name: string, place: () => Promise<Env>])[] = [
-  ['SQLite', () => Promise.resolve({ DATABASE_URL: `file:${freshMirror()}` })],
-  [
-    'PostgreSQL',
-    async () => {
-      const { url, drop } = await freshDatabase();
-      onTestFinished(drop);
-      return { DATABASE_URL: url };
-    },
-  ],
-];
 
 /** The views that a reporting tool finds. */
 async function viewsOf(env: Env): Promise<readonly string[]> {
@@ -40,8 +28,8 @@ async function viewsOf(env: Env): Promise<readonly string[]> {
 
 test('migrate makes the same views on both databases, readable before the first pull', async () => {
   const [onSqlite, onPostgres] = await Promise.all(
-    PLACES.map(async ([, place]) => {
-      const env = await place();
+    FRESH_DATABASES.map(async ([, place]) => {
+      const env = { DATABASE_URL: await place() };
       expect(await run(['migrate'], env)).toMatchObject({ code: 0 });
       return await viewsOf(env);
     }),
@@ -132,9 +120,9 @@ test('migrate clears the file of a removed field once the reader is gone, also i
   expect(document(await run(['migrate', '--json'], env))).not.toHaveProperty('excluded');
 });
 
-describe.each(PLACES)('migrate in %s', (_name, place) => {
+describe.each(FRESH_DATABASES)('migrate in %s', (_name, place) => {
   test('refuses an excluded field that nobody knows, and takes one that the mirror has seen', async () => {
-    const env = await place();
+    const env = { DATABASE_URL: await place() };
     const wrong = await run(['migrate'], excluding(env, { clients: ['mail'] }));
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     expect(wrong.stderr).toContain('privacy.exclude.clients names mail');
@@ -143,7 +131,7 @@ describe.each(PLACES)('migrate in %s', (_name, place) => {
     expect(document(await run(['migrate', '--json'], env))).toMatchObject({ migrated: true });
     const unseen = excluding(env, { clients: ['mood'] });
     expect(await run(['migrate'], unseen)).toMatchObject({ code: 2 });
-    await using session = await openSession(String(env['DATABASE_URL']));
+    await using session = await openSession(env.DATABASE_URL);
     const fields = new Map([['mood', { type: 'text', wire: 'text', fitsHint: false }]] as const);
     await session.atomically((tx) => saveFields(tx, kindNamed('clients'), { fields, now: new Date() }));
     for (const migrated of [true, false])
@@ -151,9 +139,9 @@ describe.each(PLACES)('migrate in %s', (_name, place) => {
   });
 
   test('removes what the mirror holds of a field that is named later', async () => {
-    const env = await place();
+    const env = { DATABASE_URL: await place() };
     await run(['migrate'], env);
-    await using session = await openSession(String(env['DATABASE_URL']));
+    await using session = await openSession(env.DATABASE_URL);
     await session.atomically((tx) =>
       tx.query(sql`
         insert into clients (id, code, email, _raw, _first_seen_at, _changed_at, _response)

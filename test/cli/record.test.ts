@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
 import { appendChanges } from '../../src/mirror/records/change-store.ts';
 import { saveAbsences, saveProofs } from '../../src/mirror/records/deletion-store.ts';
@@ -9,25 +9,13 @@ import type { Transaction } from '../../src/db/session/session.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../mirror/temp-mirror.ts';
 import { document, run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
-import { freshDatabase } from '../support/postgres.ts';
+import { FRESH_DATABASES } from '../support/fresh-databases.ts';
 import { freshMirror } from '../support/temp-folder.ts';
-
-const PLACES: readonly (readonly [name: string, place: () => Promise<string>])[] = [
-  ['SQLite', () => Promise.resolve(`file:${freshMirror()}`)],
-  [
-    'PostgreSQL',
-    async () => {
-      const { url, drop } = await freshDatabase();
-      onTestFinished(drop);
-      return url;
-    },
-  ],
-];
 
 const BEFORE = '{"id":17,"client_id":5,"nom":"Pont","description":"10.10"}';
 const RAW = '{"id":17,"client_id":5,"nom":"Pont neuf","description":"10.10"}';
 
-describe.each(PLACES)('record in %s', (_name, place) => {
+describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
   async function mirror(fill: (tx: Transaction) => Promise<unknown>): Promise<Env> {
     const url = await place();
     await run(['migrate'], { DATABASE_URL: url });

@@ -1,11 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { existsSync } from 'node:fs';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES } from '../support/mirror-file.ts';
+import { send, serve } from '../support/serve.ts';
 import { migratedMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
@@ -236,16 +235,9 @@ describe('help and version', () => {
 });
 
 /** A service with one empty list, which hears the token under one header only. */
-async function serviceThatReads(spelling: string): Promise<string> {
-  const server = createServer(({ headers }, response) => {
+function serviceThatReads(spelling: string): Promise<string> {
+  return serve(({ headers }, response) => {
     const isHeard = headers[spelling.toLowerCase()] === `Bearer ${canary('-token')}`;
-    response.writeHead(isHeard ? 200 : 401, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isHeard ? { data: [] } : { message: 'Unauthenticated.' }));
+    send(response, isHeard ? { data: [] } : { message: 'Unauthenticated.' }, isHeard ? 200 : 401);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

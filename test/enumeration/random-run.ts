@@ -3,8 +3,8 @@ import type { Sighting } from '../../src/diff/certify.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
 import { advance, reopenSweep, startSweep } from '../../src/source/paging/sweep-plan.ts';
 import type { PageRange, SweepPlan } from '../../src/source/paging/sweep-plan.ts';
-import { createMovingList, seededRandom } from './moving-list.ts';
-import type { Answer, Motion, MovingList } from './moving-list.ts';
+import { createListModel } from './list-model.ts';
+import type { Answer, ListModel, Motion } from './list-model.ts';
 
 export interface Scene extends Motion {
   readonly inFlight: number;
@@ -32,8 +32,7 @@ const SWEEPS = 4;
 
 /** Four sweeps over a moving list, with changes and a read of its head before each, and a closing read after some. */
 export function runSweeps(seed: number, scene: Scene): RandomRun {
-  const random = seededRandom(seed);
-  const list = createMovingList(random, { ...scene, rate: scene.rate * scene.inFlight });
+  const list = createListModel(seed, { ...scene, rate: scene.rate * scene.inFlight });
   const known = list.rows().map(String);
   const landed: LandedAnswer[] = [];
   const stages: { landed: readonly LandedAnswer[]; known: readonly string[] }[] = [];
@@ -53,7 +52,7 @@ export function runSweeps(seed: number, scene: Scene): RandomRun {
 
 const START = startSweep({ where: 'GET /list', thorough: false });
 
-function readHead(list: MovingList): LandedAnswer {
+function readHead(list: ListModel): LandedAnswer {
   list.send(1);
   return landedAs(list.receive(), null, null);
 }
@@ -65,7 +64,7 @@ interface Reading {
 }
 
 /** Asks as the plan says and lands in its order; null where it refused to go on. */
-function carryOut(list: MovingList, scene: Scene, { sweep, landed, plan: start }: Reading): SweepPlan | null {
+function carryOut(list: ListModel, scene: Scene, { sweep, landed, plan: start }: Reading): SweepPlan | null {
   let plan = start;
   while (plan.ask !== null) {
     for (const answer of inPageOrder(list, plan.ask, scene.inFlight)) {
@@ -82,7 +81,7 @@ function carryOut(list: MovingList, scene: Scene, { sweep, landed, plan: start }
 }
 
 /** Asks for pages side by side, and hands the answers out in the order of pages. */
-function* inPageOrder(list: MovingList, { from, to }: PageRange, inFlight: number): Generator<Answer> {
+function* inPageOrder(list: ListModel, { from, to }: PageRange, inFlight: number): Generator<Answer> {
   const arrived = new Map<number, Answer>();
   let toSend = from;
   let underWay = 0;

@@ -8,7 +8,8 @@ import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
 import type { Row, Session, SqlValue } from '../../src/db/session/session.ts';
 import { nestedTables } from '../../src/mirror/tables/kind-table.ts';
 import { canonical, readJson } from './json-reader.ts';
-import type { Served } from './service.ts';
+import { textsOf } from './true-answers.ts';
+import type { Served } from './true-answers.ts';
 
 /** A row with what the checks need of it. */
 export interface MirrorRow {
@@ -104,13 +105,16 @@ function nestedMisfits(kind: Kind, record: Json): { readonly field: string; read
 }
 
 /** Records that the service has and the mirror calls deleted. */
-export function falselyDeleted({ rows }: HeldKind, { name, records }: Served): string[] {
+export function falselyDeleted({ rows }: HeldKind, served: Served): string[] {
+  const records = textsOf(served);
   const deleted = rows.map(mirrorRow).filter(({ id, isDeleted }) => isDeleted && records.has(id));
-  return deleted.map(({ id }) => `${name} ${id}: deleted, but it is there`);
+  return deleted.map(({ id }) => `${served.name} ${id}: deleted, but it is there`);
 }
 
 /** Events that say that a record is gone which the service has. */
-export async function falseEvents(session: Session, { name, records }: Served): Promise<string[]> {
+export async function falseEvents(session: Session, served: Served): Promise<string[]> {
+  const { name } = served;
+  const records = textsOf(served);
   const events = await session.query(
     sql`select record_id from changes where kind = ${name} and change = 'deleted'`,
   );
@@ -145,7 +149,9 @@ export async function integrityFaults(session: Session): Promise<string[]> {
 }
 
 /** Live rows that are not the service's records, or records that are no live rows. */
-export async function unequal(session: Session, { name, kind, records }: Served): Promise<string[]> {
+export async function unequal(session: Session, served: Served): Promise<string[]> {
+  const { name, kind } = served;
+  const records = textsOf(served);
   const live = (await rowsOf(session, name)).filter(({ isDeleted }) => !isDeleted);
   const held = new Map(live.map(({ id, raw }) => [id, canonicalText(raw)]));
   const missing = [...records]

@@ -27,8 +27,6 @@ export interface Scene {
 
 export type Mutation = (draft: Draft, scene: Scene) => Draft;
 
-export const jsonHeaders = (): HttpAnswer['headers'] => ({ 'content-type': 'application/json' });
-
 export function dataText({ rows, isList }: Draft): string {
   return isList ? `[${rows.join(',')}]` : (rows[0] ?? 'null');
 }

@@ -9,8 +9,8 @@ import { canonical } from './json-reader.ts';
 import { mutate } from './mutations/all.ts';
 import { readAnswer } from './reading.ts';
 import type { Reading } from './reading.ts';
-import { askedFor, honestDraft } from './service.ts';
-import type { Asked, Served } from './service.ts';
+import { askedFor, honestDraft, textsOf } from './true-answers.ts';
+import type { Asked, Served } from './true-answers.ts';
 import { createSparing } from './sparing.ts';
 import type { Sparing } from './sparing.ts';
 
@@ -84,7 +84,7 @@ interface Aim {
 
 function answer({ service, random, clock }: FireParts, target: string, { rate, isReadable, sparing }: Aim) {
   const asked = askedFor(service, target);
-  const honest = honestDraft(asked);
+  const honest = honestDraft(asked, target);
   const truth = readingOf(honest);
   const atMs = clock.now().getTime();
   const told = (draft: Draft, reading: Reading, mutation: string | null) => {
@@ -107,10 +107,12 @@ function rateAt({ rate, most }: LineOfFire, target: string): number {
 const readingOf = (draft: Draft): Reading => readAnswer(answerOf(draft), draft.isList);
 
 function sceneOf(service: readonly Served[], { served, page }: Asked, random: Random): Scene {
-  const all = [...served.records.values()];
+  const all = [...textsOf(served).values()];
   const from = Math.min(page ?? 0, 2) * served.pageSize;
-  const elsewhere = Number.isFinite(from) ? [...all.slice(from), ...all] : [...all].reverse();
-  const foreign = service.filter((other) => other !== served).flatMap(({ records }) => [...records.values()]);
+  const elsewhere = from < all.length ? [...all.slice(from), ...all] : [...all].reverse();
+  const foreign = service
+    .filter((other) => other !== served)
+    .flatMap((other) => [...textsOf(other).values()]);
   return { random, elsewhere, foreign, token: TOKEN };
 }
 

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
+import { copyMirror } from '../support/sqlite-templates.ts';
 
 /**
- * Gives a test file mirrors that start alike: migrated once, filled once, and then copied as a file.
+ * Gives a test file mirrors that start alike: filled once, and then copied as a file.
  *
  * @returns What opens a fresh copy; the one before it is gone then.
  */
@@ -19,8 +19,8 @@ export function copiedMirror(fill: (session: Session) => Promise<void>): () => P
   const copy = (): string => join(folder, 'mirror.db');
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'bms-sync-malformed-'));
+    await copyMirror(template(), KINDS);
     await using session = openSqliteSession(template());
-    await migrate(session, KINDS);
     await fill(session);
   });
   afterAll(async () => {

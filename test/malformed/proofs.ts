@@ -18,7 +18,9 @@ export async function unproven(session: Session, pulls: readonly Pulled[]): Prom
       row['absent_since'],
       ...(proof === 'retrieve' ? [row['struck_at'] ?? row['absent_since']] : []),
     ];
-    const fromMs = Math.min(...since.map((at) => instantOf(String(at)).getTime()));
+    const notedMs = Math.min(...since.map((at) => instantOf(String(at)).getTime()));
+    // A round of questions is noted once its control has answered again: its answers came earlier in that pull.
+    const fromMs = pulls.findLast(({ atMs }) => atMs <= notedMs)?.atMs ?? notedMs;
     const instants = proof === 'retrieve' ? deniedAt(pulls, kind, id) : readAt(pulls, kind);
     const within = instants.filter((ms) => ms >= fromMs && ms <= untilMs);
     const spanMs = Math.max(...within) - Math.min(...within);

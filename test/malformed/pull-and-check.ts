@@ -10,7 +10,7 @@ import { noteSent, TOKEN } from './line-of-fire.ts';
 import type { LineOfFire } from './line-of-fire.ts';
 import { MOST_REQUESTS, pullOnce } from './pull-once.ts';
 import type { Doubles, Pulled, PullPlan } from './pull-once.ts';
-import type { Served } from './service.ts';
+import type { Served } from './true-answers.ts';
 
 export interface ScenarioOptions {
   /** A mirror that `fillMirror` has filled. */

@@ -9,8 +9,9 @@ import { openSource } from '../../src/source/source.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { TOKEN } from './line-of-fire.ts';
 import type { Exchange, LineOfFire } from './line-of-fire.ts';
-import type { Served } from './service.ts';
+import type { Served } from './true-answers.ts';
 import { KEEP_ALL } from '../support/retention.ts';
+import { SOURCE_SETTINGS } from '../support/source-settings.ts';
 
 /** Stand-ins with a fault, each made of the real part. */
 export interface Doubles {
@@ -82,17 +83,7 @@ interface Attempt {
 
 async function attempt(parts: PullingParts, { kinds, concurrency }: PullPlan): Promise<Attempt> {
   const { session, fire, clock, doubles } = parts;
-  const settings = {
-    baseUrl: BASE_URL,
-    token: TOKEN,
-    concurrency,
-    requestsPerSecond: null,
-    timeoutSeconds: 30,
-    maxAttempts: 3,
-    maxBodyBytes: 1e7,
-    authHeaders: 'all' as const,
-    proxyUrl: null,
-  };
+  const settings = { ...SOURCE_SETTINGS, baseUrl: BASE_URL, token: TOKEN, concurrency, maxAttempts: 3 };
   const openHttp = (): HttpClient => doubles.http?.(fire.client) ?? fire.client;
   await using source = openSource(settings, { clock, logger, random: () => 0.5, openHttp });
   const owner = { name: 'malformed', isDead: () => true };

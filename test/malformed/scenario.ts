@@ -12,7 +12,7 @@ import type { ScenarioOptions, Stage } from './pull-and-check.ts';
 import { unproven } from './proofs.ts';
 import { GRACE_SECONDS, pullOnce } from './pull-once.ts';
 import type { PullPlan } from './pull-once.ts';
-import { createService, stirService } from './service.ts';
+import { serveAll, stir, textsOf } from './true-answers.ts';
 
 /** What came of a scenario: each malformed answer with its class and its fate, and what went wrong. */
 export interface Played {
@@ -30,7 +30,7 @@ const FIRST_DAY = '2026-03-01T12:00:00Z';
 const LATER = '2026-03-02T12:00:00Z';
 /** Pulls the true service until every list is certified: what all scenarios start from. */
 export async function fillMirror(session: Session): Promise<void> {
-  const service = createService();
+  const service = serveAll();
   const clock = fakeClock(FIRST_DAY);
   const fire = openFire({ service, random: randomFrom('calm'), clock });
   for (let pull = 0; pull < 3; pull++) {
@@ -48,7 +48,7 @@ export async function fillMirror(session: Session): Promise<void> {
 export async function playScenario(seed: number, options: ScenarioOptions): Promise<Played> {
   const stage = setStage(seed, options);
   const first = await snapshot(stage);
-  stirService(stage.service, stage.random);
+  stir(stage.service, stage.random);
   stage.fire.rate = stage.random.pick([0.4, 0.7, 1]);
   stage.fire.isReadable = stage.random.chance(0.5);
   for (let pull = 0; pull < PULLS_UNDER_FIRE && stage.problems.length === 0; pull++)
@@ -60,12 +60,12 @@ export async function playScenario(seed: number, options: ScenarioOptions): Prom
 }
 
 function setStage(seed: number, options: ScenarioOptions): Stage {
-  const service = createService();
+  const service = serveAll();
   const random = randomFrom('malformed', seed);
   const clock = fakeClock(LATER);
   const fire = openFire({ service, random, clock });
   const sent = new Map(
-    service.map(({ name, records }) => [name, new Set([...records.values()].map(canonicalText))]),
+    service.map((served) => [served.name, new Set([...textsOf(served).values()].map(canonicalText))]),
   );
   return { ...options, service, random, clock, fire, sent, pulls: [], answers: [], problems: [] };
 }

@@ -1,6 +1,6 @@
 import { rowIdentity } from './reading.ts';
 import type { Reading } from './reading.ts';
-import type { Asked } from './service.ts';
+import type { Asked } from './true-answers.ts';
 
 export interface Sparing {
   /** Whether an answer is malformed rather than a well-formed part of a conspiracy. */

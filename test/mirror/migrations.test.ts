@@ -11,7 +11,8 @@ import * as engineTables from '../../src/mirror/tables/engine-tables.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { openForTest } from './postgres-mirror.ts';
-import { tempFolder, tempSession } from './temp-mirror.ts';
+import { tempSession } from './temp-mirror.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TABLES: readonly EngineTable[] = [...Object.values(engineTables), ...Object.values(changeTables)];

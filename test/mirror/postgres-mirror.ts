@@ -1,9 +1,9 @@
 import { createConnection, createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { PostgresOptions } from '../../src/db/postgres/session.ts';
 import { openPostgresSession } from '../../src/db/postgres/session.ts';
 import type { Session } from '../../src/db/session/session.ts';
+import { untilTestEnds } from '../support/serve.ts';
 
 /** Opens a database until the test ends. */
 export async function openForTest(url: string, options?: PostgresOptions): Promise<Session> {
@@ -22,7 +22,7 @@ export interface Proxy {
   /** Cuts so many connections that the server has let in, before they did anything. */
   cutOpenings(count: number): void;
   /** Ends all connections and takes no more. */
-  stop(): Promise<void>;
+  stop(): PromiseLike<void>;
 }
 
 const COMMIT = Buffer.from('commit\0');
@@ -31,29 +31,16 @@ const OPENING = Buffer.from('show server_version_num');
 /** A TCP proxy before the server that can cut a connection at its COMMIT. */
 export async function proxyTo(url: string): Promise<Proxy> {
   const target = new URL(url);
-  const sockets = new Set<Socket>();
   let next: Cut | null = null;
   let closesAfter = false;
   let openings = 0;
-  const stop = (): Promise<void> => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise((resolve) =>
-      server.close(() => {
-        resolve();
-      }),
-    );
-  };
   const server = createServer((client) => {
     const upstream = createConnection({ host: target.hostname, port: Number(target.port) });
     const cut = (): void => {
       client.destroy();
       upstream.destroy();
     };
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on('error', cut);
-      socket.on('close', cut);
-    }
+    for (const socket of [client, upstream]) socket.on('error', cut).on('close', cut);
     let cutsAnswer = false;
     client.on('data', (sent) => {
       if (openings > 0 && sent.includes(OPENING)) {
@@ -82,10 +69,9 @@ export async function proxyTo(url: string): Promise<Proxy> {
       else client.write(answer);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(stop);
+  const listens = await untilTestEnds(server);
   const through = new URL(url);
-  through.port = String((server.address() as AddressInfo).port);
+  through.port = String(listens.port);
   return {
     url: through.href,
     cutAtCommit: (cut, forGood) => {
@@ -95,6 +81,6 @@ export async function proxyTo(url: string): Promise<Proxy> {
     cutOpenings: (count) => {
       openings = count;
     },
-    stop,
+    stop: () => listens[Symbol.asyncDispose](),
   };
 }

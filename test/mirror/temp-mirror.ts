@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { onTestFinished } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
@@ -9,6 +6,10 @@ import { MirrorError } from '../../src/db/session/errors.ts';
 import type { Row, Session, Transaction, Values } from '../../src/db/session/session.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { copyMirror } from '../support/sqlite-templates.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+// A test among those of whole processes still takes it from here.
+export { tempFolder } from '../support/temp-folder.ts';
 
 /** The instant at which tests take place. */
 export const NOON = new Date('2026-03-01T12:00:00Z');
@@ -16,18 +17,9 @@ export const NOON_TEXT = '2026-03-01 12:00:00.000';
 
 export const later = (ms: number): Date => new Date(NOON.getTime() + ms);
 
-/** A folder that goes when the test ends. */
-export function tempFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'bms-mirror-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return folder;
-}
-
 /** An empty SQLite database of its own, closed and removed when the test ends. */
 export function tempSession(): Session {
-  return openForTest(join(tempFolder(), 'mirror.db'));
+  return openForTest(freshMirror());
 }
 
 /** Opens a file until the test ends. */
@@ -39,7 +31,7 @@ export function openForTest(path: string): Session {
 
 /** A mirror in the shape of this release. */
 export async function tempMirror(kinds: readonly Kind[] = KINDS): Promise<Session> {
-  const path = join(tempFolder(), 'mirror.db');
+  const path = freshMirror();
   await copyMirror(path, kinds);
   return openForTest(path);
 }

@@ -9,6 +9,7 @@ import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';
 import { openSource } from '../../src/source/source.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { SOURCE_SETTINGS } from '../support/source-settings.ts';
 import { sized } from '../support/tiers.ts';
 import { MIRRORS } from './steps.ts';
 import { logger, RULES } from './support.ts';
@@ -37,17 +38,7 @@ async function pullOnce(session: Session, bytes: Buffer) {
     destroy: () => Promise.resolve(),
   };
   const clock = fakeClock();
-  const settings = {
-    baseUrl: 'http://service',
-    token: 'token',
-    concurrency: 4,
-    requestsPerSecond: null,
-    timeoutSeconds: 30,
-    maxAttempts: 5,
-    maxBodyBytes: 1e8,
-    authHeaders: 'all' as const,
-    proxyUrl: null,
-  };
+  const settings = { ...SOURCE_SETTINGS, baseUrl: 'http://service', token: 'token' };
   await using source = openSource(settings, { clock, logger, openHttp: () => http });
   const pulling = { session, source, clock, logger, owner: createOwner() };
   const { kinds } = await pullKinds(pulling, {

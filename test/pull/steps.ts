@@ -13,6 +13,7 @@ import { postgresMirror } from '../both/support.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { RULES, logger, mirror, openSandboxSource, pullFrom } from './support.ts';
+import type { Address } from './support.ts';
 
 /** A migrated mirror of its own in either database. */
 export const MIRRORS = {
@@ -52,7 +53,7 @@ export interface Step {
 
 /** Pulls one kind at a given minute; a minute is one instant, however long the pull takes. */
 export async function pullOne(
-  service: Sandbox,
+  service: Address,
   session: Session,
   { minute = 0, kind, rules, parts, ...request }: Step,
 ): Promise<KindReport & { readonly runId: number }> {

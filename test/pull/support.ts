@@ -1,17 +1,10 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { request } from 'undici';
 import { onTestFinished } from 'vitest';
-import { KINDS, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { createOwner } from '../../src/pull/run/parts.ts';
 import type { PullParts } from '../../src/pull/run/parts.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
@@ -21,9 +14,11 @@ import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { Clock } from '../../src/lib/time/clock.ts';
+import { tempMirror } from '../mirror/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { KEEP_ALL } from '../support/retention.ts';
-import { copyMirror } from '../support/sqlite-templates.ts';
+import { send, serve } from '../support/serve.ts';
+import { SOURCE_SETTINGS } from '../support/source-settings.ts';
 import { steppedTransaction } from '../support/stepped-transaction.ts';
 
 export const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
@@ -35,17 +30,7 @@ export async function sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 }
 
 /** A migrated mirror in a file of its own. */
-export async function mirror(): Promise<Session> {
-  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-pull-'));
-  const path = join(folder, 'mirror.db');
-  await copyMirror(path, KINDS);
-  const session = openSqliteSession(path);
-  onTestFinished(async () => {
-    await session.close();
-    rmSync(folder, { recursive: true });
-  });
-  return session;
-}
+export const mirror = (): Promise<Session> => tempMirror();
 
 /** The settings that a pull goes by where nothing is set. */
 export const RULES = {
@@ -61,25 +46,17 @@ export interface Pulling {
   readonly request?: Partial<PullRequest>;
 }
 
+/** Where a service is, and what lets in: a sandbox, or whatever stands in its place. */
+export type Address = Pick<Sandbox, 'url' | 'token'>;
+
 /** The client of a sandbox. */
-export function openSandboxSource({ url, token }: Sandbox, clock: Clock): Source {
-  const settings = {
-    baseUrl: url,
-    token,
-    concurrency: 4,
-    requestsPerSecond: null,
-    timeoutSeconds: 30,
-    maxAttempts: 5,
-    maxBodyBytes: 1e8,
-    authHeaders: 'all' as const,
-    proxyUrl: null,
-  };
-  return openSource(settings, { clock, logger });
+export function openSandboxSource({ url, token }: Address, clock: Clock): Source {
+  return openSource({ ...SOURCE_SETTINGS, baseUrl: url, token }, { clock, logger });
 }
 
 /** Pulls everything from a sandbox, with a clock whose waits take no time. */
 export async function pullFrom(
-  service: Sandbox,
+  service: Address,
   session: Session,
   { parts, request: asked }: Pulling = {},
 ): Promise<PullReport> {
@@ -119,19 +96,14 @@ export async function rewriting(
   service: Sandbox,
   rewrite: (body: string, path: string) => string,
 ): Promise<Sandbox> {
-  const server = createServer((incoming, answer) => {
+  const url = await serve((incoming, answer) => {
     const path = incoming.url ?? '';
     const headers = { authorization: `Bearer ${service.token}` };
     void request(service.url + path, { headers }).then(async ({ statusCode, body }) => {
-      answer
-        .writeHead(statusCode, { 'content-type': 'application/json' })
-        .end(rewrite(await body.text(), path));
+      send(answer, rewrite(await body.text(), path), statusCode);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return { ...service, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { ...service, url };
 }
 
 export class Crash extends Error {}

@@ -1,38 +1,59 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { canary } from '../support/canary.ts';
+import { kindOf } from '../world/bodies.ts';
+import { serveWorld } from '../world/http-front.ts';
+import { NO_SECRETS } from '../world/secrets.ts';
+import { createService, recordsOf } from '../world/service.ts';
+import type { Service } from '../world/service.ts';
+import { DOCUMENTED } from '../world/traits.ts';
+import type { Personality } from '../world/traits.ts';
 import { ONE_DATABASE, MIRRORS, pullOne } from './steps.ts';
-import { rowsOf, sandbox } from './support.ts';
+import { rowsOf } from './support.ts';
 
 const PAGE = 15;
-const BEYOND = ['empty', 'missing', 'last page again', 'page ignored'] as const;
+const BEYOND = {
+  empty: { beyond: 'empty' },
+  missing: { beyond: 'not found' },
+  'last page again': { beyond: 'last page again' },
+  'page ignored': { asked: 'page ignored', pageSize: '1000 rows' },
+} as const satisfies Record<string, Partial<Personality>>;
+type Beyond = keyof typeof BEYOND;
+const BEYOND_NAMES = Object.keys(BEYOND) as readonly Beyond[];
 
 /** A service whose bookings come in pages that say nothing of themselves. */
-async function bareService(beyond: (typeof BEYOND)[number]) {
-  const state = { rows: 0 };
-  const asked: string[] = [];
-  const server = createServer(({ url = '' }, response) => {
-    asked.push(url);
-    const last = Math.max(1, Math.ceil(state.rows / PAGE));
-    const wanted = Number(new URL(url, 'http://service').searchParams.get('page') ?? 1);
-    const page = beyond === 'last page again' ? Math.min(wanted, last) : wanted;
-    const all = Array.from({ length: state.rows }, (_, index) => ({ id: index + 1, code: `B${index}` }));
-    const data = beyond === 'page ignored' ? all : all.slice((page - 1) * PAGE, page * PAGE);
-    const isMissing = data.length === 0 && page > 1 && beyond === 'missing';
-    response.writeHead(isMissing ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isMissing ? { message: 'Not found.' } : { data }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const honest: Sandbox = await sandbox({ size: 1 });
-  const service = { ...honest, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-  return { service, state, requests: () => asked.splice(0).length };
+async function bareService(beyond: Beyond) {
+  const service = createService({
+    seed: 1,
+    personality: { ...DOCUMENTED, told: 'nothing', pageSize: `${PAGE} rows`, ...BEYOND[beyond] },
+    kinds: [kindOf('bookings')],
+    rows: 0,
+    secrets: NO_SECRETS,
+    seedRecord: () => ({}),
+  });
+  const records = recordsOf(service, 'bookings');
+  const count = (): number => records.at(0).length;
+  let asked = 0;
+  const answer: Service['answer'] = (request, atMs) => {
+    asked++;
+    return service.answer(request, atMs);
+  };
+  const front = await serveWorld({ ...service, answer }, () => 0);
+  onTestFinished(() => front[Symbol.asyncDispose]());
+  return {
+    service: { url: front.url, token: canary('-bare') },
+    growTo: (rows: number) => {
+      while (count() < rows) records.create({ code: `B${count()}` }, 0, 'before');
+    },
+    requests: () => {
+      const before = asked;
+      asked = 0;
+      return before;
+    },
+  };
 }
 
 /** The requests of a sweep of a quiet list. */
-function requestsFor(rows: number, beyond: (typeof BEYOND)[number]): number {
+function requestsFor(rows: number, beyond: Beyond): number {
   const pages = Math.ceil(rows / PAGE);
   if (beyond === 'page ignored') return 2;
   if (pages === 1) return beyond === 'last page again' ? 2 : 3;
@@ -41,15 +62,15 @@ function requestsFor(rows: number, beyond: (typeof BEYOND)[number]): number {
 }
 
 describe.each(ONE_DATABASE)('in %s', (database) => {
-  test.each(BEYOND)(
+  test.each(BEYOND_NAMES)(
     'a list that tells nothing is known at every length; beyond its end: %s',
     async (beyond) => {
-      const { service, state, requests } = await bareService(beyond);
+      const { service, growTo, requests } = await bareService(beyond);
       const session = await MIRRORS[database]();
       let minute = 0;
       const pull = () => pullOne(service, session, { kind: 'bookings', minute: (minute += 20) });
       for (const rows of [12, 15, 16, 40, 45, 60]) {
-        state.rows = rows;
+        growTo(rows);
         await pull(); // Where a page has come, one reading may not show how long pages are.
         requests();
         expect(await pull()).toMatchObject({ state: 'certified', reason: null, rows });

@@ -3,17 +3,9 @@ import type { HttpClient, HttpAnswer } from '../../src/source/http/http.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { ListResponse, SweepOptions } from '../../src/source/paging/list-responses.ts';
 import type { KnownPage } from '../../src/source/paging/list-page.ts';
-import {
-  documentedKind,
-  listBody,
-  open,
-  pageOf,
-  send,
-  serve,
-  serveRaw,
-  sweepAll,
-  ticker,
-} from './service.ts';
+import { documentedKind, open, sweepAll, ticker } from './open-source.ts';
+import { listBody, pageOf } from './list-answers.ts';
+import { send, serve, serveRaw } from '../support/serve.ts';
 
 const STRIDE = 10;
 const TOTAL = 75;

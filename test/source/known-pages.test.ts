@@ -6,7 +6,9 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { ListResponse, SweepOptions } from '../../src/source/paging/list-responses.ts';
 import type { KnownPage } from '../../src/source/paging/list-page.ts';
-import { documentedKind, listBody, open, pageOf, send, serve, ticker, TOKEN } from './service.ts';
+import { documentedKind, open, ticker, TOKEN } from './open-source.ts';
+import { listBody, pageOf } from './list-answers.ts';
+import { send, serve } from '../support/serve.ts';
 
 type Options = Partial<SweepOptions>;
 

@@ -2,18 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import {
-  documentedKind,
-  listBody,
-  open,
-  send,
-  serve,
-  serveProxy,
-  serveRaw,
-  sweepAll,
-  ticker,
-  TOKEN,
-} from './service.ts';
+import { documentedKind, open, sweepAll, ticker, TOKEN } from './open-source.ts';
+import { listBody } from './list-answers.ts';
+import { send, serve, serveProxy, serveRaw } from '../support/serve.ts';
 import { noWrites } from '../support/no-writes.ts';
 
 const aborted = (reason: string): object => ({ reason, state: 'aborted' });

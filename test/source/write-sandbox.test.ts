@@ -8,7 +8,7 @@ import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { writtenRecord } from '../../src/source/http/write-answer.ts';
 import type { WriteAnswer } from '../../src/source/http/write-answer.ts';
 import type { SourceSettings } from '../../src/source/http/http.ts';
-import { documentedKind, open } from './service.ts';
+import { documentedKind, open } from './open-source.ts';
 
 const WRITABLE = KINDS.filter(({ create, update }) => create !== null && update !== null);
 const CREATE = { kind: documentedKind, operation: 'create', id: null, body: '{"code":"A1"}' } as const;

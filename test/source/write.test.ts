@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { vehicleBrands } from '../../src/catalog/kinds/vehicle-brands.ts';
 import { departments } from '../../src/catalog/kinds/departments.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
@@ -12,8 +12,10 @@ import type { Source } from '../../src/source/source.ts';
 import type { WriteAnswer } from '../../src/source/http/write-answer.ts';
 import type { SourceSettings } from '../../src/source/http/http.ts';
 import { noWrites } from '../support/no-writes.ts';
+import { freePort } from '../support/redis-server.ts';
 import { SELF_SIGNED } from './self-signed.ts';
-import { documentedKind, open, send, serve, serveProxy, serveRaw, serveSockets, TOKEN } from './service.ts';
+import { documentedKind, open, TOKEN } from './open-source.ts';
+import { send, serve, serveProxy, serveRaw, serveSockets, untilTestEnds } from '../support/serve.ts';
 
 const CREATE = { kind: documentedKind, operation: 'create', id: null, body: '{"code":"A1"}' } as const;
 const UPDATE = { kind: documentedKind, operation: 'update', id: '7', body: '{"city":"Amqui"}' } as const;
@@ -22,13 +24,7 @@ const writeTo = (base: string, settings: Partial<SourceSettings> = {}): Promise<
   open(base, settings).source.write(CREATE);
 
 /** An address at which nobody listens. */
-async function closedPort(): Promise<string> {
-  const server = createTlsServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
-}
+const closedPort = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
 
 const https = (base: string): string => base.replace('http:', 'https:');
 
@@ -256,9 +252,7 @@ describe('unsent', () => {
       requests++;
       send(response, { id: 1 });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const base = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const base = https((await untilTestEnds(server)).url);
     for (const proxyUrl of [null, await tunnel(base)])
       expect(await writeTo(base, { proxyUrl })).toEqual(unsent('DEPTH_ZERO_SELF_SIGNED_CERT'));
     expect(requests).toBe(0);

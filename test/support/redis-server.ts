@@ -3,13 +3,13 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watchRedis } from '../canary/watch-redis.ts';
 import type { RedisWatch } from '../canary/watch-redis.ts';
 import { findProgram } from './apt.ts';
+import { listening } from './listening.ts';
 
 /** The path of redis-server or valkey-server; installs it where that is possible. */
 export const findRedis = (): string =>
@@ -118,10 +118,8 @@ function isAnswering(port: number): Promise<boolean> {
   });
 }
 
+/** A port on which nobody listens. */
 export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+  await using server = await listening(createServer());
+  return server.port;
 }

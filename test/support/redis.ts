@@ -1,8 +1,9 @@
 import { createConnection, createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { findRedis, startRedis } from './redis-server.ts';
 import type { RedisServer } from './redis-server.ts';
+import { untilTestEnds } from './serve.ts';
 
 /** A Redis for one test, to kill, flush and pause; further options as on redis-server's command line. */
 export async function freshRedis(...options: readonly string[]): Promise<RedisServer> {
@@ -28,17 +29,15 @@ const WAITING = /bzpopmin/i;
 export async function proxyToRedis({ port }: RedisServer): Promise<RedisProxy> {
   const waiting = new Set<Socket>();
   const held = new Set<Socket>();
-  const all = new Set<Socket>();
   let onWaiting: (() => void) | null = null;
   let isForGood = false;
   const server = createServer((client) => {
     const upstream = createConnection({ host: '127.0.0.1', port });
     const cut = (): void => {
-      for (const set of [waiting, held, all]) set.delete(client);
+      for (const set of [waiting, held]) set.delete(client);
       client.destroy();
       upstream.destroy();
     };
-    all.add(client);
     for (const socket of [client, upstream]) socket.on('error', cut).on('close', cut);
     client.on('data', (sent) => {
       if (WAITING.test(sent.toString('latin1'))) {
@@ -52,16 +51,12 @@ export async function proxyToRedis({ port }: RedisServer): Promise<RedisProxy> {
       if (!held.has(client)) client.write(answer);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of all) socket.destroy();
-    server.close();
-  });
+  const listens = await untilTestEnds(server);
   const hold = (): void => {
     for (const client of waiting) held.add(client);
   };
   return {
-    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `redis://127.0.0.1:${listens.port}`,
     holdWaiting: () =>
       new Promise((resolve) => {
         onWaiting = () => {

@@ -2,7 +2,7 @@ import type { TestSpecification } from 'vitest/node';
 import { BaseSequencer } from 'vitest/node';
 
 /** They reckon for half a minute and more, and leave no core idle. */
-const RECKONING = /test\/(?:malformed|simulation|outbound-simulation|enumeration|soak)\//;
+const RECKONING = /test\/(?:malformed|world|enumeration)\//;
 /** They start processes, and wait for them most of the time. */
 const WAITING = /test\/end-to-end\//;
 /** So many short files come between two that wait: those take several times as long. */

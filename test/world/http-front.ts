@@ -1,17 +1,12 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from '../support/listening.ts';
+import type { Listening } from '../support/listening.ts';
 import type { Outcome } from './answers.ts';
 import type { Request, Service } from './service.ts';
 
-/** A service behind a port of its own. */
-export interface HttpFront extends AsyncDisposable {
-  readonly baseUrl: string;
-}
-
 /** Serves a world over HTTP on this machine; `nowMs` is the world's own time. */
-export async function serveWorld(service: Service, nowMs: () => number): Promise<HttpFront> {
+export function serveWorld(service: Service, nowMs: () => number): Promise<Listening> {
   const server = createServer((incoming, response) => {
     readBody(incoming).then(
       (body) => {
@@ -21,17 +16,7 @@ export async function serveWorld(service: Service, nowMs: () => number): Promise
       () => response.destroy(),
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    baseUrl: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return listening(server);
 }
 
 function methodOf({ method }: IncomingMessage): Request['method'] {

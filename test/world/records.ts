@@ -1,4 +1,6 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
+import { compactJson } from '../../src/lib/json/json.ts';
+import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { Personality } from './traits.ts';
 
@@ -110,5 +112,5 @@ const rowOf = (id: string, content: Content, born: number): Row => ({
   id,
   content,
   born,
-  text: JSON.stringify(content),
+  text: compactJson(content as JsonObject),
 });

@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogger } from '../../src/lib/log/logger.ts';
-import { openSource } from '../../src/source/source.ts';
-import { systemClock } from '../../src/lib/time/clock.ts';
-import { canary } from '../support/canary.ts';
+import { open } from '../source/open-source.ts';
 import { bodiesOf, kindOf } from './bodies.ts';
 import { serveWorld } from './http-front.ts';
 import { NO_SECRETS } from './secrets.ts';
@@ -93,23 +90,7 @@ test('a write that is put off is done later, and known as the send that it was',
 test('the same service answers over HTTP, and a lost answer is a connection that ends', async () => {
   const service = serviceWith({ lost: 'after the commit', pageSize: '2 rows' });
   await using front = await serveWorld(service, () => 0);
-  await using source = openSource(
-    {
-      baseUrl: front.baseUrl,
-      token: canary('-http'),
-      concurrency: 2,
-      timeoutSeconds: 5,
-      requestsPerSecond: null,
-      maxAttempts: 1,
-      maxBodyBytes: 1e6,
-      authHeaders: 'all',
-      proxyUrl: null,
-    },
-    {
-      clock: systemClock,
-      logger: createLogger({ level: 'silent', secrets: [], destination: process.stderr }),
-    },
-  );
+  const { source } = open(front.url, { maxAttempts: 1 });
   let count = 0;
   let tick = 0;
   for await (const { rows } of source.sweep(clients, { thorough: true, tick: () => ++tick })) count += rows;

@@ -19,6 +19,7 @@ import { createTimeline } from './timeline.ts';
 import type { Timeline } from './timeline.ts';
 import { canary } from '../support/canary.ts';
 import { KEEP_ALL } from '../support/retention.ts';
+import { SOURCE_SETTINGS } from '../support/source-settings.ts';
 import { bodiesOf, drawKind, kindOf } from './bodies.ts';
 import type { Content } from './records.ts';
 import { NO_SECRETS, SOME_SECRETS, withoutSecrets } from './secrets.ts';
@@ -122,17 +123,7 @@ const silent = createLogger({ level: 'silent', secrets: [], destination: process
  */
 const WITH_SECRETS = 0.05;
 const BASE_URL = 'http://service';
-const SOURCE: SourceSettings = {
-  baseUrl: BASE_URL,
-  token: canary('-world'),
-  concurrency: 4,
-  timeoutSeconds: 30,
-  requestsPerSecond: null,
-  maxAttempts: 5,
-  maxBodyBytes: 1e7,
-  authHeaders: 'all',
-  proxyUrl: null,
-};
+const SOURCE: SourceSettings = { ...SOURCE_SETTINGS, baseUrl: BASE_URL, token: canary('-world') };
 const PULL_SETTINGS: Stage['pullSettings'] = {
   baseUrl: BASE_URL,
   acceptNewSource: false,

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
@@ -9,6 +8,7 @@ import { settingsFor } from '../../support/command-line.ts';
 import { freshDatabaseUrl, freshRole } from '../../support/postgres.ts';
 import { freshRedis } from '../../support/redis.ts';
 import { SELF_SIGNED } from '../../source/self-signed.ts';
+import { untilTestEnds } from '../../support/serve.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import type { Stage } from './mistake.ts';
 
@@ -25,10 +25,11 @@ export async function openStage({ withRedis = false } = {}): Promise<{
   const redis = withRedis ? await freshRedis('--requirepass', REDIS_PASSWORD) : { port: 0 };
   const postgres = await freshDatabaseUrl();
   const port = Number(new URL(sandbox.url).port);
+  const tls = await untilTestEnds(createServer(SELF_SIGNED, (_request, response) => response.end('{}')));
   const stage: Stage = {
     folder,
     service: sandbox.url,
-    tlsService: `https://127.0.0.1:${await tlsPort()}`,
+    tlsService: `https://127.0.0.1:${tls.port}`,
     takenPort: port,
     redisPort: redis.port,
     postgres,
@@ -41,13 +42,4 @@ export async function openStage({ withRedis = false } = {}): Promise<{
   };
   const once = { BMS__SOURCE__MAX_ATTEMPTS: '1' }; // The message of the last try is that of the first.
   return { stage, env: { ...settingsFor(sandbox, join(folder, 'mirror.db')), ...once } };
-}
-
-async function tlsPort(): Promise<number> {
-  const server = createServer(SELF_SIGNED, (_request, response) => response.end('{}'));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
 }

@@ -8,7 +8,8 @@ import { postgresError } from '../../../src/db/postgres/errors.ts';
 import { canary } from '../../support/canary.ts';
 import { bystander, freshDatabaseUrl } from '../../support/postgres.ts';
 import { openForTest } from '../../mirror/postgres-mirror.ts';
-import { mirrorFault, tempFolder, thrownBy } from '../../mirror/temp-mirror.ts';
+import { mirrorFault, thrownBy } from '../../mirror/temp-mirror.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const CANARY = canary('');
 

@@ -5,7 +5,8 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { MirrorError, sqliteError } from '../../../src/db/session/errors.ts';
 import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
-import { mirrorFault, openForTest, tempFolder, tempSession, thrownBy } from '../../mirror/temp-mirror.ts';
+import { mirrorFault, openForTest, tempSession, thrownBy } from '../../mirror/temp-mirror.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('a place where no mirror can be', () => {
   const opening = (path: string): Promise<string> => mirrorFault(() => openSqliteSession(path));

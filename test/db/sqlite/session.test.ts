@@ -8,7 +8,8 @@ import type { Session } from '../../../src/db/session/session.ts';
 import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
 import { startChild } from '../../mirror/child.ts';
 import { sessionContract } from '../contract/session-contract.ts';
-import { mirrorFault, openForTest, tempFolder, tempSession } from '../../mirror/temp-mirror.ts';
+import { mirrorFault, openForTest, tempSession } from '../../mirror/temp-mirror.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import { sized } from '../../support/tiers.ts';
 
 /** What `select sqlite_version()` answers on connections opened from now on; null: the truth. */

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createGuardedConnector, leadsToPublic } from '../../../src/lib/net/guarded-connector.ts';
 import type { Resolve } from '../../../src/lib/net/guarded-connector.ts';
+import { untilTestEnds } from '../../support/serve.ts';
 import { REFUSED, REFUSED_URLS } from './addresses.ts';
 
 /** A machine inside: counts its connections. */
@@ -13,9 +13,8 @@ async function inside(host: string): Promise<{ readonly port: number; readonly c
     connections += 1;
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
   });
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  onTestFinished(() => void server.close());
-  return { port: (server.address() as AddressInfo).port, connections: () => connections };
+  const { port } = await untilTestEnds(server, host);
+  return { port, connections: () => connections };
 }
 
 const answering =

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { claimKind, releaseKind } from '../../../src/mirror/kinds/kind-lease.ts';
 import { claimRun, requestPull } from '../../../src/mirror/runs/run-requests.ts';
 import { listRuns, startRun } from '../../../src/mirror/runs/run-store.ts';
-import { openPostgresSession } from '../../../src/db/postgres/session.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { readMark, requestSlot, writeMark, startableRuns } from '../../../src/mirror/runs/open-runs.ts';
 import type { SlotEnd, SlotRequest } from '../../../src/mirror/runs/open-runs.ts';
-import { freshDatabase } from '../../support/postgres.ts';
+import { freshDatabaseUrl } from '../../support/postgres.ts';
 import { DATABASES } from '../databases.ts';
+import { openForTest } from '../postgres-mirror.ts';
 import { NOON, NOON_TEXT, kindNamed, later } from '../temp-mirror.ts';
 
 const lives = (): boolean => false;
@@ -115,8 +115,8 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
 });
 
 test('two processes at the same slot, and at the same kind: one run', async () => {
-  const { url, drop } = await freshDatabase();
-  const sessions = await Promise.all([1, 2, 3, 4].map(() => openPostgresSession(url)));
+  const url = await freshDatabaseUrl();
+  const sessions = await Promise.all([1, 2, 3, 4].map(() => openForTest(url)));
   const [first] = sessions;
   if (first === undefined) throw new Error('no session');
   await migrate(first, [kindNamed('clients')]);
@@ -129,6 +129,4 @@ test('two processes at the same slot, and at the same kind: one run', async () =
     await first.atomically((tx) => tx.query(sql`update runs set state = 'done'`));
   }
   expect(await listRuns(first, { limit: 99, now: NOON })).toHaveLength(20);
-  await Promise.all(sessions.map((session) => session.close()));
-  await drop();
 });

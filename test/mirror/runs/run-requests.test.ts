@@ -25,7 +25,8 @@ import type { Session } from '../../../src/db/session/session.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import { startChild } from '../child.ts';
 import { DATABASES } from '../databases.ts';
-import { NOON, NOON_TEXT, kindNamed, later, tempFolder } from '../temp-mirror.ts';
+import { NOON, NOON_TEXT, kindNamed, later } from '../temp-mirror.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const request = (session: Session, ...kinds: readonly string[]): Promise<number> =>
   session.atomically((tx) => requestPull(tx, { kinds, request: 'outbox', now: NOON }));

@@ -4,7 +4,7 @@ import { clients } from '../../../src/catalog/kinds/clients.ts';
 import { isListed } from '../../../src/catalog/kind.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { mirror, pullFrom, sandbox } from '../../pull/support.ts';
-import { TOKEN, open } from '../../source/service.ts';
+import { TOKEN, open } from '../../source/open-source.ts';
 
 if (!isListed(clients)) throw new Error('clients have a list');
 const kind = clients;

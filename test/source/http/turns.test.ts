@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { documentedKind, listBody, open, send, serve, serveRaw, sweepAll, ticker } from '../service.ts';
+import { documentedKind, open, sweepAll, ticker } from '../open-source.ts';
+import { listBody } from '../list-answers.ts';
+import { send, serve, serveRaw } from '../../support/serve.ts';
 
 const GOOD = listBody(1, 10, 3);
 

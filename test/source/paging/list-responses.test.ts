@@ -1,18 +1,9 @@
-import type { ServerResponse, IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type { ListResponse } from '../../../src/source/paging/list-responses.ts';
-import {
-  byAnswerKind,
-  countUnderWay,
-  documentedKind,
-  listBody,
-  open,
-  pageOf,
-  send,
-  serve,
-  sweepAll,
-  ticker,
-} from '../service.ts';
+import { byAnswerKind, documentedKind, open, sweepAll, ticker } from '../open-source.ts';
+import { listBody, pageOf } from '../list-answers.ts';
+import { send, serve } from '../../support/serve.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { Source } from '../../../src/source/source.ts';
 
@@ -355,3 +346,19 @@ describe('a range of pages', () => {
     await expect(run()).rejects.toMatchObject({ reason: 'interrupted' });
   });
 });
+
+/** Counts, whenever a request arrives, how many of a server's requests are not answered yet. */
+function countUnderWay(): {
+  readonly atOnce: number[];
+  readonly onRequest: (response: ServerResponse) => void;
+} {
+  const atOnce: number[] = [];
+  let underWay = 0;
+  return {
+    atOnce,
+    onRequest: (response) => {
+      atOnce.push(++underWay);
+      response.on('finish', () => underWay--);
+    },
+  };
+}

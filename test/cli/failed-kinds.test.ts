@@ -1,7 +1,4 @@
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { outcomeWords } from '../../src/mirror/kinds/outcome-words.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -36,13 +33,10 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
   });
 
   test('a web site in place of the service lands nothing (B02)', async () => {
-    const url = await serve((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/html' });
-      response.end('<!DOCTYPE html><html><body>Bienvenue</body></html>');
-    });
+    await using sandbox = await startSandbox({ size: 10, faults: [{ do: { html: true } }] });
     const path = await migratedMirror();
 
-    const ended = await run(['pull', '--json'], settingsFor({ url, token: canary('-token') }, path));
+    const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
 
     expect(ended.code).not.toBe(0);
     const { kinds } = json(ended);
@@ -100,14 +94,4 @@ function expectOnlyTruth(path: string, ids: readonly number[]): void {
   const known = new Set(ids.map(BigInt));
   for (const { id } of ask(path, 'select id from clients')) expect(known.has(id as bigint)).toBe(true);
   expect(ask(path, 'select id from clients where _deleted_at is not null')).toEqual([]);
-}
-
-async function serve(handler: RequestListener): Promise<string> {
-  const server = createServer(handler);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

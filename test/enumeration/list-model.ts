@@ -1,3 +1,4 @@
+import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import { shownPage } from './list-states.ts';
 import type { ListState, Shown } from './list-states.ts';
 
@@ -18,8 +19,14 @@ export interface Answer {
   readonly list: Pick<ListState, 'rows'>;
 }
 
-/** A list that changes at any instant while requests are under way; rows and total are read at instants of their own. */
-export interface MovingList {
+/**
+ * A list that changes at any instant while requests are under way. Rows and total are read at instants of their own, and the
+ * total may be as old as it pleases: no history of the enumeration has that, and neither has a history of the world often
+ * enough, so that a full last page or a bare total could be taken for the end of a list.
+ *
+ * It is a model of a list, not a service: it has no records, no answers and no clock but its own.
+ */
+export interface ListModel {
   readonly perPage: number;
   rows(): readonly number[];
   change(times: number): void;
@@ -49,17 +56,8 @@ const PER_PAGE = 10;
 /** Rows between which a list with ties has no order. */
 const TIED = 7;
 
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x9e3779b9) | 0;
-    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
-    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
-    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
-  };
-}
-
-export function createMovingList(random: () => number, { order, rate, isTotalCached }: Motion): MovingList {
+export function createListModel(seed: number, { order, rate, isTotalCached }: Motion): ListModel {
+  const { integer, chance } = randomFrom('list', seed);
   let rows: readonly number[] = Array.from({ length: 57 + below(7) }, (_, index) => 63 - index);
   let nextId = 64;
   let now = 0;
@@ -69,15 +67,19 @@ export function createMovingList(random: () => number, { order, rate, isTotalCac
   let requests: Request[] = [];
 
   function below(limit: number): number {
-    return Math.floor(random() * limit);
+    return integer(0, limit - 1);
+  }
+
+  function fraction(): number {
+    return integer(0, 2 ** 32 - 1) / 2 ** 32;
   }
 
   function pause(): number {
-    return -Math.log(1 - random()) / rate;
+    return -Math.log(1 - fraction()) / rate;
   }
 
   function changeOnce(): void {
-    const kind = random();
+    const kind = fraction();
     const from = below(rows.length);
     const row = rows[from];
     if (order === 'newest first' && kind < 0.5) rows = [nextId++, ...rows];
@@ -90,12 +92,12 @@ export function createMovingList(random: () => number, { order, rate, isTotalCac
   /** The rows as one answer has them: those that tie come in any order. */
   function view(): readonly number[] {
     if (order !== 'ties') return rows;
-    const groups = rows.map((row, index) => ({ row, group: Math.floor(index / TIED), draw: random() }));
+    const groups = rows.map((row, index) => ({ row, group: Math.floor(index / TIED), draw: fraction() }));
     return groups.sort((a, b) => a.group - b.group || a.draw - b.draw).map(({ row }) => row);
   }
 
   function total(): number {
-    if (!isTotalCached || random() < 0.2) cachedTotal = rows.length;
+    if (!isTotalCached || chance(0.2)) cachedTotal = rows.length;
     return cachedTotal;
   }
 
@@ -144,8 +146,8 @@ export function createMovingList(random: () => number, { order, rate, isTotalCac
       for (let time = 0; time < times; time++) changeOnce();
     },
     send: (page) => {
-      const lasts = 0.3 - 0.7 * Math.log(1 - random());
-      const within = (): number => now + random() * lasts;
+      const lasts = 0.3 - 0.7 * Math.log(1 - fraction());
+      const within = (): number => now + fraction() * lasts;
       requests.push({
         page,
         sent: ++tick,

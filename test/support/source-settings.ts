@@ -1,0 +1,12 @@
+import type { SourceSettings } from '../../src/source/http/http.ts';
+
+/** A client that is patient, and in no hurry; whom it asks, and by which token, is left to say. */
+export const SOURCE_SETTINGS: Omit<SourceSettings, 'baseUrl' | 'token'> = {
+  concurrency: 4,
+  requestsPerSecond: null,
+  timeoutSeconds: 30,
+  maxAttempts: 5,
+  maxBodyBytes: 1e8,
+  authHeaders: 'all',
+  proxyUrl: null,
+};
