@@ -27,6 +27,7 @@ import { pullsToCome, startFreshness, startSchedules } from './keep-pulling.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
+import { schedulesOf } from './schedules.ts';
 import { outboundQueue, runsQueue, webhooksQueue } from './queues.ts';
 import type { HttpParts } from './serve-http.ts';
 
@@ -136,13 +137,14 @@ async function openNotifier({ queue }: Config, logger: Logger): Promise<Notifier
 
 /** Makes this process a worker: the only one of a SQLite mirror. */
 async function enlist(
-  { outbound }: Config,
+  config: Config,
   { session, clock, owner }: PullParts,
   roles: readonly Role[],
 ): Promise<Worker> {
   // With writes off it does not count as `outbound`: a push would wait for it in vain.
-  const counted = roles.filter((role) => role !== 'outbound' || outbound.writes === 'on');
-  const worker = { owner: owner.name, roles: counted };
+  const counted = roles.filter((role) => role !== 'outbound' || config.outbound.writes === 'on');
+  const schedules = roles.includes('pulls') ? JSON.stringify(schedulesOf(config)) : null;
+  const worker = { owner: owner.name, roles: counted, schedules };
   if (session.dialect !== 'sqlite') return worker;
   const other = await registerAlone(session, worker, { now: clock.now(), isDead: owner.isDead });
   if (other === null) return worker;
