@@ -3,6 +3,7 @@ import { startDailyCheck } from '../checks/database-file.ts';
 import { checkQueue } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
 import { createSender } from '../feed/webhooks/sender.ts';
+import { startTests } from '../feed/webhooks/test-event.ts';
 import { startEngine } from '../runs/engine/engine.ts';
 import { createInProcessNotifier } from '../runs/engine/notifier.ts';
 import type { Notifier } from '../runs/engine/notifier.ts';
@@ -112,6 +113,7 @@ async function work(config: Config, parts: WorkParts, command: ServeCommand): Pr
   const further = { onListening, wakeEngine: engine.wake, queueMetrics: notifier.metrics };
   const closeHttp = await http?.serveHttp(config, { ...parts, ...further });
   const stops = [startDailyCheck({ ...parts, isDead: owner.isDead })];
+  if (roles.includes('webhooks')) stops.push(startTests({ ...parts, sender, signal }));
   if (roles.includes('pulls')) {
     stops.push(startSchedules(config, parts));
     stops.push(startFreshness(config, { ...parts, source: parts.untold }));
