@@ -4,7 +4,8 @@ import { hasRow, readTexts } from '../../db/rows/rows.ts';
 
 /**
  * `version`, `migrations` and `layout` describe the tables, `bi.reader_role` says who may read the views; `source.base_url`
- * says whose data they hold; `outbox.sends` is the mark that the last send left, `outbox.place` which database sends, so that
+ * says whose data they hold, `source.refused` since when and in how many runs the token is refused, and the latest of them;
+ * `outbox.sends` is the mark that the last send left, `outbox.place` which database sends, so that
  * a copy of it does not, `outbox.frozen` why nothing is sent, `outbox.accepted_links` up to where links that the outbox knows
  * nothing of were accepted, `outbox.alters.<kind>` since when the service is known to alter natural keys of a kind;
  * `changes.forgotten_before` is up to when change events were removed; `schedules.<name>` is up to when a schedule's slots are
@@ -16,7 +17,7 @@ import { hasRow, readTexts } from '../../db/rows/rows.ts';
  */
 type MetaKey =
   | ('version' | 'migrations' | 'layout' | 'bi.reader_role')
-  | 'source.base_url'
+  | ('source.base_url' | 'source.refused')
   | ('outbox.sends' | 'outbox.place' | 'outbox.frozen' | 'outbox.accepted_links')
   | `outbox.alters.${string}`
   | 'changes.forgotten_before'
