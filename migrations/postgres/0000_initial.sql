@@ -329,6 +329,7 @@ CREATE TABLE "workers" (
 	"roles" text NOT NULL,
 	"started_at" timestamp(3) with time zone NOT NULL,
 	"seen_at" timestamp(3) with time zone NOT NULL,
+	"schedules" text,
 	CONSTRAINT "workers_owner_pk" PRIMARY KEY("owner")
 );
 --> statement-breakpoint

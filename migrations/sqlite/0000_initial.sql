@@ -341,7 +341,8 @@ CREATE TABLE `workers` (
 	`owner` text PRIMARY KEY NOT NULL,
 	`roles` text NOT NULL,
 	`started_at` TIMESTAMP NOT NULL,
-	`seen_at` TIMESTAMP NOT NULL
+	`seen_at` TIMESTAMP NOT NULL,
+	`schedules` text
 );
 --> statement-breakpoint
 CREATE TABLE `write_blocks` (

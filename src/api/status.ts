@@ -72,11 +72,12 @@ const status = z.object({
   damage: z.object({ reason: z.string(), since: instant }).nullable(),
   schedules: z
     .array(z.looseObject({ name: z.string(), at: instant }))
-    .describe("the schedules of this process's settings, the next one first"),
+    .describe('the schedules of the process that pulls, or else of these settings; the next one first'),
   nextPulls: z
     .array(z.looseObject({ kind: z.string(), schedule: z.string(), at: instant }))
     .describe('when these schedules pull each kind next'),
   isServed: z.boolean().describe('a process is at work that pulls by its schedules'),
+  schedulesDiffer: z.boolean().describe('it pulls by other schedules than those of these settings'),
 });
 
 const schema = {

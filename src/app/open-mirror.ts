@@ -12,15 +12,19 @@ import { asMirrored, readSeenNames } from '../mirror/kinds/field-store.ts';
 import { hasBaseline } from '../mirror/kinds/kind-lease.ts';
 import { openSession, sqlitePath } from '../db/open-session.ts';
 import type { Session } from '../db/session/session.ts';
-import { migrate } from '../mirror/shape/migrate.ts';
+import { examineShape, migrate } from '../mirror/shape/migrate.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { RefillOptions } from '../mirror/shape/redecode.ts';
 import { readExclusions, removeExcluded } from '../mirror/shape/remove-excluded.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
-export async function openMirror(config: Config): Promise<Session> {
+export const openMirror = (config: Config): Promise<Session> => openAs(config, () => Promise.resolve());
+
+/** @param mayOpen Runs before anything is written. @throws What it throws. */
+async function openAs(config: Config, mayOpen: (session: Session) => Promise<void>): Promise<Session> {
   const session = await openSession(config.database.url);
   try {
+    await mayOpen(session);
     await bringUpToDate(session, config);
     if (await hasBaseline(session)) await session.makeDurable();
     return session;
@@ -64,18 +68,30 @@ async function bringUpToDate(session: Session, config: Config, onProgress?: OnRe
 }
 
 /**
- * Opens an existing mirror for a report.
+ * Opens an existing mirror for a report or a decision.
  *
- * @throws {SyncError} `mirror.absent` if there is no such file: a report must not invent an empty mirror.
+ * @throws {SyncError} `mirror.absent` if there is none: a report must not invent an empty mirror; `mirror.older` if an older
+ * release has made it, which may still be at work on it.
  */
 export async function openExistingMirror(config: Config): Promise<Session> {
   const { url } = config.database;
-  if (!isFileMissing(url)) return openMirror(config);
-  throw new SyncError(`There is no mirror at ${sqlitePath(url) ?? url}.`, {
+  if (isFileMissing(url)) throw absent(sqlitePath(url) ?? url);
+  return openAs(config, async (session) => {
+    const shape = await examineShape(session, allKinds(config), { readerRole: config.bi.readerRole });
+    if (shape === 'none') throw absent(session.location);
+    if (shape !== 'of an older release') return;
+    throw new SyncError(`The mirror ${session.location} is of an older release.`, {
+      code: 'mirror.older',
+      hint: 'Stop what the older release runs, back the mirror up, then: bms-sync migrate.',
+    });
+  });
+}
+
+const absent = (location: string): SyncError =>
+  new SyncError(`There is no mirror at ${location}.`, {
     code: 'mirror.absent',
     hint: 'Set DATABASE_URL to the mirror, or create it: bms-sync pull, or bms-sync migrate.',
   });
-}
 
 /** Whether an address of a SQLite file names none that exists. */
 export function isFileMissing(url: string): boolean {

@@ -6,11 +6,11 @@ import { systemClock } from '../lib/time/clock.ts';
 import { isFirstReading, readUncertified } from '../mirror/kinds/status-store.ts';
 import { readDisappeared } from '../mirror/records/deletion-store.ts';
 import type { Session } from '../db/session/session.ts';
-import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
 import { createOwner } from '../pull/run/parts.ts';
 import type { Progress } from '../pull/run/parts.ts';
 import { handOverPull } from '../runs/hand-over.ts';
+import { createPing, pullAndPing } from '../runs/ping.ts';
 import type { PullSettings } from '../runs/verify-kinds.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
@@ -42,7 +42,8 @@ export async function pull(
   await using session = await openMirror(config);
   const parts = { session, source, clock: systemClock, owner: createOwner(), ...command };
   const request = { kinds: wanted, acceptNewSource, ...pullSettings(config) };
-  const report = (await handOverPull(parts, request)) ?? (await pullKinds(parts, request));
+  const ping = createPing(config.monitor.pingUrl, parts);
+  const report = (await handOverPull(parts, request)) ?? (await pullAndPing(parts, request, ping));
   return await withStanding(session, report);
 }
 

@@ -11,13 +11,15 @@ import type { SendMark } from '../outbound/freeze.ts';
 import { startStopwatch } from '../outbound/stopwatch.ts';
 import { outboxWork } from '../outbound/send/outbox-work.ts';
 import type { Owner, PullParts } from '../pull/run/parts.ts';
+import { createPing } from '../runs/ping.ts';
 import { createRunsQueue } from '../runs/runs-queue.ts';
 import { pullSettings } from './pull.ts';
 
 /** Requested runs as a queue of work rows; the signal fires when the service is asked to stop. */
 export function runsQueue(config: Config, parts: PullParts): WorkQueue {
   const kindsNamed = (names: readonly string[]) => listedKinds(config, names);
-  return createRunsQueue(parts, { settings: pullSettings(config), kindsNamed });
+  const ping = createPing(config.monitor.pingUrl, parts);
+  return createRunsQueue(parts, { settings: pullSettings(config), kindsNamed, ping });
 }
 
 /** The outbox as a queue of work rows. */

@@ -3,6 +3,7 @@ import { startDailyCheck } from '../checks/database-file.ts';
 import { checkQueue } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
 import { createSender } from '../feed/webhooks/sender.ts';
+import { startTests } from '../feed/webhooks/test-event.ts';
 import { startEngine } from '../runs/engine/engine.ts';
 import { createInProcessNotifier } from '../runs/engine/notifier.ts';
 import type { Notifier } from '../runs/engine/notifier.ts';
@@ -27,6 +28,7 @@ import { pullsToCome, startFreshness, startSchedules } from './keep-pulling.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
+import { schedulesOf } from './schedules.ts';
 import { outboundQueue, runsQueue, webhooksQueue } from './queues.ts';
 import type { HttpParts } from './serve-http.ts';
 
@@ -111,6 +113,7 @@ async function work(config: Config, parts: WorkParts, command: ServeCommand): Pr
   const further = { onListening, wakeEngine: engine.wake, queueMetrics: notifier.metrics };
   const closeHttp = await http?.serveHttp(config, { ...parts, ...further });
   const stops = [startDailyCheck({ ...parts, isDead: owner.isDead })];
+  if (roles.includes('webhooks')) stops.push(startTests({ ...parts, sender, signal }));
   if (roles.includes('pulls')) {
     stops.push(startSchedules(config, parts));
     stops.push(startFreshness(config, { ...parts, source: parts.untold }));
@@ -136,13 +139,14 @@ async function openNotifier({ queue }: Config, logger: Logger): Promise<Notifier
 
 /** Makes this process a worker: the only one of a SQLite mirror. */
 async function enlist(
-  { outbound }: Config,
+  config: Config,
   { session, clock, owner }: PullParts,
   roles: readonly Role[],
 ): Promise<Worker> {
   // With writes off it does not count as `outbound`: a push would wait for it in vain.
-  const counted = roles.filter((role) => role !== 'outbound' || outbound.writes === 'on');
-  const worker = { owner: owner.name, roles: counted };
+  const counted = roles.filter((role) => role !== 'outbound' || config.outbound.writes === 'on');
+  const schedules = roles.includes('pulls') ? JSON.stringify(schedulesOf(config)) : null;
+  const worker = { owner: owner.name, roles: counted, schedules };
   if (session.dialect !== 'sqlite') return worker;
   const other = await registerAlone(session, worker, { now: clock.now(), isDead: owner.isDead });
   if (other === null) return worker;

@@ -38,7 +38,7 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
     if (shape === 'none') await refuseWithoutRight(session);
     if (shape === 'none') return `${place}; it holds no mirror yet, the first pull creates it`;
     if (shape === 'of an older release')
-      return `${place}; its mirror is of an older release, and the next command migrates it: back it up first`;
+      return `${place}; its mirror is of an older release: back it up, then bms-sync migrate brings it to this one, as does serve`;
     found.isMirror = true;
     if (shape === 'current') more.push(...(await checkReaderRole(session, readerRole, true)));
     more.push(...(await findStops(session)));

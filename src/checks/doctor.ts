@@ -2,26 +2,33 @@ import type { ListedKind } from '../catalog/kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { secretsOf } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
-import type { ScheduleSlot } from '../runs/schedule.ts';
+import type { Schedule } from '../runs/schedule.ts';
 import { check, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { boundUrl, claimSource } from '../mirror/kinds/source-binding.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import type { Reader } from '../mirror/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { findForeign } from '../pull/pull-kinds.ts';
 import type { Source } from '../source/source.ts';
 import { checkDatabase } from './database.ts';
-import { tellPlans } from './plans.ts';
+import { tellPlans, tellServing } from './plans.ts';
 import { checkQueue } from './queue.ts';
 import { checkSecretFiles } from './secret-files.ts';
 import { checkService } from './service.ts';
+import { readServing } from './serving.ts';
+import type { Serving } from './serving.ts';
 
 /** The settings, and how to open what they name. */
 interface DoctorParts {
   readonly config: Config;
   /** The files from which settings were read. */
   readonly files: readonly string[];
-  /** The next actions of `serve`. */
-  readonly slots: readonly ScheduleSlot[];
+  /** By which `serve` would pull. */
+  readonly schedules: readonly Schedule[];
+  readonly clock: Clock;
+  /** Whether the process of an owner has certainly ended. */
+  readonly isDead: (owner: string) => boolean;
   /** Opens the database as it is: nothing is migrated. */
   readonly openMirror: () => Promise<Session>;
   /** @throws {UsageError} If its address or the token is not set. */
@@ -30,8 +37,10 @@ interface DoctorParts {
 
 /** Checks all requirements: the settings, the database, the queue, the service and the token. Creates and changes nothing. */
 export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult[]> {
-  const { config, files, slots, openMirror, openSource } = parts;
+  const { config, files, schedules, clock, isDead, openMirror, openSource } = parts;
   const { checks: database, isMirror } = await checkDatabase(config, openMirror);
+  const now = clock.now();
+  const serving = isMirror ? await servingNow(openMirror, { now, isDead }) : NONE;
   const service = await checkService(config, openSource);
   const readable = listedKinds(config).filter((kind) =>
     service.some(({ name, ok }) => name === `kinds.${kind.name}` && ok),
@@ -41,10 +50,18 @@ export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult
     ...checkSecretFiles(files, secretsOf(config)),
     ...database,
     ...(isMirror ? await checkTenants(parts, readable) : []),
-    ...tellPlans(config, slots),
+    ...tellServing(serving),
+    ...tellPlans(config, { schedules, serving, now }),
     ...(await checkQueue(config.queue.url)),
     ...service,
   ];
+}
+
+const NONE: Serving = { workers: [], isPulling: false, schedules: null };
+
+async function servingNow(openMirror: DoctorParts['openMirror'], reader: Reader): Promise<Serving> {
+  await using session = await openMirror();
+  return await readServing(session, reader);
 }
 
 /** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */

@@ -1,13 +1,38 @@
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import type { ScheduleSlot } from '../runs/schedule.ts';
+import { nextSlots } from '../runs/schedule.ts';
+import type { Schedule } from '../runs/schedule.ts';
 import { passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
+import { OTHER_SCHEDULES, pullsOtherwise } from './serving.ts';
+import type { Serving } from './serving.ts';
 
-/** Says what the background service would do by these settings: when it pulls, whether it sends, what it removes and rereads. */
-export function* tellPlans(config: Config, slots: readonly ScheduleSlot[]): Iterable<CheckResult> {
+/** Says which background services are at work. */
+export function* tellServing({ workers }: Serving): Iterable<CheckResult> {
+  if (workers.length === 0) yield passed('serve', 'no background service is at work on this mirror');
+  for (const { owner, roles, startedAt } of workers) {
+    const [host, pid] = owner.split(':');
+    const detail = `a background service is at work on this mirror: process ${pid ?? ''} on ${host ?? ''}, since ${startedAt.slice(0, 16)} UTC (${roles.replaceAll(',', ', ')})`;
+    yield passed('serve', detail);
+  }
+}
+
+interface Plans {
+  /** Those of the settings. */
+  readonly schedules: readonly Schedule[];
+  readonly serving: Serving;
+  readonly now: Date;
+}
+
+/**
+ * Says when the background service that runs pulls, and what one would do by these settings: when it pulls, if none runs,
+ * whether it sends, what it removes and rereads.
+ */
+export function* tellPlans(config: Config, { schedules, serving, now }: Plans): Iterable<CheckResult> {
   const all = listedKinds(config).length;
+  const slots = nextSlots(serving.schedules ?? schedules, now);
   if (slots.length === 0) yield passed('schedules', 'no pull is scheduled: serve pulls nothing by itself');
+  if (pullsOtherwise(serving, schedules)) yield passed('schedules', OTHER_SCHEDULES);
   for (const { name, cron, timezone, kinds, at } of slots) {
     const which = kinds.length === all ? 'all kinds' : kinds.join(', ');
     const detail = `serve pulls ${which} by "${cron}" (${timezone}), next at ${at.slice(0, 16)} UTC`;

@@ -9,11 +9,11 @@ import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
 import { countEntries } from '../mirror/outbox/outbox-store.ts';
 import { isLeftToPerson, readDisappeared, readHolds } from '../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../mirror/records/deletion-store.ts';
-import { isServed } from '../mirror/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { readDamage } from '../mirror/integrity-check.ts';
 import { failingEndpoints } from '../mirror/webhooks/endpoint-store.ts';
 import { readFrozen } from '../mirror/outbox/freeze-store.ts';
+import { pullsOtherwise, readServing } from './serving.ts';
 
 /** When `serve` pulls each kind next that has a schedule (UTC), and by which; in the order of the kinds. */
 export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]) {
@@ -50,6 +50,7 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[])
 export type Status = Awaited<ReturnType<typeof readMirrorStatus>>;
 
 interface Outlook {
+  /** Those of the settings. */
   readonly schedules: readonly Schedule[];
   /** Whether the process of an owner has certainly ended. */
   readonly isDead: (owner: string) => boolean;
@@ -59,13 +60,15 @@ interface Outlook {
 /** The same, and what happens next: the document of `bms-sync status --json`. */
 export async function readStatusReport(session: Session, kinds: readonly Kind[], outlook: Outlook) {
   const { schedules, isDead, now } = outlook;
-  const slots = nextSlots(schedules, now);
+  const serving = await readServing(session, { now, isDead });
+  const slots = nextSlots(serving.schedules ?? schedules, now);
   const names = kinds.map(({ name }) => name);
   return {
     ...(await readMirrorStatus(session, kinds)),
     schedules: slots,
     nextPulls: nextPulls(slots, names),
-    isServed: await isServed(session, 'pulls', { now, isDead }),
+    isServed: serving.isPulling,
+    schedulesDiffer: pullsOtherwise(serving, schedules),
   };
 }
 

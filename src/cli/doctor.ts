@@ -3,7 +3,7 @@ import { openConfiguredSource } from '../app/open-source.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { checkAll } from '../checks/doctor.ts';
 import { filesRead } from '../config/environment.ts';
-import { nextSlots } from '../runs/schedule.ts';
+import { createOwner } from '../pull/run/parts.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSession } from '../db/open-session.ts';
 import { answer, createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
@@ -17,7 +17,9 @@ export function doctorCommand(context: CommandContext): Command {
       const checks = await checkAll({
         config,
         files: filesRead(context.io.env, options.config),
-        slots: nextSlots(schedulesOf(config), systemClock.now()),
+        schedules: schedulesOf(config),
+        clock: systemClock,
+        isDead: createOwner().isDead,
         openMirror: () => openSession(config.database.url), // As it is: nothing is migrated.
         openSource: () => openConfiguredSource(config, { clock: systemClock, logger }),
       });

@@ -5,6 +5,7 @@ import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { isFailed, outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { createOwner } from '../pull/run/parts.ts';
+import { OTHER_SCHEDULES } from '../checks/serving.ts';
 import { readStatusReport } from '../checks/status.ts';
 import type { Status, StatusReport } from '../checks/status.ts';
 import { disappearedTexts } from './deletions.ts';
@@ -67,7 +68,7 @@ function* needsOf(status: Status): Iterable<string> {
 
 const HEALTH = { disabled: 'is disabled', failing: 'takes no deliveries' };
 
-function* kindTexts({ kinds, nextPulls, isServed }: StatusReport): Iterable<Text> {
+function* kindTexts({ kinds, nextPulls, isServed, schedulesDiffer }: StatusReport): Iterable<Text> {
   const instants = ['last sweep (UTC)', 'certified (UTC)', 'last change (UTC)'];
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
   const next = new Map(nextPulls.map(({ kind, at }) => [kind, at.slice(0, 16)]));
@@ -84,6 +85,7 @@ function* kindTexts({ kinds, nextPulls, isServed }: StatusReport): Iterable<Text
   yield textTable(header, rows);
   if (nextPulls.length > 0 && !isServed)
     yield '\nNo background service is running: the next pulls wait for bms-sync serve.';
+  if (schedulesDiffer) yield `\n${OTHER_SCHEDULES}`;
 }
 
 /** Kinds that are not certified, with the work that waits for a certificate; nothing if all are certified. */

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { openExistingMirror, openMirror } from '../app/open-mirror.ts';
-import type { EndpointTest } from '../feed/webhooks/endpoint-activity.ts';
+import type { EndpointTest } from '../feed/webhooks/test-event.ts';
 import { endpointDocuments } from '../feed/webhooks/endpoints.ts';
 import type { EndpointDocument, RevealedSecret } from '../feed/webhooks/endpoints.ts';
 import { add, FORMATS, remove, replay, rotate, test } from '../operations/webhooks.ts';
@@ -64,11 +64,15 @@ function secretLines(document: object): readonly string[] {
   return [`The receiver ${name} verifies by this secret, which is not shown again:`, secret];
 }
 
+const SENT_HERE =
+  'No background service has taken it up: this command has sent it, over its own network and by its own webhooks.allowHosts.';
+
 /** Says how a receiver took a test event. */
 function testLines(document: object): readonly string[] {
-  const { name, status, error, delivered, durationMs } = document as EndpointTest;
+  const { name, status, error, delivered, durationMs, byService } = document as EndpointTest;
   const reply = status === null ? `gave no answer (${error ?? ''})` : `answered ${status}`;
-  return [`${name} ${reply} after ${durationMs} ms: the event ${delivered ? 'was taken' : 'was not taken'}.`];
+  const answered = `${name} ${reply} after ${durationMs} ms: the event ${delivered ? 'was taken' : 'was not taken'}.`;
+  return [answered, byService ? 'The background service has sent it.' : SENT_HERE];
 }
 
 function addCommand(context: CommandContext): Command {

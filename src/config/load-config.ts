@@ -82,13 +82,13 @@ function plainValues(document: Document.Parsed): unknown {
 }
 
 /** Lists every secret in the settings, so that logs can mask it; a URL's password encoded and decoded: libraries print either. */
-export function secretsOf({ source, server, database, queue }: Config): readonly string[] {
+export function secretsOf({ source, server, database, queue, monitor }: Config): readonly string[] {
   const passwords = [source.proxyUrl, database.url, queue.url].flatMap((url) => {
     if (url === null) return [];
     const { password, searchParams } = new URL(url);
     return [...new Set([password, unescape(password), ...searchParams.getAll('password')])];
   });
-  return [source.token, server.adminToken, ...passwords]
+  return [source.token, server.adminToken, monitor.pingUrl, ...passwords]
     .filter((secret) => secret !== null)
     .filter((secret) => secret !== '');
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { kinds } from './groups/kinds.ts';
 import { bi, database, queue, retention, log, server, shutdown, webhooks } from './groups/process.ts';
-import { freshness, schedules } from './groups/schedules.ts';
+import { freshness, monitor, schedules } from './groups/schedules.ts';
 import { source, sweep, deletions, diff, outbound, privacy } from './groups/source.ts';
 import type { Path } from './layer.ts';
 import { aboutOf, group } from './groups/setting.ts';
@@ -23,6 +23,7 @@ export const settings = group({
   privacy,
   freshness,
   webhooks,
+  monitor,
   bi,
   retention,
   shutdown,

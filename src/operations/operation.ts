@@ -14,6 +14,8 @@ export interface OperationParts {
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
   readonly sendMark: { readonly read: SendMark['read'] };
   readonly webhooks: { readonly allowHosts: readonly string[] };
+  /** Whether the process of an owner has certainly ended. */
+  readonly isDead: (owner: string) => boolean;
   /** Ends what takes long. */
   readonly signal: AbortSignal;
   /** Where the person came from, in words. */

@@ -1,11 +1,7 @@
 import * as z from 'zod';
-import {
-  disableEndpoint,
-  enableEndpoint,
-  replayEvents,
-  testEndpoint,
-} from '../feed/webhooks/endpoint-activity.ts';
+import { disableEndpoint, enableEndpoint, replayEvents } from '../feed/webhooks/endpoint-activity.ts';
 import { addEndpoint, dropEndpoint, rotateSecret } from '../feed/webhooks/endpoints.ts';
+import { testEndpoint } from '../feed/webhooks/test-event.ts';
 import { isNumber } from '../lib/json/json.ts';
 import type { Json } from '../lib/json/json.ts';
 import { kindText, requireKind } from './inputs.ts';
@@ -147,6 +143,9 @@ export const test = operation({
     error: z.string().nullable(),
     responseStart: z.string().nullable(),
     durationMs: z.int(),
+    byService: z
+      .boolean()
+      .describe('the background service that sends webhooks has sent it, not this process'),
   }),
   run: async (parts, { name }) => ({ ...(await testEndpoint(parts, parts.webhooks.allowHosts, name)) }),
 });

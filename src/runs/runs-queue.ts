@@ -6,8 +6,9 @@ import { finishRun } from '../mirror/runs/run-store.ts';
 import { startableRuns } from '../mirror/runs/open-runs.ts';
 import { isAway } from '../db/session/errors.ts';
 import { goneOwners } from '../mirror/runs/worker-store.ts';
-import { pullKinds } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
+import { pullAndPing } from './ping.ts';
+import type { Ping } from './ping.ts';
 import type { PullSettings } from './verify-kinds.ts';
 import { watchRun } from './tell-run.ts';
 
@@ -19,6 +20,7 @@ export function createRunsQueue(
   parts: PullParts,
   rules: {
     readonly settings: PullSettings;
+    readonly ping: Ping;
     /** Finds kinds by their names. @throws {UsageError} For a name that these settings do not know. */
     readonly kindsNamed: (names: readonly string[]) => readonly ListedKind[];
   },
@@ -38,7 +40,7 @@ export function createRunsQueue(
       if (names === null) return;
       try {
         const request = { runId, kinds: rules.kindsNamed(names), acceptNewSource: false, ...rules.settings };
-        await pullKinds({ ...parts, signal }, request);
+        await pullAndPing({ ...parts, signal }, request, rules.ping);
         if (signal.aborted) await session.atomically((tx) => resumeInterrupted(tx, runId));
       } catch (error) {
         if (isAway(error) || !(error instanceof SyncError)) throw error;

@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openMirror } from '../../src/app/open-mirror.ts';
+import { openSession } from '../../src/db/open-session.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { run, settingsFor } from '../support/command-line.ts';
+import { document, run, settingsFor } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
@@ -65,4 +66,51 @@ test('PostgreSQL: a mirror with a baseline is opened like any other', async () =
   expect(await session.query(sql`select kind from bi_sync_status where state = 'certified'`)).toEqual([
     { kind: 'clients' },
   ]);
+});
+
+const READS: readonly (readonly string[])[] = [
+  ['status'],
+  ['changes'],
+  ['record', 'clients', '1'],
+  ['runs'],
+  ['outbox'],
+  ['deletions'],
+  ['webhooks'],
+  ['outbox', 'retry', '1'],
+];
+
+describe.each([
+  ['SQLite', () => Promise.resolve(`file:${freshMirror()}`)],
+  ['PostgreSQL', () => freshDatabaseUrl()],
+])('what only reads or decides, on %s', (name, urlOf) => {
+  const codeOf = async (argv: readonly string[], url: string): Promise<unknown> => {
+    const ended = await run([...argv, '--json'], { DATABASE_URL: url });
+    return (document(ended) as { readonly error?: { readonly code: string } }).error?.code;
+  };
+
+  test('leaves the mirror of an older release as it is, and says who brings it to this one', async () => {
+    const url = await urlOf();
+    await run(['migrate'], { DATABASE_URL: url });
+    const session = await openSession(url);
+    onTestFinished(() => session.close());
+    await session.atomically((tx) => tx.query(sql`update mirror_meta set value = '0' where key = 'version'`));
+    await session.atomically((tx) => tx.execute('drop view bi_clients'));
+    for (const argv of READS) expect([argv, await codeOf(argv, url)]).toEqual([argv, 'mirror.older']);
+    const doctor = await run(['doctor'], { DATABASE_URL: url });
+    expect(doctor.stdout).toContain('of an older release: back it up, then bms-sync migrate');
+    const version = sql`select value from mirror_meta where key = 'version'`;
+    expect(await session.query(version)).toEqual([{ value: '0' }]);
+    expect((await session.atomically((tx) => tx.columnsOf('bi_clients'))).size).toBe(0);
+
+    expect((await run(['migrate'], { DATABASE_URL: url })).code).toBe(0);
+    expect(await codeOf(['status'], url)).toBeUndefined();
+  });
+
+  test('makes no mirror where there is none', async () => {
+    const url = await urlOf();
+    for (const argv of READS) expect([argv, await codeOf(argv, url)]).toEqual([argv, 'mirror.absent']);
+    if (name === 'SQLite') return;
+    await using session = await openSession(url);
+    expect((await session.atomically((tx) => tx.columnsOf('mirror_meta'))).size).toBe(0);
+  });
 });

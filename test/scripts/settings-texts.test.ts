@@ -59,6 +59,7 @@ test('every setting has its row', () => {
     'freshness.requestsPerMinute',
     'webhooks.allowHosts',
     'webhooks.retrySeconds',
+    'monitor.pingUrl',
     'bi.readerRole',
     'retention.changesDays',
     'retention.runsDays',

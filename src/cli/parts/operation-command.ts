@@ -7,6 +7,7 @@ import { systemClock } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { openSendMark } from '../../outbound/send-mark.ts';
+import { createOwner } from '../../pull/run/parts.ts';
 import { EXIT, answer, createCommand, settingsOf } from './command.ts';
 import type { CommandContext, CommonOptions } from './command.ts';
 
@@ -61,6 +62,7 @@ export const partsOf = ({ io }: CommandContext, config: Config, session: Session
     },
   },
   webhooks: config.webhooks,
+  isDead: createOwner().isDead,
   signal: io.signal,
   via: 'the command line',
 });

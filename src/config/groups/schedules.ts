@@ -1,6 +1,6 @@
 import { validateDetailed } from 'node-cron';
 import * as z from 'zod';
-import { group, openGroup, setting } from './setting.ts';
+import { group, openGroup, setting, unset } from './setting.ts';
 import * as a from './value-types.ts';
 
 const SHAPE = 'a cron expression, or {kinds: [KIND, …] or all, cron}, or {kind, cron}';
@@ -43,6 +43,14 @@ export const freshness = group({
   requestsPerMinute: setting(
     a.count.nullable().default(10),
     'Requests that serve may spend between sweeps, a minute; null keeps to the schedules.',
+  ),
+});
+
+export const monitor = group({
+  pingUrl: setting(
+    unset(a.webUrl),
+    'http or https URL that is asked for after every pull that read all it was to read, and with /fail after any other; null asks none.',
+    { secret: 'value' },
   ),
 });
 

@@ -10,6 +10,7 @@ const AWAY: readonly string[] = [
   'mirror.unreachable',
   'mirror.too_many_connections',
   'mirror.commit_unknown',
+  'mirror.busy',
 ];
 
 /** Whether an error says that the database cannot be reached now, and that the same work may succeed later. */

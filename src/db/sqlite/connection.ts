@@ -11,7 +11,7 @@ import { identifier, replacement } from '../session/sql-text.ts';
 
 /** SQLite before this may corrupt a WAL database that two connections write and checkpoint at once. */
 const OLDEST_SAFE = '3.51.3';
-const BUSY_TIMEOUT_MS = 10_000;
+const OPENING_TIMEOUT_MS = 10_000; // Later SQLite is not to wait by itself: it would stop the whole process.
 const WRITER_CACHE_KIB = 24 * 1024;
 const READER_CACHE_KIB = 4 * 1024; // It scans whole lists and reads hardly anything twice.
 const PAGE_BYTES = 16_384; // A record is a kilobyte: with pages of 4 KB each commit writes three times as much.
@@ -22,7 +22,7 @@ const OWNER_ONLY = 0o600; // The mirror holds personal data of clients.
 /** Opens the writing connection, with the settings that SQLite does not store in the file. */
 export function openWriter(path: string): Database {
   createFile(path);
-  const writer = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
+  const writer = new Sqlite(path, { timeout: OPENING_TIMEOUT_MS });
   try {
     refuseOldSqlite(writer);
     writer.pragma(`page_size = ${PAGE_BYTES}`); // Of a new file; an old one keeps its own.
@@ -31,6 +31,7 @@ export function openWriter(path: string): Database {
     writer.pragma(`cache_size = -${WRITER_CACHE_KIB}`);
     writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     writer.pragma(`journal_size_limit = ${LOG_BYTES}`);
+    writer.pragma('busy_timeout = 0');
     return writer;
   } catch (error) {
     writer.close();
@@ -41,8 +42,9 @@ export function openWriter(path: string): Database {
 /** Opens the read-only connection; if that fails, the writer is closed too. */
 export function openReader(path: string, writer: Database): Database {
   try {
-    const reader = new Sqlite(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+    const reader = new Sqlite(path, { readonly: true, timeout: OPENING_TIMEOUT_MS });
     reader.pragma(`cache_size = -${READER_CACHE_KIB}`);
+    reader.pragma('busy_timeout = 0');
     return reader;
   } catch (error) {
     writer.close();

@@ -1,6 +1,7 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop, setTimeout as delay } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { createQueue } from '../../lib/queue.ts';
+import { errorCode } from '../../lib/sync-error.ts';
 import { sqliteError } from '../session/errors.ts';
 import type { Session, Transaction } from '../session/session.ts';
 import {
@@ -13,17 +14,20 @@ import {
   tableColumns,
 } from './connection.ts';
 
+const BUSY_MS = 30_000;
+
 /**
  * Opens a SQLite file: one writing connection whose transactions queue up, and one read-only connection.
+ * @param busyMs The longest that another process is waited for that holds the file; then the error is `mirror.busy`.
  * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened, or the SQLite library is too old.
  */
-export function openSqliteSession(path: string): Session {
+export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
   guarded(path, () => {
     refuseNoFile(path);
   });
   const writer = guarded(path, () => openWriter(path));
   const reader = guarded(path, () => openReader(path, writer));
-  const { atomically, alone } = createGroupCommit(writer, path);
+  const { atomically, alone } = createGroupCommit(writer, { path, busyMs });
 
   const close = async (): Promise<void> => {
     await alone(async () => {
@@ -38,7 +42,9 @@ export function openSqliteSession(path: string): Session {
     location: path,
     query: async (statement) => {
       await yieldToEventLoop(); // SQLite answers on our thread: whatever reads a lot lets other work in between.
-      return guarded(path, () => runStatement(reader, statement));
+      return onceFree(busyMs, () => runStatement(reader, statement)).catch((error: unknown) => {
+        throw sqliteError(error, path);
+      });
     },
     atomically: (work) => atomically(() => withHandle(writer, work)),
     makeDurable: () =>
@@ -92,21 +98,26 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
+interface CommitFile {
+  readonly path: string;
+  readonly busyMs: number;
+}
+
 const MOST_TOGETHER = 32;
 
 /**
  * Groups the transactions of a connection. Each is a savepoint within its group: one that fails does not affect the others, and
  * no caller gets a result before the whole group has landed. One alone needs none, and SQLite copies no page for it.
  */
-function createGroupCommit(writer: Database, path: string) {
+function createGroupCommit(writer: Database, file: CommitFile) {
   const enqueue = createQueue();
   const waiting: Waiting[] = [];
   const commitGroup = async (): Promise<void> => {
     await yieldToEventLoop(); // I/O that has arrived meanwhile may add work to this group, and waits for this thread either way.
     const group = waiting.splice(0, MOST_TOGETHER);
     if (waiting.length > 0) void enqueue(commitGroup);
-    await runGroup(writer, group, path).catch((error: unknown) => {
-      for (const { fail } of group) fail(sqliteError(error, path));
+    await runGroup(writer, group, file).catch((error: unknown) => {
+      for (const { fail } of group) fail(sqliteError(error, file.path));
     });
   };
   return {
@@ -128,8 +139,12 @@ function createGroupCommit(writer: Database, path: string) {
 }
 
 /** @throws The fault of the transaction as a whole; nothing of the group has landed then. */
-async function runGroup(writer: Database, group: readonly Waiting[], path: string): Promise<void> {
-  writer.exec('begin immediate'); // A transaction that read first could not become a writer.
+async function runGroup(
+  writer: Database,
+  group: readonly Waiting[],
+  { path, busyMs }: CommitFile,
+): Promise<void> {
+  await onceFree(busyMs, () => writer.exec('begin immediate')); // A transaction that read first could not become a writer.
   try {
     const endings: (() => void)[] = [];
     for (const each of group)
@@ -155,6 +170,22 @@ async function inSavepoint(writer: Database, { run, fail }: Waiting, path: strin
     return () => {
       fail(sqliteError(error, path));
     };
+  }
+}
+
+const LOOK_MS = 25;
+
+/** Tries until no other process holds the file: SQLite's own waiting would stop whatever else this process does. */
+async function onceFree<T>(busyMs: number, work: () => T): Promise<T> {
+  const startMs = performance.now();
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      const isBusy = errorCode(error).startsWith('SQLITE_BUSY');
+      if (!isBusy || performance.now() - startMs >= busyMs) throw error;
+    }
+    await delay(LOOK_MS);
   }
 }
 

@@ -1,18 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { instantText } from '../../lib/time/clock.ts';
-import type { Clock } from '../../lib/time/clock.ts';
 import { firstSeqSince } from '../../mirror/records/change-store.ts';
 import type { Session } from '../../db/session/session.ts';
-import { append } from '../../db/rows/rows.ts';
-import { WEBHOOK_DELIVERIES } from '../../mirror/tables/webhook-tables.ts';
 import { firstUntaken, retryNow } from '../../mirror/webhooks/delivery-queue.ts';
-import { BY_A_PERSON, changeEndpoint, readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
-import { webhookIdOf } from '../../mirror/webhooks/news.ts';
-import { attemptColumns } from './endpoint-pass.ts';
+import { BY_A_PERSON, changeEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { requireEndpoint } from './endpoints.ts';
-import { isTaken } from './judge-attempt.ts';
-import { formatNews, TEST_TYPE } from './payload.ts';
-import { createSender } from './sender.ts';
 
 /** The columns of an active endpoint without failures. */
 const HEALTHY = {
@@ -69,37 +59,4 @@ export async function replayEvents(
     await changeEndpoint(tx, { id }, { ...HEALTHY, replayAfter }, now);
     return { name, after: replayAfter };
   });
-}
-
-/** How a test of an endpoint ended; the schema of its operation says what each member means. */
-export type EndpointTest = Awaited<ReturnType<typeof testEndpoint>>;
-
-/** Sends an endpoint one event of type `webhook.test`, once; the delivery log has it. @throws {SyncError} `webhooks.absent`. */
-export async function testEndpoint(
-  { session, clock, signal }: { session: Session; clock: Clock; signal: AbortSignal },
-  allowHosts: readonly string[],
-  name: string,
-) {
-  const endpoint = await requireEndpoint(session, name);
-  const now = clock.now();
-  const webhookId = webhookIdOf(endpoint.publicId, [TEST_TYPE, randomUUID()]);
-  const body = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data: { endpoint: name } });
-  const secrets = await readSecrets(session, endpoint.id, now);
-  await using sender = createSender(clock, allowHosts);
-  const sendable = { ...formatNews(body, endpoint.format), endpoint, webhookId, secrets };
-  const attempt = await sender.send(sendable, signal);
-  const delivered = isTaken(attempt);
-  const row = {
-    endpointId: endpoint.id,
-    webhookId,
-    type: TEST_TYPE,
-    body,
-    state: delivered ? ('delivered' as const) : ('failed' as const),
-    attempts: 1,
-    createdAt: instantText(now),
-    ...attemptColumns(attempt),
-  };
-  await session.atomically((tx) => append(tx, WEBHOOK_DELIVERIES, [row]));
-  const { status, error, responseStart, durationMs } = attempt;
-  return { name, webhookId, delivered, status, error, responseStart, durationMs };
 }

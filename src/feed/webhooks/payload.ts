@@ -78,6 +78,8 @@ function newsText(body: string): string {
   const texts: Readonly<Record<string, string>> = {
     'kind.held': `${fact('records')} records of ${kind} have disappeared at once: they stay until a person decides (bms-sync deletions).`,
     'entry.parked': `Entry ${fact('entryId')} (${fact('operation')} of ${kind}) is parked: ${fact('verdict')}. A person must decide (bms-sync outbox show ${fact('entryId')}).`,
+    'entry.rejected': `Entry ${fact('entryId')} (${fact('operation')} of ${kind}) is rejected: ${fact('verdict')}. Nothing more is sent for it (bms-sync outbox show ${fact('entryId')}).`,
+    'token.refused': `The service refuses the token since ${fact('since')}: nothing can be read (bms-sync doctor).`,
     'kind.blocked': `Writes of ${kind} are blocked: the service refuses them (${fact('reason')}).`,
     'kind.stale': `The list of ${kind} is stale: its schedule was due several times, and its list was ${facts['since'] === null ? 'never read to its end' : `last read to its end at ${fact('since')}`}.`,
     [TEST_TYPE]: 'This is a test of bms-sync: the endpoint works.',

@@ -14,7 +14,7 @@ import type { SentAttempt } from './judge-attempt.ts';
 import type { FormattedBody } from './payload.ts';
 
 /** The longest that one attempt may take, its answer included. */
-const ATTEMPT_MS = 15_000;
+export const ATTEMPT_MS = 15_000;
 const CONNECT_MS = 10_000;
 
 /** How much of an answer is kept. */

@@ -7,7 +7,7 @@ import type { Logger } from './logger.ts';
 
 interface Subject {
   /** The beginning of the events' names: `source` for `source.unreachable` and `source.back`. */
-  readonly event: 'source' | 'database' | 'queue';
+  readonly event: 'source' | 'database' | 'queue' | 'monitor';
   /** Its name in messages: `the service`. */
   readonly name: string;
 }

@@ -2,27 +2,29 @@ import { sql } from 'drizzle-orm';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { hasRow, readTexts } from '../../db/rows/rows.ts';
 
-/**
- * * `version`, `migrations` and `layout` describe the tables, `release` is that of the last writer, `bi.reader_role` says who
- * may read the views; `source.base_url` says whose data they hold; `outbox.sends` is the mark that the last send left,
- * `outbox.place` which database sends, so that a copy of it does not, `outbox.frozen` why nothing is sent,
- * `outbox.accepted_links` up to where links that the outbox knows nothing of were accepted, `outbox.alters.<kind>` since when
- * the service is known to alter natural keys of a kind; `changes.forgotten_before` is up to when change events were removed;
- * `schedules.<name>` is up to when a schedule's slots are dealt with, `schedules` which was last; `integrity` is what the
- * latest check of the database file found; `privacy.excluded` says which fields are kept out: settings that do not speak of
- * them are refused; `privacy.scrub` the step to do before the file no longer holds them; `whole.<kind>` is the most rows with
- * which a list came whole as page 2. The row `writer` holds no fact: PostgreSQL transactions lock it.
- */
+/** The facts about a mirror as a whole. The row `writer` holds none: PostgreSQL transactions lock it. */
 type MetaKey =
-  | ('version' | 'release' | 'migrations' | 'layout' | 'bi.reader_role')
-  | 'source.base_url'
-  | ('outbox.sends' | 'outbox.place' | 'outbox.frozen' | 'outbox.accepted_links')
-  | `outbox.alters.${string}`
-  | 'changes.forgotten_before'
-  | 'integrity'
-  | ('privacy.excluded' | 'privacy.scrub')
-  | `whole.${string}`
-  | ('schedules' | `schedules.${string}`);
+  | (
+      | 'version'
+      | 'migrations'
+      | 'layout' // The shape of the tables and views.
+    )
+  | 'release' // That of the last writer.
+  | 'bi.reader_role' // Who may read the views.
+  | 'source.base_url' // Whose data the mirror holds.
+  | 'source.refused' // Since when and in how many runs the token is refused, and the latest of them.
+  | 'outbox.sends' // The mark that the last send left.
+  | 'outbox.place' // Which database sends, so that a copy of it does not.
+  | 'outbox.frozen' // Why nothing is sent.
+  | 'outbox.accepted_links' // Up to where links that the outbox knows nothing of were accepted.
+  | `outbox.alters.${string}` // Since when the service is known to alter natural keys of a kind.
+  | 'changes.forgotten_before' // Up to when change events were removed.
+  | 'integrity' // What the latest check of the database file found.
+  | 'privacy.excluded' // Which fields are kept out: settings that do not speak of them are refused.
+  | 'privacy.scrub' // The step to do before the file no longer holds them.
+  | `whole.${string}` // The most rows with which a kind's list came whole as page 2.
+  | 'schedules' // The schedule that was dealt with last.
+  | `schedules.${string}`; // Up to when a schedule's slots are dealt with.
 
 /** Whether a database holds a mirror, of this release or another; creates nothing. */
 export async function isMirrorPresent(session: Session): Promise<boolean> {

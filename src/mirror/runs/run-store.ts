@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { leaseEnd } from '../kinds/kind-lease.ts';
+import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { bigint } from '../../db/rows/engine-column.ts';
@@ -16,6 +17,7 @@ import {
   without,
 } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
+import { leaveNews, refusedNews } from '../webhooks/news.ts';
 import { UNHEARD, closeDeadRuns, fateOf, hasLapsed, isOwnRun } from './run-requests.ts';
 import type { OwnRun } from './run-requests.ts';
 import type { Reader } from './worker-store.ts';
@@ -71,6 +73,17 @@ export async function saveKindReport(
 ): Promise<void> {
   if (!(await isOwnRun(tx, run))) return;
   await append(tx, RUN_KINDS, [{ ...report, runId: run.runId, startedAt: instantText(startedAt) }]);
+  if (isRead(report)) await dropMeta(tx, 'source.refused');
+  if (report.reason === 'unauthorized') await noteRefusal(tx, run.runId, startedAt);
+}
+
+/** The second run in a row whose token the service refuses is news; one refusal may be a passing fault of the service. */
+async function noteRefusal(tx: Transaction, runId: number, now: Date): Promise<void> {
+  const noted = await readMeta(tx, 'source.refused');
+  const [since, latest, times] = noted?.split(' ') ?? [now.toISOString(), null, 0];
+  if (Number(latest) === runId) return;
+  await writeMeta(tx, 'source.refused', `${since} ${runId} ${Number(times) + 1}`);
+  if (Number(times) === 1) await leaveNews(tx, refusedNews(String(since), now));
 }
 
 /** Records how a run ended, unless another process owns it by now. */

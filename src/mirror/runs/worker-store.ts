@@ -10,6 +10,8 @@ export interface Worker {
   /** The owner name that it writes into the rows that it claims. */
   readonly owner: string;
   readonly roles: readonly string[];
+  /** The schedules by which it pulls, as JSON; absent = it does not pull. */
+  readonly schedules?: string | null;
 }
 
 /** One that tells living processes from dead ones. */
@@ -26,9 +28,9 @@ export async function registerWorker(session: Session, worker: Worker, now: Date
   await session.atomically((tx) => noteWorker(tx, worker, now));
 }
 
-async function noteWorker(tx: Transaction, { owner, roles }: Worker, now: Date): Promise<void> {
+async function noteWorker(tx: Transaction, { roles, ...rest }: Worker, now: Date): Promise<void> {
   const at = instantText(now);
-  const worker = { owner, roles: roles.join(','), startedAt: at, seenAt: at };
+  const worker = { ...rest, roles: roles.join(','), startedAt: at, seenAt: at };
   await tx.query(sql`
     ${insertInto(WORKERS, worker)}
     on conflict (owner) do update set roles = excluded.roles, seen_at = excluded.seen_at`);
@@ -71,16 +73,18 @@ export async function goneOwners(db: Queryable, reader: Reader): Promise<Reader[
   return (owner) => dead.includes(owner) || reader.isDead(owner);
 }
 
-/** The owners at work: those with an entry that are not dead. */
+/** The processes at work: those with an entry that are not dead. */
+export const workersAtWork = async (db: Queryable, reader: Reader) =>
+  (await readWorkers(db, reader)).filter(({ isGone }) => !isGone);
+
+/** The owners at work. */
 export async function livingWorkers(db: Queryable, reader: Reader): Promise<ReadonlySet<string>> {
-  const workers = await readWorkers(db, reader);
-  return new Set(workers.filter(({ isGone }) => !isGone).map(({ owner }) => owner));
+  return new Set((await workersAtWork(db, reader)).map(({ owner }) => owner));
 }
 
 /** Whether a live process has this role. */
 export async function isServed(db: Queryable, role: string, reader: Reader): Promise<boolean> {
-  const workers = await readWorkers(db, reader);
-  return workers.some(({ isGone, roles }) => !isGone && roles.split(',').includes(role));
+  return (await workersAtWork(db, reader)).some(({ roles }) => roles.split(',').includes(role));
 }
 
 /**

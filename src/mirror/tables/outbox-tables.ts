@@ -109,6 +109,12 @@ export const WRITE_BLOCKS = {
 /** Processes that work rows, by the owner name that they write into the rows. */
 export const WORKERS = {
   name: 'workers',
-  columns: [text('owner'), text('roles'), timestamp('started_at'), timestamp('seen_at')],
+  columns: [
+    text('owner'),
+    text('roles'),
+    timestamp('started_at'),
+    timestamp('seen_at'),
+    optionalText('schedules'), // Those by which it pulls, as JSON; null = it does not pull.
+  ],
   primaryKey: ['owner'],
 } as const satisfies EngineTable;

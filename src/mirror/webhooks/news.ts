@@ -12,8 +12,10 @@ import { readEndpoints } from './endpoint-store.ts';
 
 /** The product's own news: what may need a person. */
 interface News {
-  readonly type: 'kind.held' | 'entry.parked' | 'kind.blocked' | 'kind.stale';
-  readonly kind: string;
+  readonly type:
+    'kind.held' | `entry.${'parked' | 'rejected'}` | 'kind.blocked' | 'kind.stale' | 'token.refused';
+  /** Null if it concerns all kinds: all endpoints want it. */
+  readonly kind: string | null;
   /** Further facts: members of `data` beside `kind`. */
   readonly facts: JsonObject;
   /** Names the happening: the same happening is told to an endpoint once. */
@@ -27,12 +29,17 @@ export function heldNews(kind: string, hold: HoldClock, now: Date): News {
   return { type: 'kind.held', kind, facts, key: `${facts.since} ${facts.records}`, now };
 }
 
-/** An entry of the outbox waits for a person. */
-export function parkedNews(entry: Entry, now: Date): News {
+/** An entry of the outbox waits for a person, or was refused. */
+export function entryNews(state: 'parked' | 'rejected', entry: Entry, now: Date): News {
   const { id: entryId, kind, operation, recordId, verdict, epoch } = entry;
   const facts = { entryId, operation, recordId, verdict };
-  return { type: 'entry.parked', kind, facts, key: `${entryId} ${epoch}`, now };
+  return { type: `entry.${state}`, kind, facts, key: `${entryId} ${epoch}`, now };
 }
+
+/** The service refuses our token. @param since The first time of these. */
+export const refusedNews = (since: string, now: Date): News => {
+  return { type: 'token.refused', kind: null, facts: { since }, key: since, now };
+};
 
 /** The service does not allow us to write a kind. */
 export const blockedNews = (kind: string, reason: string, now: Date): News => {
@@ -48,11 +55,12 @@ export function staleNews(kind: string, since: Date | null, now: Date): News {
 /** Leaves a delivery for each active endpoint that wants news of this kind; runs in the transaction of the happening. */
 export async function leaveNews(tx: Transaction, news: News): Promise<void> {
   const { type, kind, facts, key, now } = news;
-  const body = compactJson({ type, timestamp: now.toISOString(), data: { kind, ...facts } });
+  const data = kind === null ? facts : { kind, ...facts };
+  const body = compactJson({ type, timestamp: now.toISOString(), data });
   const at = instantText(now);
   for (const { id, publicId, kinds } of await readEndpoints(tx, sql`where state = 'active' order by id`)) {
-    if (kinds !== null && !kinds.includes(kind)) continue;
-    const webhookId = webhookIdOf(publicId, [type, kind, key]);
+    if (kinds !== null && kind !== null && !kinds.includes(kind)) continue;
+    const webhookId = webhookIdOf(publicId, [type, kind ?? '', key]);
     const isTold = sql`select 1 from webhook_deliveries where endpoint_id = ${id} and webhook_id = ${webhookId}`;
     if (await hasRow(tx, isTold)) continue;
     const delivery = { endpointId: id, webhookId, type, kind, body, nextAttemptAt: at, createdAt: at };

@@ -6,7 +6,7 @@ import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
 import { wakeWaiting, readBlock, saveBlock } from '../../mirror/outbox/outbox-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { blockedNews, leaveNews, parkedNews } from '../../mirror/webhooks/news.ts';
+import { blockedNews, entryNews, leaveNews } from '../../mirror/webhooks/news.ts';
 import type { OutboundParts } from '../parts.ts';
 import { isSuppressed } from '../../mirror/records/erasure-store.ts';
 
@@ -59,8 +59,9 @@ export async function finishAs(
     nextAttemptAt: watchUntil ? instantText(watchUntil) : null,
     ...(recordId !== undefined && { recordId }),
   });
+  const ended = { ...entry, verdict, recordId: recordId ?? entry.recordId };
   if (state !== 'parked') await wakeWaiting(tx, entry, now);
-  else await leaveNews(tx, parkedNews({ ...entry, verdict, recordId: recordId ?? entry.recordId }, now));
+  if (state !== 'done') await leaveNews(tx, entryNews(state, ended, now));
 }
 
 /** Puts an entry back for a later try. */

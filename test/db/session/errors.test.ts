@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { MirrorError, sqliteError } from '../../../src/db/session/errors.ts';
 import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
-import { mirrorFault, openForTest, tempSession, thrownBy } from '../../mirror/temp-mirror.ts';
+import { mirrorFault, tempSession, thrownBy } from '../../mirror/temp-mirror.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('a place where no mirror can be', () => {
@@ -27,11 +27,9 @@ describe('a place where no mirror can be', () => {
 describe('a database that fails at work', () => {
   test('another connection that holds the write lock: mirror.busy, and it goes on once the lock is gone', async () => {
     const path = join(tempFolder(), 'mirror.db');
-    const session = openForTest(path);
-    await session.atomically(async (tx) => {
-      await tx.execute('create table t (a INTEGER)');
-      await tx.query(sql`pragma busy_timeout = 20`); // Ten seconds in earnest.
-    });
+    const session = openSqliteSession(path, 20); // Thirty seconds in earnest.
+    onTestFinished(() => session.close());
+    await session.atomically((tx) => tx.execute('create table t (a INTEGER)'));
     const other = new Database(path);
     other.exec('begin immediate');
     const insert = (): Promise<unknown> =>

@@ -54,6 +54,16 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     data: { kind: 'clients', entryId: 1, operation: 'update', recordId: '999999', verdict: 'gone' },
     text: 'Entry 1 (update of clients) is parked: gone. A person must decide (bms-sync outbox show 1).',
   },
+  'entry.rejected': {
+    begin: async (on) => {
+      spoil(on, 'POST', { status: 422 });
+      await on.store(create(ZOE));
+      await on.work();
+    },
+    goOn: (on) => on.pass(3_600),
+    data: { kind: 'clients', entryId: 1, operation: 'create', recordId: null, verdict: 'service_refused' },
+    text: 'Entry 1 (create of clients) is rejected: service_refused. Nothing more is sent for it (bms-sync outbox show 1).',
+  },
   'kind.blocked': {
     begin: async (on) => {
       spoil(on, 'POST', { status: 403 }, { times: 3 });
@@ -147,3 +157,28 @@ test('news is signed as events are, and tried again likewise', async () => {
     expect(verified(request, secret)).toMatchObject({ type: 'entry.parked' });
   expect(receiver.taken).toHaveLength(1);
 });
+
+test.each(ONE_DATABASE)(
+  'token.refused on %s is told to all at the second refusal in a row, once until the token works again',
+  async (database) => {
+    const on = await opened({ database, service: { size: 20 } });
+    const hooks = deliveryStageOn(on.session, { at: new Date(on.clock.now().getTime() + 72_000_000) });
+    const { receiver } = await add(hooks, 'bookings', { kinds: ['bookings'], format: 'text' });
+    const pulls = async (statuses: readonly (401 | 200)[]): Promise<readonly string[]> => {
+      for (const status of statuses) {
+        if (status === 401) spoil(on, 'GET', { status });
+        else on.service.setFaults([]);
+        await pullLater(on, 'clients');
+      }
+      await hooks.deliver();
+      return receiver.taken.splice(0).map(({ body }) => body);
+    };
+    const news = expect.stringMatching(
+      /^The service refuses the token since \S+Z: nothing can be read/,
+    ) as string;
+    expect(await pulls([401, 200, 401])).toEqual([]);
+    expect(await pulls([401, 401, 401])).toEqual([news]);
+    expect(await pulls([200, 401])).toEqual([]);
+    expect(await pulls([401, 401])).toEqual([news]);
+  },
+);

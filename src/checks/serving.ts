@@ -1,0 +1,33 @@
+import { workersAtWork } from '../mirror/runs/worker-store.ts';
+import type { Reader } from '../mirror/runs/worker-store.ts';
+import type { Queryable } from '../db/session/session.ts';
+import type { Schedule } from '../runs/schedule.ts';
+
+/** The background services that are at work on a mirror, and how they pull. */
+export type Serving = Awaited<ReturnType<typeof readServing>>;
+
+/** Reads which background services are at work, and by which schedules they pull: null if none of them does. */
+export async function readServing(db: Queryable, reader: Reader) {
+  const workers = await workersAtWork(db, reader);
+  const texts = [...new Set(workers.flatMap((worker) => worker.schedules ?? []))];
+  const each = texts.flatMap((text) => JSON.parse(text) as Schedule[]);
+  return {
+    workers,
+    isPulling: workers.some(({ roles }) => roles.split(',').includes('pulls')),
+    schedules:
+      texts.length === 0 ? null : [...new Map(each.map((one) => [JSON.stringify(one), one])).values()],
+  };
+}
+
+/** Whether the services that run pull by other schedules than these, which are in the settings. */
+export function pullsOtherwise({ schedules }: Serving, ofSettings: readonly Schedule[]): boolean {
+  const textOf = (some: readonly Schedule[]) =>
+    some
+      .map((one) => JSON.stringify(one))
+      .sort()
+      .join();
+  return schedules !== null && textOf(schedules) !== textOf(ofSettings);
+}
+
+export const OTHER_SCHEDULES =
+  'The schedules shown are those of the background service that runs. These settings have others, which count from its next start.';

@@ -1,0 +1,46 @@
+import type { Logger } from '../lib/log/logger.ts';
+import { createOutageLog } from '../lib/log/outage-log.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import { isRead } from '../mirror/runs/run-store.ts';
+import { pullKinds } from '../pull/pull-kinds.ts';
+import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
+import type { PullParts } from '../pull/run/parts.ts';
+
+/** Tells a monitor outside how a pull has ended; never throws. */
+export type Ping = (isWhole: boolean) => Promise<void>;
+
+const ANSWER_MS = 5_000;
+
+/** Creates the ping of the setting `monitor.pingUrl`; the log tells once that the monitor is away, and never its address. */
+export function createPing(
+  pingUrl: string | null,
+  parts: { readonly clock: Clock; readonly logger: Logger },
+): Ping {
+  const log = createOutageLog(parts, { event: 'monitor', name: 'the monitor outside (monitor.pingUrl)' });
+  return async (isWhole) => {
+    if (pingUrl === null) return;
+    const url = new URL(pingUrl);
+    if (!isWhole) url.pathname = url.pathname.replace(/\/*$/, '/fail');
+    try {
+      const { ok, status, body } = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
+      await body?.cancel();
+      if (ok) log.answered();
+      else log.failed(new Error(`it answered ${status}`));
+    } catch (error) {
+      log.failed(error);
+    }
+  };
+}
+
+/** Pulls, and pings: a busy kind is whole, because another process reads it, and an interrupted pull tells nothing. */
+export async function pullAndPing(parts: PullParts, request: PullRequest, ping: Ping): Promise<PullReport> {
+  try {
+    const report = await pullKinds(parts, request);
+    const isWhole = report.kinds.every((kind) => isRead(kind) || kind.state === 'busy');
+    if (parts.signal?.aborted !== true) await ping(isWhole);
+    return report;
+  } catch (error) {
+    await ping(false);
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { document, run, settingsFor } from '../support/command-line.ts';
+import { start } from '../support/program.ts';
+import { freshDatabaseUrl } from '../support/postgres.ts';
+import { freshMirror } from '../support/temp-folder.ts';
+
+interface Shown {
+  readonly schedules: readonly { readonly name: string; readonly cron: string }[];
+  readonly isServed: boolean;
+  readonly schedulesDiffer: boolean;
+}
+interface Examined {
+  readonly checks: readonly { readonly name: string; readonly detail: string }[];
+}
+
+test.for(['SQLite', 'PostgreSQL'])(
+  'status and doctor show who serves a mirror in %s, and by which schedules, whatever their own settings are',
+  async (database, { onTestFinished }) => {
+    const sandbox = await startSandbox({ size: 10 });
+    onTestFinished(() => sandbox.close());
+    const path = freshMirror();
+    const url = database === 'SQLite' ? `file:${path}` : await freshDatabaseUrl();
+    const env = { ...settingsFor(sandbox, path), DATABASE_URL: url };
+    const of = { ...env, BMS__SCHEDULES: '{"clients":"7 3 * * *"}' };
+    const serving = start(['serve', '--only', 'pulls'], { env: of });
+    onTestFinished(() => void serving.child.kill('SIGKILL'));
+    const status = async (settings = env): Promise<Shown> =>
+      document(await run(['status', '--json'], settings)) as Shown;
+    const serveChecks = async (): Promise<readonly string[]> => {
+      const { checks } = document(await run(['doctor', '--json'], env)) as Examined;
+      return checks.flatMap(({ name, detail }) => (/^(?:serve|schedules)/.test(name) ? [detail] : []));
+    };
+    await run(['migrate'], env);
+    await expect.poll(async () => (await status()).isServed, { timeout: 20_000 }).toBe(true);
+
+    expect(await status()).toMatchObject({ schedules: [{ name: 'clients' }], schedulesDiffer: true });
+    expect(await status(of)).toMatchObject({ schedules: [{ name: 'clients' }], schedulesDiffer: false });
+    expect((await run(['status'], env)).stdout).toContain('These settings have others');
+    expect(await serveChecks()).toEqual([
+      expect.stringMatching(
+        new RegExp(`at work on this mirror: process ${serving.child.pid} on .*\\(pulls\\)$`),
+      ),
+      expect.stringContaining('These settings have others'),
+      expect.stringContaining('serve pulls clients by "7 3 * * *"'),
+    ]);
+
+    serving.child.kill('SIGTERM');
+    await once(serving.child, 'close');
+    expect(await status()).toMatchObject({
+      schedules: [{ name: 'all' }],
+      isServed: false,
+      schedulesDiffer: false,
+    });
+    expect((await serveChecks())[0]).toBe('no background service is at work on this mirror');
+  },
+);
