@@ -109,12 +109,12 @@ function forgetNotice() {
 /** Draws the plots; who does not see them has a table beneath each. */
 function drawPlots() {
   for (const canvas of document.querySelectorAll('[data-plot]')) {
-    const { at, values, unit, shape } = JSON.parse(canvas.dataset.plot);
-    if (at.length > 0) drawPlot(canvas, { data: [at, values], unit, isStepped: shape === 'steps' });
+    const { at, values, unit, shape, timezone } = JSON.parse(canvas.dataset.plot);
+    if (at.length > 0) drawPlot(canvas, { data: [at, values], unit, timezone, isStepped: shape === 'steps' });
   }
 }
 
-function drawPlot(canvas, { data, unit, isStepped }) {
+function drawPlot(canvas, { data, unit, timezone, isStepped }) {
   const styles = getComputedStyle(document.documentElement);
   const colour = (name) => styles.getPropertyValue(name).trim();
   const axis = {
@@ -125,15 +125,20 @@ function drawPlot(canvas, { data, unit, isStepped }) {
   const paths = isStepped ? { paths: window.uPlot.paths.bars({ size: [0.8, 30] }) } : {};
   const fill = isStepped ? { fill: colour('--accent') } : {};
   const line = { label: unit, stroke: colour('--accent'), width: isStepped ? 0 : 2, points: { show: false } };
+  const clock = new Intl.DateTimeFormat('sv-SE', {
+    timeZone: timezone,
+    dateStyle: 'short',
+    timeStyle: 'short',
+  });
   const moments = (_plot, splits) =>
     splits.map((seconds) => {
-      const [day, time] = new Date(seconds * 1000).toISOString().split('T');
-      return time.startsWith('00:00') ? day.slice(5) : time.slice(0, 5);
+      const [day, time] = clock.format(new Date(seconds * 1000)).split(' ');
+      return time === '00:00' ? day.slice(5) : time;
     });
   const size = () => ({ width: canvas.clientWidth, height: 190 });
   const options = {
     ...size(),
-    tzDate: (seconds) => window.uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
+    tzDate: (seconds) => window.uPlot.tzDate(new Date(seconds * 1000), timezone),
     legend: { show: false },
     cursor: { drag: { x: false, y: false } },
     scales: {

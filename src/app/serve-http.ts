@@ -25,8 +25,8 @@ export interface HttpParts extends PullParts {
 /** The dashboard of a server that listens. */
 export interface OpenDashboard {
   readonly address: string;
-  /** Makes an address that signs a browser in once, within ten minutes. */
-  readonly signInLink: () => string;
+  /** Makes an address that signs a browser in once, within ten minutes; a lasting one until the server ends. */
+  readonly signInLink: (isLasting?: boolean) => string;
 }
 
 /**
@@ -54,13 +54,15 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     token: adminToken,
     version: packageVersion(),
     schedules: schedulesOf(config),
+    timezone: config.schedules.timezone,
     isDead: owner.isDead,
     codes,
   });
   try {
     const address = await app.listen({ host, port, backlog: BACKLOG });
     logger.info({ address }, 'the HTTP API listens');
-    parts.onListening?.({ address, signInLink: () => `${address}/login?code=${codes.issue()}` });
+    const signInLink = (isLasting?: boolean): string => `${address}/login?code=${codes.issue(isLasting)}`;
+    parts.onListening?.({ address, signInLink });
   } catch (error) {
     await app.close();
     const code = errorCode(error);

@@ -11,7 +11,7 @@ import type { Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 
 /** Adds the page of change events, newest first, of all records or some. */
-export function addChangesPage(app: Server, { session, kinds, clock }: Dashboard): void {
+export function addChangesPage(app: Server, { session, kinds, times }: Dashboard): void {
   const names = kinds.map(({ name }) => name);
   const options = pageOptions('Show change events', {
     querystring: z.object({ kind: chosen, record: chosen, before }),
@@ -24,7 +24,7 @@ export function addChangesPage(app: Server, { session, kinds, clock }: Dashboard
     const { rows, next } = listPage(read, ({ seq }) => seq);
     const about =
       kind === undefined ? 'of all kinds' : record === undefined ? `of ${kind}` : `of ${kind} ${record}`;
-    const list = html`${rows.length === 0 ? nothing('None.') : changeList(rows, clock.now())}
+    const list = html`${rows.length === 0 ? nothing('None.') : changeList(rows, times)}
     ${pageLinks('/changes', query, next)}`;
     const content = html`${pageTitle('Changes', `${about}, the newest first`)}
     ${filterForm('/changes', [

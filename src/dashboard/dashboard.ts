@@ -10,11 +10,12 @@ import { addChangesPage } from './changes-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
 import { addEntryPage } from './entry-page.ts';
 import { addIssuesPage } from './issues-page.ts';
-import { addKindPage } from './kind-page.ts';
+import { addKindPages } from './kind-page.ts';
 import { addOutboxPage } from './outbox-page.ts';
 import { addOverviewPage } from './overview-page.ts';
 import { createCounts } from './parts/counts.ts';
 import { readKindLines } from './parts/kinds.ts';
+import { timesIn } from './parts/page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
 import { addRunPages } from './runs-page.ts';
@@ -22,7 +23,7 @@ import { addWebhooksPage } from './webhooks-page.ts';
 
 const PAGES = [
   addOverviewPage,
-  addKindPage,
+  addKindPages,
   addChangesPage,
   addRecordPage,
   addRecordsPage,
@@ -36,10 +37,12 @@ const PAGES = [
 
 /** The dashboard: the mirror as pages for people, with the forms of their decisions. */
 export function dashboardRoutes(app: Server, context: RouteContext): void {
-  const dashboard = { ...context, counts: createCounts(context), startedAt: context.clock.now() };
+  const { clock, timezone = 'UTC' } = context;
+  const times = timesIn(timezone, clock);
+  const dashboard = { ...context, times, counts: createCounts(context), startedAt: clock.now() };
   app.addHook('onListen', () => {
     // The first page would have to wait for these counts.
-    void readKindLines(dashboard, dashboard.clock.now()).catch((error: unknown) => {
+    void readKindLines(dashboard, clock.now()).catch((error: unknown) => {
       context.logger.debug({ err: error }, 'the pages are not prepared; the first one tells why');
     });
   });

@@ -1,24 +1,39 @@
 import * as z from 'zod';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import { instantOf } from '../lib/time/clock.ts';
-import { HOLD_WORDS, idsShown, readDisappeared } from '../mirror/records/deletion-store.ts';
+import { HOLD_WORDS, readDisappeared, readHeldRecords } from '../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../mirror/records/deletion-store.ts';
+import { recordId } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
-import { recordAddress } from './parts/change-list.ts';
+import { recordAddress, recordName } from './parts/change-list.ts';
 import { decisionForms, HOLD_EFFECTS, holdButtons } from './parts/decisions.ts';
 import { counted, html, roughly } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { done, pageOptions, sendPage } from './parts/page.ts';
+import { chosen, done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
+import { addressOf } from './parts/paging.ts';
+
+const PATH = '/deletions';
+/** Records of a group in its box; the next ones are a link away. */
+const RECORDS_SHOWN = 500;
 
 /** Adds the page of records that their lists no longer show, and that are not proven to be gone. */
 export function addDeletionsPage(app: Server, { session, clock, access }: Dashboard): void {
-  const options = pageOptions('Show records that disappeared', { querystring: z.object({ done }) });
-  app.get('/deletions', options, async ({ query }, reply) => {
-    const groups = await readDisappeared(session);
+  const querystring = z.object({ kind: chosen, state: chosen, after: recordId.optional(), done });
+  const options = pageOptions('Show records that disappeared', { querystring });
+  app.get(PATH, options, async ({ query: { kind, state, after: from, ...query } }, reply) => {
+    const all = await readDisappeared(session);
+    const items: Html[] = [];
+    for (const group of all) {
+      if (kind !== undefined && (group.kind !== kind || group.state !== state)) continue;
+      const records = await readHeldRecords(session, group, { after: from, limit: RECORDS_SHOWN + 1 });
+      // A decision concerns what is held; without it, what was decided last.
+      const [first] = all.filter((one) => one.kind === group.kind && one.state === 'held');
+      const buttons = access.hasToken && (first ?? group) === group ? holdButtons(group) : [];
+      items.push(groupItem(group, clock.now(), recordList(group, records), decisionForms(buttons, PATH)));
+    }
     const none = 'None. A record is deleted in the mirror once the service has proven that it is gone.';
-    const items = groups.map((group) => groupItem(group, clock.now(), access.hasToken));
     const list = html`<ul class="needs">
       ${items}
     </ul>`;
@@ -26,30 +41,39 @@ export function addDeletionsPage(app: Server, { session, clock, access }: Dashbo
     const content = html`${pageTitle('Deletions', about)}
     ${listPanel('deletions', 'Disappeared records', true, items.length === 0 ? nothing(none) : list)}`;
     const after = await latestSeq(session);
-    return sendPage(reply, { title: 'Deletions', part: '/deletions', content, after, ...query });
+    return sendPage(reply, { title: 'Deletions', part: PATH, content, after, ...query });
   });
 }
 
 const TONES = { suspected: 'info', held: 'warn', approved: 'good', released: 'good' };
-const LINKS_SHOWN = 10;
 
-function groupItem(group: ShownHold, now: Date, mayDecide: boolean): Html {
-  const { kind, state, records, since, ids } = group;
+function groupItem({ kind, state, records, since }: ShownHold, now: Date, list: Html, decisions: Html): Html {
   const isHeld = state === 'held';
   // The words of the command line, without its command.
   const words = isHeld ? 'they stay until somebody decides' : (HOLD_WORDS[state] ?? state);
-  const links = ids.slice(0, LINKS_SHOWN).map((id) => html`<a href="${recordAddress(kind, id)}">${id}</a> `);
-  const more = records - Math.min(ids.length, LINKS_SHOWN);
-  return html`<li id="hold-${kind}-${state}" class="${isHeld ? '' : 'settled'}">
+  return html`<li id="hold-${kind}-${state}" class="stacked ${isHeld ? '' : 'settled'}">
     <div>
       <h2>
         ${counted(records, 'record')} of <a href="/kinds/${kind}">${kind}</a>
         ${badge(state, TONES)}
       </h2>
       <p>Missing for ${roughly(now.getTime() - instantOf(since).getTime())}: ${words}.</p>
-      <p class="small" title="${idsShown(group)}">${links} ${more > 0 ? `and ${more} more` : null}</p>
-      ${state === 'suspected' ? null : html`<p class="quiet small">${HOLD_EFFECTS}</p>`}
+      ${list} ${state === 'suspected' ? null : html`<p class="quiet small">${HOLD_EFFECTS}</p>`}
     </div>
-    ${mayDecide && state !== 'suspected' ? decisionForms(holdButtons(kind), '/deletions') : null}
+    ${decisions}
   </li>`;
+}
+
+/** Each record by its code and name, in a box that scrolls. */
+function recordList({ kind, state }: ShownHold, records: Awaited<ReturnType<typeof readHeldRecords>>): Html {
+  const shown = records.slice(0, RECORDS_SHOWN);
+  const items = shown.map(({ id, raw }) => {
+    const way = html`<a href="${recordAddress(kind, id)}">${recordName(raw) || 'without a name'}</a>`;
+    return html`<li>${way} <span class="quiet small">${id}</span></li>`;
+  });
+  const next = addressOf(PATH, { kind, state, after: shown.at(-1)?.id });
+  return html`<ol class="box" tabindex="0" aria-label="Records of ${kind}, ${state}">
+      ${items}
+    </ol>
+    ${records.length > shown.length ? html`<p><a rel="next" href="${next}">The next records</a></p>` : null}`;
 }

@@ -8,17 +8,18 @@ import type { Candidate, History } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { entryBadge } from './outbox-page.ts';
-import { cut, objectIn, recordLink, valueText, verbatim } from './parts/change-list.ts';
+import { objectIn, recordLink } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
-import { dataTable, exactly, html } from '../http/html.ts';
+import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import type { Dashboard, Times } from './parts/page.ts';
 import { rowPath } from '../operations/inputs.ts';
+import { cut, fieldName, membersText, valueText, verbatim } from './parts/values.ts';
 
 /** Adds the page of an entry: its state, what can be decided, its content, and every request that was sent for it. */
-export function addEntryPage(app: Server, { session, access }: Dashboard): void {
+export function addEntryPage(app: Server, { session, access, times }: Dashboard): void {
   const parts = { params: rowPath, querystring: z.object({ done }) };
   app.get('/outbox/:id', pageOptions('Show one entry of the outbox', parts), async (request, reply) => {
     const history = await readHistory(session, request.params.id);
@@ -26,10 +27,11 @@ export function addEntryPage(app: Server, { session, access }: Dashboard): void 
     const { id, kind, recordId, operation, state } = entry;
     const standing = html`<div class="body">
       <p>${explain(entry).meaning}</p>
-      ${entryDecisions(entry, access.hasToken)} ${factsOf(history)}
+      ${entryDecisions(entry, access.hasToken)} ${factsOf(history, times)}
     </div>`;
     const beside = candidates.length === 0 ? null : 'beside the records that it may have made';
-    const sent = attempts.length === 0 ? nothing('Nothing was sent.') : feed(attempts.map(attemptItem));
+    const items = attempts.map((attempt) => attemptItem(attempt, times));
+    const sent = items.length === 0 ? nothing('Nothing was sent.') : feed(items);
     const title = `Entry ${id}`;
     const content = html`${pageTitle(title, html`${operation} ${recordLink(kind, recordId)} ${entryBadge(state)}`)}
       <div id="entry" data-live>
@@ -42,19 +44,18 @@ export function addEntryPage(app: Server, { session, access }: Dashboard): void 
   });
 }
 
-function factsOf({ entry, isMaker }: History): Html {
-  const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt, naturalKey, result } = entry;
+function factsOf({ entry, isMaker }: History, times: Times): Html {
+  const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt, result } = entry;
   const candidates = candidatesOf(entry).map((id) => html`${recordLink(kind, id)} `);
   return factList([
     ['Key', key],
     ['Verdict', verdict],
     ['Candidates', candidates.length === 0 ? null : html`${candidates}`],
     ['Made', isMaker ? recordLink(kind, recordId) : null],
-    ['Natural key', naturalKey],
-    ['Stored (UTC)', exactly(createdAt)],
-    ['Changed', exactly(updatedAt)],
-    ['Next try', nextAttemptAt === null || entry.state === 'done' ? null : exactly(nextAttemptAt)],
-    ['Result', result],
+    ['Stored', times.exactly(createdAt)],
+    ['Changed', times.exactly(updatedAt)],
+    ['Next try', nextAttemptAt === null || entry.state === 'done' ? null : times.exactly(nextAttemptAt)],
+    ['Result', candidates.length > 0 || result === null ? null : membersText(jsonOrText(result))],
   ]);
 }
 
@@ -67,7 +68,7 @@ function conflictPanel({ result }: Entry): Html | null {
   const rows = fields.filter(isObject).map(
     (field) =>
       html`<tr>
-        <th scope="row">${valueText(field['field'])}</th>
+        <th scope="row">${fieldName(valueText(field['field']))}</th>
         ${columns.map((column) => html`<td>${verbatim(compactJson(field[column] ?? null))}</td>`)}
       </tr>`,
   );
@@ -85,7 +86,7 @@ function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[]):
   const rows = Object.entries(value).map(
     ([name, one]) =>
       html`<tr>
-        <th scope="row">${name}</th>
+        <th scope="row">${fieldName(name)}</th>
         <td>${verbatim(cut(valueText(one), LONGEST))}</td>
         ${records.map((record) => html`<td>${verbatim(cut(valueText(record[name]), LONGEST))}</td>`)}
       </tr>`,
@@ -96,14 +97,15 @@ function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[]):
 
 const GRADES: Readonly<Record<string, string>> = { done: 'good', rejected: 'bad', unsent: 'plain' };
 
-function attemptItem({ n, openedAt, closedAt, grade, status, request, responseStart }: Attempt): Html {
+function attemptItem(attempt: Attempt, times: Times): Html {
+  const { n, openedAt, closedAt, grade, status, request, responseStart } = attempt;
   const end = closedAt === null ? 'not answered yet' : (grade ?? 'closed');
   return html`<li>
     <div class="head">
       <strong>Try ${n}</strong> <span class="state ${GRADES[grade ?? ''] ?? 'warn'}">${end}</span>
       <span>${status === null ? null : `status ${status}`}</span>
       <span class="last quiet small">
-        ${exactly(openedAt)}${closedAt === null ? null : html` to ${exactly(closedAt)}`}
+        ${times.exactly(openedAt)}${closedAt === null ? null : html` to ${times.exactly(closedAt)}`}
       </span>
     </div>
     <pre tabindex="0" aria-label="Request of try ${n}">${cut(request, LONGEST)}</pre>

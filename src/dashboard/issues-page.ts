@@ -5,19 +5,20 @@ import type { IssueCount } from '../mirror/kinds/status-store.ts';
 import { listOpenIssues } from '../mirror/records/issue-store.ts';
 import type { ListedIssue } from '../mirror/records/issue-store.ts';
 import type { Server } from '../http/server.ts';
-import { cut, recordLink } from './parts/change-list.ts';
-import { count, dataTable, exactly, html } from '../http/html.ts';
+import { recordLink } from './parts/change-list.ts';
+import { count, dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import type { Dashboard, Times } from './parts/page.ts';
 import { addressOf, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { cut, fieldName } from './parts/values.ts';
 
 const PATH = '/issues';
 const DRIFT_SHOWN = 50;
 
 /** Adds the page of issues: values and records that no rule fits, and changes in how the service answers. */
-export function addIssuesPage(app: Server, { session, kinds }: Dashboard): void {
+export function addIssuesPage(app: Server, { session, kinds, times }: Dashboard): void {
   const names = kinds.map(({ name }) => name);
   const summary = 'Show values that fit no rule, and changes in how the service answers';
   const querystring = z.object({ kind: chosen, code: chosen, before });
@@ -28,7 +29,7 @@ export function addIssuesPage(app: Server, { session, kinds }: Dashboard): void 
     const { rows, next } = listPage(read, ({ id }) => id);
     const codes = [...new Set(counts.map(({ code }) => code))].sort();
     const about = 'The service’s text is kept as it came; an issue says what of it fits no rule.';
-    const open = html`${rows.length === 0 ? nothing('None.') : issueTable(rows)}
+    const open = html`${rows.length === 0 ? nothing('None.') : issueTable(rows, times)}
     ${pageLinks(PATH, query, next)}`;
     const content = html`${pageTitle('Issues and drift', about)}
       ${filterForm(PATH, [
@@ -37,7 +38,7 @@ export function addIssuesPage(app: Server, { session, kinds }: Dashboard): void 
       ])}
       <div class="columns">
         ${panel({ id: 'issues', title: 'Open issues' }, open)}
-        <div>${countPanel(counts)} ${driftPanel(drift)}</div>
+        <div>${countPanel(counts)} ${driftPanel(drift, times)}</div>
       </div>`;
     return sendPage(reply, { title: 'Issues', part: PATH, content });
   });
@@ -45,18 +46,18 @@ export function addIssuesPage(app: Server, { session, kinds }: Dashboard): void 
 
 const LONGEST_DETAIL = 240;
 
-function issueTable(issues: readonly ListedIssue[]): Html {
+function issueTable(issues: readonly ListedIssue[], times: Times): Html {
   const rows = issues.map(
     ({ kind, recordId, field, code, detail, firstSeenAt }) =>
       html`<tr>
         <th scope="row">${recordLink(kind, recordId)}</th>
-        <td data-title="field">${field ?? '–'}</td>
+        <td data-title="field">${fieldName(field ?? '–')}</td>
         <td data-title="issue">${code}</td>
-        <td data-title="detail" class="small">${cut(detail ?? '', LONGEST_DETAIL)}</td>
-        <td data-title="seen (UTC)" class="nowrap small">${exactly(firstSeenAt)}</td>
+        <td class="small brief">${cut(detail ?? '', LONGEST_DETAIL)}</td>
+        <td class="nowrap small early">${times.exactly(firstSeenAt)}</td>
       </tr>`,
   );
-  const headings = ['record', 'field', 'issue', 'detail', 'seen (UTC)'];
+  const headings = ['record', 'field', 'issue', 'detail', 'seen'];
   return dataTable('Open issues, the newest first', headings, rows, 'cards');
 }
 
@@ -66,7 +67,7 @@ function countPanel(counts: readonly IssueCount[]): Html | null {
     ({ kind, field, code, count: issues }) =>
       html`<tr>
         <th scope="row">
-          <a href="${addressOf(PATH, { kind, code })}">${kind}${field === null ? '' : `.${field}`}</a>
+          <a href="${addressOf(PATH, { kind, code })}">${placeOf(kind, field)}</a>
         </th>
         <td>${code}</td>
         <td class="number">${count(issues)}</td>
@@ -77,15 +78,18 @@ function countPanel(counts: readonly IssueCount[]): Html | null {
   return panel({ id: 'counts', title: 'How many' }, table);
 }
 
-function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>): Html {
+const placeOf = (kind: string, field: string | null): Html =>
+  fieldName(field === null ? kind : `${kind}.${field}`);
+
+function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>, times: Times): Html {
   const items = drift.map(
     ({ kind, code, field, detail, seenAt }) =>
       html`<li>
         <div class="head">
-          ${badge(code)} <span>${kind}${field === null ? '' : `.${field}`}</span>
-          <span class="last quiet small">${exactly(seenAt)}</span>
+          ${badge(code)} <span>${placeOf(kind, field)}</span>
+          <span class="last quiet small">${times.exactly(seenAt)}</span>
         </div>
-        <p class="small quiet">${cut(detail, LONGEST_DETAIL)}</p>
+        <p class="small quiet brief">${cut(detail, LONGEST_DETAIL)}</p>
       </li>`,
   );
   const head = { id: 'drift', title: 'Drift', note: 'how the service answers has changed' };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isListed } from '../catalog/kind.ts';
 import { latestChanges } from '../feed/read-changes.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
@@ -11,26 +12,36 @@ import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
-import { count, dataTable, exactly, html, sentence, when } from '../http/html.ts';
+import { count, dataTable, html, sentence } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
-import { freshness, readKindLines, stateBadge } from './parts/kinds.ts';
+import { freshness, kindsPanel, readKindLines, stateBadge } from './parts/kinds.ts';
 import type { KindLine } from './parts/kinds.ts';
-import { factList, nothing, pageTitle, panel } from './parts/layout.ts';
+import { countCell, factList, nothing, pageTitle, panel } from './parts/layout.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import type { Dashboard, Times } from './parts/page.ts';
 
 const CHANGES_SHOWN = 20;
 const READINGS_SHOWN = 200;
 
-/** Adds the page of a record kind. */
-export function addKindPage(app: Server, dashboard: Dashboard): void {
-  const { session, kinds, clock, access } = dashboard;
+/** Adds the page that leads to every record kind, and that of each. */
+export function addKindPages(app: Server, dashboard: Dashboard): void {
+  const { session, kinds, clock, access, times } = dashboard;
+  app.get('/kinds', pageOptions('Show every record kind', {}), async (_request, reply) => {
+    const after = await latestSeq(session);
+    const lines = await readKindLines(dashboard, clock.now());
+    const links = kinds.flatMap((kind) =>
+      isListed(kind) ? [] : [html` <a href="/records/${kind.name}">${kind.name}</a>`],
+    );
+    const content = html`${pageTitle('Kinds', 'What the service keeps, and how well the mirror knows it')}
+    ${kindsPanel(lines, times)}
+    ${links.length === 0 ? null : html`<p class="quiet">Without a list, and read one by one:${links}</p>`}`;
+    return sendPage(reply, { title: 'Kinds', part: '/kinds', content, after });
+  });
   const params = z.strictObject({ kind: kindName(kinds) });
   const options = pageOptions('Show one record kind', { params, querystring: z.object({ done }) });
   app.get('/kinds/:kind', options, async ({ params: { kind: name }, query }, reply) => {
     const { name: kind } = requireKind(kinds, name);
-    const now = clock.now();
-    const line = (await readKindLines(dashboard, now)).find((one) => one.kind === kind);
+    const line = (await readKindLines(dashboard, clock.now())).find((one) => one.kind === kind);
     if (line === undefined)
       throw new SyncError(`${kind} has no list: its records are read one by one.`, {
         code: 'record.unknown_kind',
@@ -46,29 +57,29 @@ export function addKindPage(app: Server, dashboard: Dashboard): void {
     const content = html`${pageTitle(kind, html`${stateBadge(line)} ${ways}`)}
       <div class="columns">
         <div>
-          ${standing(line, now, access.hasToken)} ${plots(line, readings, now)}
-          ${panel(readingsHead, readingTable(readings.slice(0, 12), now))}
+          ${standing(line, times, access.hasToken)} ${plots(line, readings, times)}
+          ${panel(readingsHead, readingTable(readings.slice(0, 12), times))}
         </div>
-        ${panel(changesHead, changes.length === 0 ? nothing('None yet.') : changeList(changes, now))}
+        ${panel(changesHead, changes.length === 0 ? nothing('None yet.') : changeList(changes, times))}
       </div>`;
-    return sendPage(reply, { title: kind, part: '/', content, after, hasPlots: true, ...query });
+    return sendPage(reply, { title: kind, part: '/kinds', content, after, hasPlots: true, ...query });
   });
 }
 
-function standing(line: KindLine, now: Date, mayDecide: boolean): Html {
+function standing(line: KindLine, times: Times, mayDecide: boolean): Html {
   const { kind, state, reason, certified_at: certified, last_change_at: changed, rows } = line;
   const { why, known, next } = outcomeWords({ state, reason });
   const words = [why, known].filter((text) => text !== null).map(sentence);
   const facts = factList([
-    ['Read to its end', freshness(line, now)],
+    ['Read to its end', freshness(line, times)],
     [
       'Proven (certificate)',
       certified === null
         ? 'never'
-        : html`${when(certified, now)} <span class="quiet small">${exactly(certified)} UTC</span>`,
+        : html`${times.when(certified)} <span class="quiet small">${times.exactly(certified)}</span>`,
     ],
     ['Live rows', rows === null ? '…' : count(rows)],
-    ['Last change', changed === null ? 'none seen' : when(changed, now)],
+    ['Last change', changed === null ? 'none seen' : times.when(changed)],
     ['Held deletions', linkedCount('/deletions', line.held_deletions)],
     ['Open issues', linkedCount(`/issues?kind=${kind}`, line.open_issues)],
   ]);
@@ -87,8 +98,8 @@ const linkedCount = (address: string, number: number): Html | string =>
 
 const HOUR_MS = 3_600_000;
 
-function plots({ hours }: KindLine, readings: readonly ReportedReading[], now: Date): Html {
-  const present = Math.floor(now.getTime() / HOUR_MS) * HOUR_MS;
+function plots({ hours }: KindLine, readings: readonly ReportedReading[], times: Times): Html {
+  const present = Math.floor(times.now().getTime() / HOUR_MS) * HOUR_MS;
   const changes = Array.from({ length: hours === null ? 0 : 48 }, (_, index) => ({
     at: new Date(present - (47 - index) * HOUR_MS),
     value: hours?.[index] ?? 0,
@@ -96,26 +107,25 @@ function plots({ hours }: KindLine, readings: readonly ReportedReading[], now: D
   const whole = readings.filter(({ state }) => state === 'certified' || state === 'complete').toReversed();
   const rows = whole.map(({ startedAt, rows: value }) => ({ at: instantOf(startedAt), value }));
   const body = html`<div class="body">
-    ${plotFigure({ id: 'changes', title: 'Changes an hour', unit: 'changes', shape: 'steps', points: changes })}
+    ${plotFigure({ id: 'changes', title: 'Changes an hour', unit: 'changes', shape: 'steps', points: changes }, times)}
     <h3>Rows in the list</h3>
-    ${plotFigure({ id: 'rows', title: 'Rows in the list', unit: 'rows', shape: 'line', points: rows })}
+    ${plotFigure({ id: 'rows', title: 'Rows in the list', unit: 'rows', shape: 'line', points: rows }, times)}
   </div>`;
   const note = hours === null ? 'being counted' : 'the last 48 hours';
   return panel({ id: 'plots', title: 'Changes an hour', note, isLive: false }, body);
 }
 
-function readingTable(readings: readonly ReportedReading[], now: Date): Html {
+function readingTable(readings: readonly ReportedReading[], times: Times): Html {
   if (readings.length === 0) return nothing('It was never read.');
   const rows = readings.map((reading) => {
     const changes = reading.created + reading.updated + reading.deleted + reading.restored;
     return html`<tr>
       <th scope="row"><a href="/runs/${reading.runId}">run ${reading.runId}</a> ${stateBadge(reading)}</th>
-      <td data-title="began" class="nowrap">${when(reading.startedAt, now)}</td>
-      <td data-title="pages" class="number">${count(reading.pages)}</td>
-      <td data-title="rows" class="number">${count(reading.rows)}</td>
-      <td data-title="changes" class="number">${changes === 0 ? '–' : count(changes)}</td>
-      <td data-title="requests" class="number">${count(reading.requests)}</td>
-      <td data-title="took" class="number">${(reading.durationMs / 1000).toFixed(1)} s</td>
+      <td class="nowrap early">${times.when(reading.startedAt)}</td>
+      <td data-title="pages" class="number wide">${count(reading.pages)}</td>
+      ${countCell('rows', reading.rows)} ${countCell('changes', changes)}
+      <td data-title="requests" class="number wide">${count(reading.requests)}</td>
+      <td data-title="took" class="number wide">${(reading.durationMs / 1000).toFixed(1)} s</td>
     </tr>`;
   });
   const numbers = ['pages', 'rows', 'changes', 'requests', 'took'].map((number) => ({ number }));

@@ -2,19 +2,20 @@ import * as z from 'zod';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import { countEntries, listEntries } from '../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState } from '../mirror/outbox/outbox-store.ts';
-import { OPEN_STATES, STATES } from '../outbound/decisions/entry-list.ts';
+import { jsonOrText, OPEN_STATES, STATES } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
 import type { Server } from '../http/server.ts';
-import { cut, recordLink } from './parts/change-list.ts';
-import { dataTable, html, when } from '../http/html.ts';
+import { recordLink } from './parts/change-list.ts';
+import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle, tile } from './parts/layout.ts';
 import { before, done, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import type { Dashboard, Times } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { cut, membersText } from './parts/values.ts';
 
 /** Adds the page of the outbox: creates and updates on their way to the service, the newest first. */
-export function addOutboxPage(app: Server, { session, clock }: Dashboard): void {
+export function addOutboxPage(app: Server, { session, times }: Dashboard): void {
   const querystring = z.object({ state: z.enum(['', 'open', ...STATES]).optional(), before, done });
   app.get('/outbox', pageOptions('Show the outbox', { querystring }), async ({ query }, reply) => {
     const { state: wanted = '', before: last, done: carriedOut } = query;
@@ -22,8 +23,7 @@ export function addOutboxPage(app: Server, { session, clock }: Dashboard): void 
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
     const { rows, next } = listPage(read, ({ id }) => id);
     const counts = await countEntries(session);
-    const now = clock.now();
-    const list = html`${rows.length === 0 ? nothing('No entry.') : entryTable(rows, now)}
+    const list = html`${rows.length === 0 ? nothing('No entry.') : entryTable(rows, times)}
     ${pageLinks('/outbox', { state: wanted || undefined, before: last }, next)}`;
     const content = html`${pageTitle('Outbox', 'Creates and updates for the service, the newest first')}
       <ul class="tiles" id="counts" data-live>
@@ -36,24 +36,24 @@ export function addOutboxPage(app: Server, { session, clock }: Dashboard): void 
   });
 }
 
-function entryTable(entries: readonly Entry[], now: Date): Html {
+function entryTable(entries: readonly Entry[], times: Times): Html {
   const headings = ['entry', 'what', 'state', 'changed', 'next try', { number: 'tries' }];
   const rows = entries.map((entry) => {
     const { id, kind, recordId, operation, state, payload, attempts, updatedAt } = entry;
     const nextTry = state === 'done' ? null : entry.nextAttemptAt;
     return html`<tr>
       <th scope="row"><a href="/outbox/${id}">${id}</a></th>
-      <td data-title="what">
-        ${operation} ${recordLink(kind, recordId)}
-        <p class="small quiet code">${cut(payload, LONGEST_PAYLOAD)}</p>
+      <td class="parts">
+        <span class="early">${operation} ${recordLink(kind, recordId)}</span>
+        <p class="small quiet brief">${cut(membersText(jsonOrText(payload)), LONGEST_PAYLOAD)}</p>
       </td>
-      <td data-title="state">
+      <td class="parts">
         ${entryBadge(state)}
-        <p class="small quiet">${state === 'done' ? null : explain(entry).meaning}</p>
+        <p class="small quiet brief">${state === 'done' ? null : explain(entry).meaning}</p>
       </td>
-      <td data-title="changed" class="nowrap">${when(updatedAt, now)}</td>
-      <td data-title="next try" class="nowrap">${nextTry === null ? '–' : when(nextTry, now)}</td>
-      <td data-title="tries" class="number">${attempts}</td>
+      <td class="nowrap early">${times.when(updatedAt)}</td>
+      <td data-title="next try" class="nowrap wide">${nextTry === null ? '–' : times.when(nextTry)}</td>
+      <td data-title="tries" class="number wide">${attempts}</td>
     </tr>`;
   });
   return dataTable('Entries of the outbox', headings, rows, 'cards');

@@ -7,7 +7,7 @@ import { STATES } from '../outbound/decisions/entry-list.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
-import { counted, html, when } from '../http/html.ts';
+import { counted, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { kindsPanel, readKindLines } from './parts/kinds.ts';
 import type { KindLine } from './parts/kinds.ts';
@@ -15,7 +15,7 @@ import { readNeeds } from './parts/needs.ts';
 import type { Need } from './parts/needs.ts';
 import { nothing, pageTitle, panel, tile } from './parts/layout.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import type { Dashboard, Times } from './parts/page.ts';
 import { readRuns, runTable } from './parts/runs.ts';
 
 const CHANGES_SHOWN = 14;
@@ -23,30 +23,29 @@ const RUNS_SHOWN = 6;
 
 /** Adds the first page: what needs a person, then how each kind stands, then what happened. */
 export function addOverviewPage(app: Server, dashboard: Dashboard): void {
-  const { session, clock, access } = dashboard;
+  const { session, clock, access, times } = dashboard;
   const summary = 'Show what needs a person, and how every kind stands';
   const options = pageOptions(summary, { querystring: z.object({ done }) });
   app.get('/', options, async ({ query }, reply) => {
-    const now = clock.now();
     const after = await latestSeq(session);
     const [kinds, outbox, changes, runs] = await Promise.all([
-      readKindLines(dashboard, now),
+      readKindLines(dashboard, clock.now()),
       countEntries(session),
       latestChanges(session, { limit: CHANGES_SHOWN }),
       readRuns(dashboard, { limit: RUNS_SHOWN }),
     ]);
-    const needs = await readNeeds(session, kinds, outbox.parked ?? 0);
+    const needs = await readNeeds(session, kinds, outbox.parked ?? 0, times);
     const none = nothing('No change yet: the first pull is the baseline.');
-    const latest = changes.length === 0 ? none : changeList(changes, now);
+    const latest = changes.length === 0 ? none : changeList(changes, times);
     const allRuns = html`<a href="/runs">All runs</a>`;
     const allChanges = html`<a href="/changes">All changes</a>`;
     const content = html`${pageTitle('Overview', `Mirror: ${session.location}`)}
-      ${needs.length === 0 ? calmPanel(kinds, now) : needsPanel(needs, now, access.hasToken)}
+      ${needs.length === 0 ? calmPanel(kinds, times) : needsPanel(needs, times, access.hasToken)}
       ${tiles(kinds, outbox)}
       <div class="columns">
         <div>
-          ${kindsPanel(kinds, now)}
-          ${panel({ id: 'runs', title: 'Latest runs', note: allRuns, isLive: true }, runTable(runs, now))}
+          ${kindsPanel(kinds, times)}
+          ${panel({ id: 'runs', title: 'Latest runs', note: allRuns, isLive: true }, runTable(runs, times))}
         </div>
         ${panel({ id: 'changes', title: 'Latest changes', note: allChanges, isLive: true }, latest)}
       </div>`;
@@ -54,7 +53,7 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function needsPanel(needs: readonly Need[], now: Date, mayDecide: boolean): Html {
+function needsPanel(needs: readonly Need[], times: Times, mayDecide: boolean): Html {
   const note = mayDecide
     ? counted(needs.length, 'thing')
     : 'To decide here, serve needs an ADMIN_TOKEN; the command line can decide, too.';
@@ -63,7 +62,7 @@ function needsPanel(needs: readonly Need[], now: Date, mayDecide: boolean): Html
     return html`<li id="need-${id}" ${isGrave ? html`class="grave"` : null}>
       <div>
         <h3>${address === undefined ? title : html`<a href="${address}">${title}</a>`}</h3>
-        <p>${why} ${since === null ? null : html`<span class="quiet">${when(since, now)}</span>`}</p>
+        <p>${why} ${since === null ? null : html`<span class="quiet">${times.when(since)}</span>`}</p>
         <p class="quiet small">${effect}</p>
       </div>
       ${mayDecide ? decisionForms(buttons, '/') : null}
@@ -75,12 +74,12 @@ function needsPanel(needs: readonly Need[], now: Date, mayDecide: boolean): Html
   return panel({ id: 'needs', title: 'Needs you', note, isLive: true }, list);
 }
 
-function calmPanel(kinds: readonly KindLine[], now: Date): Html {
+function calmPanel(kinds: readonly KindLine[], times: Times): Html {
   const [oldest] = kinds.map(({ certified_at: at }) => at ?? '').sort();
   const proof =
     oldest === undefined || oldest === ''
       ? html`Not every list is proven yet; the next pulls go on with that.`
-      : html`Every list was proven ${when(oldest, now)} or later.`;
+      : html`Every list was proven ${times.when(oldest)} or later.`;
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">
       <span class="mark" aria-hidden="true">✓</span>

@@ -3,14 +3,14 @@ import { recordsAfter } from '../mirror/records/record-store.ts';
 import { kindName, recordId, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { recordAddress, recordName } from './parts/change-list.ts';
-import { dataTable, exactly, html } from '../http/html.ts';
+import { dataTable, html } from '../http/html.ts';
 import { badge, nothing, pageTitle } from './parts/layout.ts';
 import { pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { addressOf, PAGE_ROWS } from './parts/paging.ts';
 
 /** Adds the page of a kind's records in the order of their ids. */
-export function addRecordsPage(app: Server, { session, kinds }: Dashboard): void {
+export function addRecordsPage(app: Server, { session, kinds, times }: Dashboard): void {
   const options = pageOptions('Show records of a kind by their ids', {
     params: z.strictObject({ kind: kindName(kinds) }),
     querystring: z.object({ after: recordId.optional(), id: recordId.optional() }),
@@ -27,12 +27,12 @@ export function addRecordsPage(app: Server, { session, kinds }: Dashboard): void
       ({ id: one, raw, changedAt, deletedAt }) =>
         html`<tr>
           <th scope="row"><a href="${recordAddress(kind, one)}">${one}</a></th>
-          <td data-title="name">${recordName(raw)}</td>
-          <td data-title="state">${badge(deletedAt === null ? 'live' : 'deleted', TONES)}</td>
-          <td data-title="changed (UTC)" class="small nowrap">${exactly(deletedAt ?? changedAt)}</td>
+          <td class="brief">${recordName(raw)}</td>
+          <td class="early">${badge(deletedAt === null ? 'live' : 'deleted', TONES)}</td>
+          <td class="small nowrap early">${times.exactly(deletedAt ?? changedAt)}</td>
         </tr>`,
     );
-    const headings = ['id', 'name', 'state', 'changed (UTC)'];
+    const headings = ['id', 'name', 'state', 'changed'];
     const table = dataTable('Records in the order of their ids', headings, rows, 'cards');
     const first = html`<a class="button" href="${path}">First</a>`;
     const following = html`<a class="button" rel="next" href="${addressOf(path, { after: last })}">Next</a>`;
@@ -47,7 +47,7 @@ export function addRecordsPage(app: Server, { session, kinds }: Dashboard): void
           <span>${last === undefined ? null : following}</span>
         </nav>
       </section>`;
-    return sendPage(reply, { title, part: '/', content });
+    return sendPage(reply, { title, part: '/kinds', content });
   });
 }
 

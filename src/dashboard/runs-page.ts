@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
+import { isFailed, outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { findRun } from '../mirror/runs/run-store.ts';
 import type { KindReport } from '../mirror/runs/run-store.ts';
 import type { Server } from '../http/server.ts';
-import { count, dataTable, exactly, html } from '../http/html.ts';
+import { count, dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { stateBadge } from './parts/kinds.ts';
-import { factList, listPanel, nothing, pageTitle, panel } from './parts/layout.ts';
+import { countCell, factList, listPanel, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -17,11 +17,11 @@ import { rowPath } from '../operations/inputs.ts';
 
 /** Adds the pages of runs. */
 export function addRunPages(app: Server, dashboard: Dashboard): void {
-  const { session, clock } = dashboard;
+  const { session, clock, times } = dashboard;
   const listOptions = pageOptions('Show runs', { querystring: z.object({ before }) });
   app.get('/runs', listOptions, async ({ query }, reply) => {
     const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), ({ id }) => id);
-    const list = html`${runTable(page.rows, clock.now())} ${pageLinks('/runs', query, page.next)}`;
+    const list = html`${runTable(page.rows, times)} ${pageLinks('/runs', query, page.next)}`;
     const content = html`${pageTitle('Runs', 'Every reading of the service, the newest first')}
     ${listPanel('runs', 'Runs', query.before === undefined, list)}`;
     return sendPage(reply, { title: 'Runs', part: '/runs', content, after: await latestSeq(session) });
@@ -34,8 +34,8 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
     const { command, state, reason, kinds, startedAt, finishedAt, reports } = run;
     const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));
     const facts = factList([
-      ['Began (UTC)', startedAt === null ? 'waits for a background service' : exactly(startedAt)],
-      ['Ended', finishedAt === null ? null : exactly(finishedAt)],
+      ['Began', startedAt === null ? 'waits for a background service' : times.exactly(startedAt)],
+      ['Ended', finishedAt === null ? null : times.exactly(finishedAt)],
       ['Took', finishedAt === null ? null : duration(startedAt, finishedAt)],
       ['Reason', reason],
       ['Without a report', waiting.length === 0 ? null : waiting.join(', ')],
@@ -50,7 +50,10 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
   });
 }
 
-const COUNTS = ['rows', 'created', 'updated', 'deleted', 'restored', 'quarantined', 'requests'] as const;
+const COUNTS = ['rows', 'created', 'updated', 'deleted', 'restored', 'quarantined'] as const;
+
+/** What happened, and where; figures of a list that is only not proven are for its title. */
+const faultOf = ({ state, detail }: KindReport): string | null => (isFailed(state) ? detail : null);
 
 function reportTable(reports: readonly KindReport[]): Html {
   if (reports.length === 0) return nothing('No kind has been read yet.');
@@ -58,14 +61,17 @@ function reportTable(reports: readonly KindReport[]): Html {
     (report) =>
       html`<tr>
         <th scope="row"><a href="/kinds/${report.kind}">${report.kind}</a></th>
-        <td data-title="end">
+        <td class="parts">
           ${stateBadge(report)}
-          <p class="small quiet">${report.detail ?? outcomeWords(report).why}</p>
+          <p class="small quiet brief" title="${report.detail}">
+            ${faultOf(report) ?? outcomeWords(report).why}
+          </p>
         </td>
-        ${COUNTS.map((name) => html`<td class="number" data-title="${name}">${report[name] === 0 ? '–' : count(report[name])}</td>`)}
-        <td class="number" data-title="took">${(report.durationMs / 1000).toFixed(1)} s</td>
+        ${COUNTS.map((name) => countCell(name, report[name]))}
+        <td class="number wide">${count(report.requests)}</td>
+        <td class="number wide">${(report.durationMs / 1000).toFixed(1)} s</td>
       </tr>`,
   );
-  const headings = ['kind', 'end', ...COUNTS.map((number) => ({ number })), { number: 'took' }];
+  const headings = ['kind', 'end', ...[...COUNTS, 'requests', 'took'].map((number) => ({ number }))];
   return dataTable('What the run found, kind by kind', headings, rows, 'cards');
 }

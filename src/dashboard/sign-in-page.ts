@@ -14,7 +14,7 @@ const form = z.strictObject({
   next: z.string().max(2000).optional().describe('the page to go to; the overview without it'),
 });
 
-const querystring = z.object({ code: z.string().max(100).optional().describe('good once, for ten minutes') });
+const querystring = z.object({ code: z.string().max(100).optional().describe('the code of a link') });
 
 const isPreview = ({ headers }: FastifyRequest): boolean =>
   /\b(?:prefetch|preview)\b/.test(`${String(headers['sec-purpose'])} ${String(headers['purpose'])}`);
@@ -27,7 +27,7 @@ const seeStatus = z.null().describe('The cookie, and the way to the page');
 const schema = { tags: ['Sign-in'], security: [] };
 const codeSchema = {
   ...schema,
-  summary: 'Show the sign-in form, or sign in by a code that is good once',
+  summary: 'Show the sign-in form, or sign in by a code',
   querystring,
   response: { 200: pageAnswer('The form'), 303: seeStatus },
 };

@@ -6,34 +6,34 @@ import type { LoggedDelivery } from '../mirror/webhooks/delivery-queue.ts';
 import { listEndpoints } from '../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../mirror/webhooks/endpoint-store.ts';
 import type { Server } from '../http/server.ts';
-import { cut, recordLink } from './parts/change-list.ts';
+import { recordLink } from './parts/change-list.ts';
 import { decisionForms, endpointButtons } from './parts/decisions.ts';
-import { count, dataTable, html, when } from '../http/html.ts';
+import { count, dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, chosen, done, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import type { Dashboard, Times } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { cut } from './parts/values.ts';
 
 const PATH = '/webhooks';
 
 /** Adds the page of webhooks: receivers of events, and their deliveries. */
-export function addWebhooksPage(app: Server, { session, clock, access }: Dashboard): void {
+export function addWebhooksPage(app: Server, { session, times, access }: Dashboard): void {
   const querystring = z.object({ endpoint: chosen, before, done });
   const options = pageOptions('Show endpoints and their deliveries', { querystring });
   app.get(PATH, options, async ({ query: { done: carriedOut, ...query } }, reply) => {
     const read = await listDeliveries(session, { ...query, limit: PAGE_ROWS + 1 });
     const endpoints = await listEndpoints(session);
-    const now = clock.now();
     const none = nothing('None: bms-sync webhooks add URL --name N adds one.');
     const { rows, next } = listPage(read, ({ id }) => id);
-    const deliveries = html`${rows.length === 0 ? nothing('None.') : deliveryTable(rows, now)}
+    const deliveries = html`${rows.length === 0 ? nothing('None.') : deliveryTable(rows, times)}
     ${pageLinks(PATH, query, next)}`;
     const choices = endpoints.map(({ name }) => name);
     const content = html`${pageTitle('Webhooks', 'Events that are sent to other programs')}
     ${panel(
       { id: 'endpoints', title: 'Endpoints', isLive: true },
-      endpoints.length === 0 ? none : endpointTable(endpoints, now, access.hasToken),
+      endpoints.length === 0 ? none : endpointTable(endpoints, times, access.hasToken),
     )}
     ${filterForm(PATH, [{ name: 'endpoint', label: 'endpoint', value: query.endpoint, choices }])}
     ${panel({ id: 'deliveries', title: 'Deliveries', isLive: query.before === undefined }, deliveries)}`;
@@ -44,25 +44,25 @@ export function addWebhooksPage(app: Server, { session, clock, access }: Dashboa
 
 const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' };
 
-function endpointTable(endpoints: readonly EndpointStanding[], now: Date, mayDecide: boolean): Html {
+function endpointTable(endpoints: readonly EndpointStanding[], times: Times, mayDecide: boolean): Html {
   const rows = endpoints.map((endpoint) => {
     const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
     return html`<tr>
       <th scope="row">${name} ${badge(health, HEALTH)}</th>
-      <td data-title="address" class="small">${shownUrl(endpoint)}</td>
-      <td data-title="events" class="small">
+      <td class="small brief">${shownUrl(endpoint)}</td>
+      <td class="small brief">
         ${kinds === null ? 'all kinds' : kinds.join(', ')};
         ${changes === null ? 'all changes' : changes.join(', ')}
       </td>
-      <td data-title="delivered" class="nowrap">
-        ${deliveredAt === null ? 'never' : when(deliveredAt, now)}
+      <td data-title="delivered" class="nowrap early">
+        ${deliveredAt === null ? 'never' : times.when(deliveredAt)}
       </td>
-      <td data-title="waiting" class="number">
+      <td data-title="waiting" class="number early ${pending === 0 ? 'blank' : ''}">
         ${pending === 0 ? '–' : count(pending)}
-        ${pendingSince === null ? null : html`<p class="small quiet">since ${when(pendingSince, now)}</p>`}
+        ${pendingSince === null ? null : html`<p class="small quiet wide">since ${times.when(pendingSince)}</p>`}
       </td>
-      <td data-title="failures in a row" class="number">${failures === 0 ? '–' : count(failures)}</td>
-      ${mayDecide ? html`<td data-title="decide">${decisionForms(endpointButtons(endpoint), PATH)}</td>` : null}
+      <td class="number wide">${failures === 0 ? '–' : count(failures)}</td>
+      ${mayDecide ? html`<td class="decide">${decisionForms(endpointButtons(endpoint), PATH)}</td>` : null}
     </tr>`;
   });
   const numbers = [{ number: 'waiting' }, { number: 'failures in a row' }];
@@ -75,20 +75,20 @@ const STATES = { ready: 'info', delivered: 'good', failed: 'bad' };
 
 const LONGEST_ANSWER = 120;
 
-function deliveryTable(deliveries: readonly LoggedDelivery[], now: Date): Html {
+function deliveryTable(deliveries: readonly LoggedDelivery[], times: Times): Html {
   const rows = deliveries.map(
     (delivery) =>
       html`<tr>
         <th scope="row">${delivery.type}</th>
-        <td data-title="endpoint">${delivery.endpoint}</td>
-        <td data-title="record">${recordOf(delivery)}</td>
-        <td data-title="state">${badge(delivery.state, STATES)}</td>
-        <td data-title="answer" class="small">
+        <td data-title="to">${delivery.endpoint}</td>
+        <td>${recordOf(delivery)}</td>
+        <td class="early">${badge(delivery.state, STATES)}</td>
+        <td class="small brief">
           ${delivery.status ?? delivery.error ?? '–'}
           <span class="quiet">${cut(delivery.responseStart ?? '', LONGEST_ANSWER)}</span>
         </td>
-        <td data-title="attempts" class="number">${delivery.attempts}</td>
-        <td data-title="planned" class="nowrap">${when(delivery.createdAt, now)}</td>
+        <td data-title="attempts" class="number wide">${delivery.attempts}</td>
+        <td class="nowrap early">${times.when(delivery.createdAt)}</td>
       </tr>`,
   );
   const headings = ['event', 'endpoint', 'record', 'state', 'answer', { number: 'attempts' }, 'planned'];

@@ -35,9 +35,9 @@ export function hasSession(request: FastifyRequest, now: Date): boolean {
 
 /** Codes that sign a browser in once, so that a link needs no token. */
 export interface SignInCodes {
-  /** Makes a code that is good once, for ten minutes. */
-  readonly issue: () => string;
-  /** Uses a code up; false if it is unknown, used or too old. */
+  /** Makes a code that is good once, for ten minutes; a lasting one again and again, while this process runs. */
+  readonly issue: (isLasting?: boolean) => string;
+  /** Uses a code up, unless it lasts; false if it is unknown, used or too old. */
   readonly redeem: (code: string) => boolean;
 }
 
@@ -48,17 +48,17 @@ const MOST = 100;
 export function createSignInCodes(clock: Clock): SignInCodes {
   const until = new Map<string, number>();
   return {
-    issue: () => {
+    issue: (isLasting = false) => {
       const code = randomBytes(24).toString('base64url');
       const [oldest] = until.keys();
       if (until.size >= MOST && oldest !== undefined) until.delete(oldest);
-      until.set(hashOf(code), clock.monotonicMs() + LIFE_MS);
+      until.set(hashOf(code), isLasting ? Infinity : clock.monotonicMs() + LIFE_MS);
       return code;
     },
     redeem: (code) => {
       const hash = hashOf(code);
       const end = until.get(hash);
-      until.delete(hash);
+      if (end !== Infinity) until.delete(hash);
       return end !== undefined && clock.monotonicMs() < end;
     },
   };

@@ -1,5 +1,3 @@
-import { instantOf } from '../lib/time/clock.ts';
-
 /** HTML whose values are escaped. */
 export interface Html {
   readonly html: string;
@@ -45,17 +43,6 @@ export function distance(instant: Date, now: Date): string {
   const ms = now.getTime() - instant.getTime();
   if (Math.abs(ms) < 1000) return 'just now';
   return ms > 0 ? `${roughly(ms)} ago` : `in ${roughly(-ms)}`;
-}
-
-/** One of our instants, as its distance from now; the exact instant is in its title. */
-export function when(text: string, now: Date): Html {
-  const instant = instantOf(text);
-  return html`<time datetime="${instant.toISOString()}" title="${text} UTC">${distance(instant, now)}</time>`;
-}
-
-/** One of our instants to the second. */
-export function exactly(text: string): Html {
-  return html`<time datetime="${instantOf(text).toISOString()}">${text.slice(0, 19)}</time>`;
 }
 
 /** A number with its thousands apart. */

@@ -5,7 +5,7 @@ import type { Server } from './server.ts';
 /** The style of the sign-in form, written into the page: who is not signed in gets no other file. */
 export const SIGN_IN_STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; background: light-dark(#f5f6f8, #10151b); }
-body { display: grid; place-items: center; min-height: 90vh; margin: 0; color: light-dark(#18212b, #e7ecf2); }
+body { display: grid; place-items: center; min-height: 90vh; margin: 0 1rem; color: light-dark(#18212b, #e7ecf2); }
 main { background: light-dark(#fff, #182028); border: 1px solid light-dark(#dfe4ea, #2b3642); border-radius: 12px;
   max-width: 22rem; padding: 1.5rem 2rem; }
 h1 { font-size: 1.2rem; margin: 0 0 1rem; }

@@ -28,6 +28,8 @@ export interface ServerParts {
   readonly names: readonly string[];
   readonly port: number;
   readonly schedules: readonly Schedule[];
+  /** The setting `schedules.timezone`, in which pages tell times; UTC without it. */
+  readonly timezone?: string;
   readonly isDead: (owner: string) => boolean;
   readonly version: string;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */

@@ -159,7 +159,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
           values (${key}, 'clients', 'create', '{}', 'unsettled')`);
     });
     const status = await fitting(stage, 'GET /v1/status', await stage.get('/v1/status'));
-    const why = 'rows moved between its pages while it was read';
+    const why = 'it is not proven yet that no row is missing';
     const clients = { kind: 'clients', since: NOON_TEXT, sweeps: 4, reason: 'rows_unseen', why };
     const waiting = { suspectedDeletions: 3, heldDeletions: 1, unsettledCreates: 2 };
     expect(status).toMatchObject({ uncertified: [{ ...clients, waiting }] });

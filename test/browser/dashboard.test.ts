@@ -21,6 +21,7 @@ afterAll(async () => {
 const EVERY_PAGE = [
   '/',
   '/changes',
+  '/kinds',
   '/kinds/clients',
   '/records/clients',
   '/runs',
@@ -119,7 +120,8 @@ describe('decisions by clicking', () => {
     const page = await stage.signedIn();
     const need = page.getByRole('listitem').filter({ hasText: '6 deletions of providers are held' });
     expect(await need.innerText()).toContain('once the service proves that it is gone');
-    await need.getByRole('button', { name: 'Approve' }).click();
+    await need.getByText('Approve…').click();
+    await need.getByRole('button', { name: 'Approve 6 deletions' }).click();
     expect(await page.getByRole('status').first().innerText()).toContain('Approved');
     expect(page.url()).toMatch(/\/$/);
     await stage.pull('providers');
@@ -221,6 +223,67 @@ test('on a phone nothing is wider than the window, and every button is large eno
     expect([path, wide]).toEqual([path, 0]);
     for (const button of await page.getByRole('button').all())
       expect((await button.boundingBox())?.height ?? 0).toBeGreaterThanOrEqual(40);
+  }
+  await page.context().close();
+});
+
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+test('on a phone the menu shows each of its entries', async () => {
+  const page = await stage.signedIn(PHONE);
+  const entries = page.getByRole('navigation', { name: 'Parts of the dashboard' }).getByRole('link');
+  const places = await Promise.all((await entries.all()).map((entry) => entry.boundingBox()));
+  expect(places).toHaveLength(8);
+  for (const place of places)
+    expect((place?.x ?? -1) >= 0 && (place?.x ?? 0) + (place?.width ?? 0) <= 390).toBe(true);
+  await page.getByRole('link', { name: 'Kinds', exact: true }).click();
+  await page.getByRole('link', { name: 'purchase_products' }).click();
+  await page.getByRole('heading', { name: 'purchase_products' }).waitFor();
+  await page.context().close();
+});
+
+/** How many lines of text each row has, its buttons left out. */
+const LINES_OF_ROWS = `[...document.querySelectorAll('.cards:not(.items *) > tbody > tr, #changes .feed > li')].map((row) => {
+  const texts = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
+  const middles = [];
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    if (text.data.trim() === '' || text.parentElement.closest('.unseen, .deciding') !== null) continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    for (const { top, bottom } of range.getClientRects()) middles.push((top + bottom) / 2);
+  }
+  middles.sort((a, b) => a - b);
+  return middles.filter((middle, index) => index === 0 || middle - middles[index - 1] > 8).length;
+})`;
+
+test('on a phone a list is a list: a row has three lines at most', async () => {
+  const page = await stage.signedIn(PHONE);
+  let rows = 0;
+  for (const path of EVERY_PAGE) {
+    await go(page, path);
+    const lines = await page.evaluate<number[]>(LINES_OF_ROWS);
+    expect([path, lines.filter((count) => count > 3)]).toEqual([path, []]);
+    rows += lines.length;
+  }
+  expect(rows).toBeGreaterThan(50);
+  await page.context().close();
+});
+
+/** Words of names that stand on two lines. */
+const BROKEN_WORDS = `[...document.querySelectorAll('.field')].flatMap(({ childNodes, textContent }) =>
+  [...childNodes].filter((node) => {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1;
+  }).map(() => textContent))`;
+
+test.each([1280, 390])('no name of a field breaks within a word, %s pixels wide', async (width) => {
+  const page = await stage.signedIn({ viewport: { width, height: 844 } });
+  for (const kind of ['products', 'projects', 'clients', 'bookings']) {
+    await go(page, `/records/${kind}/${firstOf(kind)}`);
+    expect(await page.locator('.field').count()).toBeGreaterThan(5);
+    expect([kind, await page.evaluate(BROKEN_WORDS)]).toEqual([kind, []]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
   }
   await page.context().close();
 });

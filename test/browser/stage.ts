@@ -41,12 +41,17 @@ export async function openBrowser(): Promise<Browser> {
 
 interface StageOptions {
   readonly size?: number;
+  readonly timezone?: string;
   /** What happened in the mirror before the service starts. */
   readonly before?: (sandbox: Sandbox, config: Config) => Promise<void>;
 }
 
 /** A small company whose first pull has ended. */
-export async function openStage({ size = 60, before }: StageOptions = {}): Promise<BrowserStage> {
+export async function openStage({
+  size = 60,
+  timezone = 'UTC',
+  before,
+}: StageOptions = {}): Promise<BrowserStage> {
   const browser = await openBrowser();
   const sandbox = await startSandbox({ size });
   const folder = mkdtempSync(join(tmpdir(), 'bms-browser-'));
@@ -58,7 +63,10 @@ export async function openStage({ size = 60, before }: StageOptions = {}): Promi
     secrets: [token],
     destination: { write: () => undefined },
   });
-  const config = loadConfig({ env: {}, flags: settings(sandbox, join(folder, 'mirror.db'), token) });
+  const config = loadConfig({
+    env: {},
+    flags: settings(sandbox, join(folder, 'mirror.db'), { token, timezone }),
+  });
   await before?.(sandbox, config);
   const dashboard = await new Promise<OpenDashboard>((onListening, reject) => {
     serving = serve(config, {
@@ -95,12 +103,16 @@ export async function openStage({ size = 60, before }: StageOptions = {}): Promi
   };
 }
 
-function settings({ url, token }: Sandbox, path: string, adminToken: string): object {
+function settings(
+  { url, token }: Sandbox,
+  path: string,
+  { token: adminToken, timezone }: Readonly<Record<'token' | 'timezone', string>>,
+): object {
   return {
     source: { baseUrl: url, token },
     database: { url: `file:${path}` },
     server: { adminToken, port: 0 },
-    schedules: { all: { kinds: 'all', cron: '0 * * * *' } }, // The test pulls by itself.
+    schedules: { timezone, all: { kinds: 'all', cron: '0 * * * *' } }, // The test pulls by itself.
     freshness: { requestsPerMinute: null },
     deletions: { graceSeconds: 0.05 },
     webhooks: { allowHosts: ['127.0.0.1'] },

@@ -8,7 +8,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import { putChanges } from '../feed/support.ts';
 import { startReceiver, verified } from '../feed/webhooks/receiver.ts';
 import type { EventBody, Received } from '../feed/webhooks/receiver.ts';
-import { tempFolder } from '../mirror/temp-mirror.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import type { Env } from '../support/command-line.ts';
 import { start } from '../support/program.ts';
 import { copyMirror } from '../support/sqlite-templates.ts';

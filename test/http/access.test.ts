@@ -93,6 +93,18 @@ describe('signing in', () => {
     expect(await open(late)).toEqual([401, null, undefined]);
   });
 
+  test('by a lasting link is good again and again', async () => {
+    let elapsed = 0;
+    const clock = { ...fakeClock(), monotonicMs: () => elapsed };
+    const codes = createSignInCodes(clock);
+    const { url } = await serveMirror(await mirror(), { clock, codes });
+    const link = `${url}/login?code=${codes.issue(true)}`;
+    for (const at of [0, 1, 86_400_000]) {
+      elapsed = at;
+      expect((await fetch(link, { redirect: 'manual' })).status).toBe(303);
+    }
+  });
+
   test('over a link of another site asks for the page again, because the browser kept the strict cookie back', async () => {
     const { url } = await serveMirror(await mirror());
     const pageFor = async (headers: Record<string, string>): Promise<string> =>

@@ -9,7 +9,6 @@ import { copyMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 // A test among those of whole processes still takes it from here.
-export { tempFolder } from '../support/temp-folder.ts';
 
 /** The instant at which tests take place. */
 export const NOON = new Date('2026-03-01T12:00:00Z');

@@ -10,7 +10,7 @@ const PAUSE_MS = 5_000;
 /** Says where the mirror can be looked at. */
 export function tellDashboard({ sandbox, io }: DemoStage, dashboard: OpenDashboard): void {
   printLine(io.stderr, `\nThe dashboard: ${dashboard.address}`);
-  printLine(io.stderr, `Sign in, once, within ten minutes: ${dashboard.signInLink()}`);
+  printLine(io.stderr, `Sign in by this link, until the demo ends: ${dashboard.signInLink(true)}`);
   printLine(io.stderr, 'In another terminal, in this folder:');
   const settings = `BMS_BASE_URL=${sandbox.url} BMS_TOKEN=${sandbox.token} DATABASE_URL=file:${DEMO_DATABASE}`;
   printLine(io.stderr, `${settings} npx bms-sync status`);

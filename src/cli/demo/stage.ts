@@ -7,7 +7,7 @@ import type { Config } from '../../config/settings.ts';
 import { changesBetween } from '../../feed/read-changes.ts';
 import { latestSeq } from '../../mirror/records/change-store.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
-import { compactJson, isObject, parseJson } from '../../lib/json/json.ts';
+import { compactJson, parseObject } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { systemClock } from '../../lib/time/clock.ts';
@@ -77,12 +77,9 @@ export function eventLine({ kind, recordId, change, fields, before, after, origi
 }
 
 function namesIn(text: string | null): string {
-  const record = text === null ? null : parseJson(text);
-  if (!isObject(record)) return '';
-  return NAMES.flatMap((name) => {
-    const value = record[name];
-    return value === undefined || value === null || value === '' ? [] : [`${name}: ${compactJson(value)}`];
-  }).join(', ');
+  const record = parseObject(text ?? '{}');
+  const named = NAMES.filter((name) => (record[name] ?? '') !== '');
+  return named.map((name) => `${name}: ${compactJson(record[name] ?? null)}`).join(', ');
 }
 
 const PATIENCE_MS = 20_000;

@@ -1,29 +1,32 @@
 import type { RecordedChange } from '../../feed/read-changes.ts';
-import { compactJson, isArray, isObject, tryParse } from '../../lib/json/json.ts';
+import { isArray, isObject, tryParse } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
-import { shortened } from '../../lib/text/text.ts';
-import { dataTable, html, when } from '../../http/html.ts';
+import { counted, dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 import { badge, feed } from './layout.ts';
+import { cut, fieldName, valueText } from './values.ts';
+import type { Times } from './page.ts';
 
 const LONGEST_VALUE = 160;
 const FIELDS_SHOWN = 5;
 
-/** Change events as a list for a person, each with its values before and after. */
-export function changeList(changes: readonly RecordedChange[], now: Date): Html {
+/** Change events as a list for a person, each with the values of some fields before and after. */
+export function changeList(changes: readonly RecordedChange[], times: Times, most = FIELDS_SHOWN): Html {
   const items = changes.map((change) => {
     const { seq, kind, recordId, after, before, observedAt, origin } = change;
     const entry = /^outbox:(\d+)$/.exec(origin)?.[1]; // bms-sync itself wrote the change.
+    const fields = Object.entries(objectIn(change.change === 'updated' ? change.fields : null));
     return html`<li id="change-${seq}">
       <div class="head">
         ${badge(change.change, TONES)} ${recordLink(kind, recordId)}
         <span class="name">${recordName(after ?? before)}</span>
-        ${entry === undefined ? null : html`<a class="state plain" href="/outbox/${entry}">written by entry ${entry}</a>`}
+        ${fields.length > 1 ? html`<span class="narrow quiet small">${counted(fields.length, 'field')}</span>` : null}
+        ${entry === undefined ? null : html`<a class="state plain" href="/outbox/${entry}"><span class="unseen">written </span>by entry ${entry}</a>`}
         <a class="seq last" href="/changes?before=${seq + 1}"
-          ><span class="unseen">event ${seq}, </span>${when(observedAt, now)}</a
+          ><span class="unseen">event ${seq}, </span>${times.when(observedAt)}</a
         >
       </div>
-      ${change.change === 'updated' ? fewFields(change) : null}
+      ${fields.length === 0 ? null : fieldTable(change, fields.slice(0, most), fields.length)}
     </li>`;
   });
   return feed(items);
@@ -56,35 +59,22 @@ export function objectIn(text: string | null): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** A value as a person reads it: a text without its quotes. */
-export function valueText(value: Json | undefined): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : compactJson(value);
-}
-
-function fewFields({ seq, fields, kind, recordId }: RecordedChange): Html {
-  const all = Object.entries(objectIn(fields));
-  const rows = all.slice(0, FIELDS_SHOWN).map(([name, pair]) => {
+function fieldTable(
+  { seq, kind, recordId }: RecordedChange,
+  shown: readonly (readonly [string, Json])[],
+  inAll: number,
+): Html {
+  const rows = shown.map(([name, pair]) => {
     const [before, after] = isArray(pair) ? pair : [];
     return html`<tr>
-      <th scope="row">${name}</th>
+      <th scope="row">${fieldName(name)}</th>
       <td><del>${cut(valueText(before), LONGEST_VALUE)}</del></td>
       <td><ins>${cut(valueText(after), LONGEST_VALUE)}</ins></td>
     </tr>`;
   });
-  const more = all.length - rows.length;
-  const whole = `/v1/changes?after=${seq - 1}&limit=1`;
+  const more = inAll - rows.length;
   const caption = `Fields of ${kind} ${recordId} that changed`;
-  const table = dataTable(caption, ['field', 'before', 'after'], rows, 'diff');
-  return html`${table}
-  ${more > 0 ? html`<p class="quiet small"><a href="${whole}">and ${more} more</a></p>` : null}`;
-}
-
-/** A text with its own spaces and line ends; nothing of ours may stand beside it within the element. */
-export const verbatim = (text: string): Html => html`<span class="value">${text}</span>`;
-
-/** The beginning of a text that is longer; an empty one is shown as such. */
-export function cut(text: string, longest: number): string {
-  if (text === '') return '–';
-  return text.length > longest ? `${shortened(text, longest)}…` : text;
+  const way = html`<a href="${recordAddress(kind, recordId)}#change-${seq}">and ${more} more</a>`;
+  return html`${dataTable(caption, ['field', 'before', 'after'], rows, 'diff')}
+  ${more > 0 ? html`<p class="quiet small more">${way}</p>` : null}`;
 }

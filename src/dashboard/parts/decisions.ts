@@ -1,4 +1,5 @@
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import type { ShownHold } from '../../mirror/records/deletion-store.ts';
 import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
 import { candidatesOf } from '../../outbound/decisions/entry-list.ts';
 import { choicesOf } from '../../outbound/decisions/verdicts.ts';
@@ -7,7 +8,7 @@ import { approve, reject } from '../../operations/deletions.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { abandon, adopt, retry } from '../../operations/outbox.ts';
 import { disable, enable, replay } from '../../operations/webhooks.ts';
-import { html, sentence } from '../../http/html.ts';
+import { counted, html, sentence } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 
 /** A button that carries out a person's decision. */
@@ -19,20 +20,30 @@ export interface DecisionButton {
   readonly isMain?: boolean;
   /** The name of the button for screen readers. */
   readonly about?: string;
+  /** What is asked first: the question, and the button that then decides. */
+  readonly asks?: Readonly<Record<'question' | 'answer', string>>;
 }
 
 /** Buttons that carry out decisions and then return to the page at `back`. */
 export function decisionForms(buttons: readonly DecisionButton[], back: string): Html {
   if (buttons.length === 0) return html``;
   return html`<div class="deciding">
-    ${buttons.map(({ label, address, values = {}, isMain, about }) => {
+    ${buttons.map(({ label, address, values = {}, isMain, about, asks }) => {
       const hidden = Object.entries({ ...values, back }).map(
         ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
       );
       const unseen = about === undefined ? null : html` <span class="unseen">${about}</span>`;
-      return html`<form method="post" action="${address}">
-        ${hidden}<button ${isMain === true ? html`class="main"` : null}>${label}${unseen}</button>
+      const form = html`<form method="post" action="${address}">
+        ${hidden}<button ${isMain === true ? html`class="main"` : null}>
+          ${asks?.answer ?? html`${label}${unseen}`}
+        </button>
       </form>`;
+      if (asks === undefined) return form;
+      return html`<details class="asks" id="asks-${address}">
+        <summary class="button">${label}…${unseen}</summary>
+        <p>${asks.question}</p>
+        ${form}
+      </details>`;
     })}
   </div>`;
 }
@@ -46,13 +57,17 @@ const labelOf = (name: string): string => sentence(name).slice(0, -1);
 /** The effects of decisions on disappeared records. */
 export const HOLD_EFFECTS = effectsOf([approve, reject]);
 
-/** The decisions on a kind's disappeared records. */
-export function holdButtons(kind: string): readonly DecisionButton[] {
+/** The decisions on a kind's disappeared records; to approve asks once, because a record may be deleted by mistake. */
+export function holdButtons({ kind, state, records }: ShownHold): readonly DecisionButton[] {
   const about = `the deletions of ${kind}`;
-  return [
-    { label: 'Approve', about, address: `/deletions/${kind}/approve`, isMain: true },
-    { label: 'Reject', about, address: `/deletions/${kind}/reject` },
-  ];
+  const asks = {
+    question: `${counted(records, 'record')} of ${kind} will be marked as deleted once the service proves that ${records === 1 ? 'it is' : 'they are'} gone. Go on?`,
+    answer: `Approve ${counted(records, 'deletion')}`,
+  };
+  const yes = { label: 'Approve', about, address: `/deletions/${kind}/approve`, isMain: true, asks };
+  const no = { label: 'Reject', about, address: `/deletions/${kind}/reject` };
+  if (state === 'suspected') return [];
+  return state === 'held' ? [yes, no] : state === 'rejected' ? [yes] : [no];
 }
 
 const OF_ENTRIES = { adopt, retry, abandon };

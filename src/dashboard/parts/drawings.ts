@@ -1,5 +1,6 @@
 import { count, counted, dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
+import type { Times } from './page.ts';
 
 interface Plot {
   /** Unique on the page. */
@@ -12,17 +13,18 @@ interface Plot {
 }
 
 /** Draws numbers over time, the oldest first: the script draws them; without it, and for who does not see it, they are a table. */
-export function plotFigure({ id, title, unit, points, shape }: Plot): Html {
+export function plotFigure({ id, title, unit, points, shape }: Plot, times: Times): Html {
   const data = JSON.stringify({
     unit,
     shape,
+    timezone: times.timezone,
     at: points.map(({ at }) => at.getTime() / 1000),
     values: points.map(({ value }) => value),
   });
   const rows = points.toReversed().map(
     ({ at, value }) =>
       html`<tr>
-        <th scope="row">${at.toISOString().slice(0, 16).replace('T', ' ')}</th>
+        <th scope="row">${times.minute(at)}</th>
         <td class="number">${count(value)}</td>
       </tr>`,
   );
@@ -30,7 +32,7 @@ export function plotFigure({ id, title, unit, points, shape }: Plot): Html {
     <div class="canvas" data-plot="${data}" aria-hidden="true"></div>
     <details id="table-${id}">
       <summary>${title}: as a table</summary>
-      <div class="scroll">${dataTable(title, ['when (UTC)', { number: unit }], rows)}</div>
+      <div class="scroll">${dataTable(title, ['when', { number: unit }], rows)}</div>
     </details>
   </figure>`;
 }

@@ -8,9 +8,9 @@ import { openRuns } from '../../mirror/runs/open-runs.ts';
 import { nextPulls } from '../../checks/status.ts';
 import { panel } from './layout.ts';
 import { sparkLine } from './drawings.ts';
-import { count, dataTable, distance, html, when } from '../../http/html.ts';
+import { count, dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
-import type { Dashboard } from './page.ts';
+import type { Dashboard, Times } from './page.ts';
 
 /** A kind's line of the overview. */
 export interface KindLine extends KindFreshness {
@@ -56,7 +56,7 @@ async function staleNow(
 }
 
 /** How fresh and how sound each kind is, a row each. */
-export function kindsPanel(kinds: readonly KindLine[], now: Date): Html {
+export function kindsPanel(kinds: readonly KindLine[], times: Times): Html {
   const certified = kinds.filter(({ state }) => state === 'certified').length;
   const some = certified === kinds.length ? 'All are' : `${certified} of ${kinds.length} are`;
   const note = `${some} certified: the rows of the mirror are exactly those of the service’s list`;
@@ -66,14 +66,17 @@ export function kindsPanel(kinds: readonly KindLine[], now: Date): Html {
     const { kind, certified_at: at, rows, hours, open_issues: issues } = line;
     const changes = hours?.reduce((all, some) => all + some, 0) ?? null;
     const { why } = outcomeWords(line);
-    const proven = at === null ? null : html`<span class="quiet small nowrap">proven ${when(at, now)}</span>`;
-    const doubt = why === null ? null : html`<p class="quiet small">${why}</p>`;
+    const proven =
+      at === null ? null : html`<span class="quiet small nowrap wide">proven ${times.when(at)}</span>`;
+    const doubt = why === null ? null : html`<p class="quiet small brief">${why}</p>`;
     return html`<tr>
       <th scope="row"><a href="/kinds/${kind}">${kind}</a></th>
-      <td data-title="certificate">${stateBadge(line)} ${proven} ${doubt}</td>
-      <td data-title="read to its end">${freshness(line, now)}</td>
-      <td class="number" data-title="rows">${rows === null ? '…' : count(rows)}</td>
-      <td class="${changes === 0 ? 'blank' : ''}" data-title="changes, last 48 h">
+      <td class="parts">${stateBadge(line)} ${proven} ${doubt}</td>
+      <td data-title="read">${freshness(line, times)}</td>
+      <td class="number" data-title="rows">
+        <a href="/records/${kind}">${rows === null ? '…' : count(rows)}</a>
+      </td>
+      <td class="${changes === 0 ? 'blank' : ''}" data-title="changes">
         <div class="beside">
           ${hours === null ? null : sparkLine(hours)}
           <span class="quiet small">${changes === 0 ? '' : changes === null ? '…' : count(changes)}</span>
@@ -104,13 +107,12 @@ const BAR = 120;
 const THICK = 4;
 
 /** When a kind was read to its end, when it is read next, and how much of the time between has passed. */
-export function freshness({ last_sweep_at: at, nextAt, isStale }: KindLine, now: Date): Html {
-  const read = at === null ? html`never` : when(at, now);
+export function freshness({ last_sweep_at: at, nextAt, isStale }: KindLine, times: Times): Html {
+  const read = at === null ? html`never` : times.when(at);
   if (nextAt === null) return html`${read} <span class="quiet small">no schedule</span>`;
-  const next = html`<span class="quiet small nowrap" title="${nextAt.slice(0, 19)} UTC"
-    >next ${distance(instantOf(nextAt), now)}</span
-  >`;
-  return html`${read} ${next} ${at === null ? null : dueBar(instantOf(at), instantOf(nextAt), now, isStale)}`;
+  const next = html`<span class="quiet small nowrap wide">next ${times.when(nextAt)}</span>`;
+  return html`${read} ${next}
+  ${at === null ? null : dueBar(instantOf(at), instantOf(nextAt), times.now(), isStale)}`;
 }
 
 function dueBar(from: Date, to: Date, now: Date, isStale: boolean): Html {

@@ -23,7 +23,7 @@ export function panel({ id, title, note, isLive }: PanelHead, content: Part): Ht
   return html`<section class="panel" aria-labelledby="${id}-title" ${own}>
     <header>
       <h2 id="${id}-title">${title}</h2>
-      ${note === undefined ? null : html`<p>${note}</p>`}
+      ${note === undefined || note === null ? null : html`<p>${note}</p>`}
     </header>
     ${content}
   </section>`;
@@ -64,3 +64,9 @@ export const tile = (address: string, number: number | null, words: string): Htm
   html`<li>
     <strong>${number === null ? '…' : count(number)}</strong><span><a href="${address}">${words}</a></span>
   </li>`;
+
+/** A number in a table; nought is a dash, which a phone leaves out. */
+export const countCell = (title: string, number: number): Html =>
+  html`<td class="number ${number === 0 ? 'blank' : ''}" data-title="${title}">
+    ${number === 0 ? '–' : count(number)}
+  </td>`;

@@ -1,10 +1,11 @@
+import { instantOf } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
 import { isFailed, outcomeWords } from '../../mirror/kinds/outcome-words.ts';
 import { readBlocks } from '../../mirror/outbox/outbox-queue.ts';
 import type { WriteBlock } from '../../mirror/outbox/outbox-queue.ts';
 import { listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { idsShown, readDisappeared } from '../../mirror/records/deletion-store.ts';
+import { readDisappeared, readHeldRecords } from '../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
 import { readDamage } from '../../mirror/integrity-check.ts';
 import type { Damage } from '../../mirror/integrity-check.ts';
@@ -22,8 +23,10 @@ import {
   holdButtons,
 } from './decisions.ts';
 import type { DecisionButton } from './decisions.ts';
+import { recordName } from './change-list.ts';
 import type { KindLine } from './kinds.ts';
 import { counted, sentence } from '../../http/html.ts';
+import type { Times } from './page.ts';
 
 /** Something that does not go on without a person. */
 export interface Need {
@@ -47,6 +50,7 @@ export async function readNeeds(
   session: Session,
   kinds: readonly KindLine[],
   parkedInAll: number,
+  times: Times,
 ): Promise<readonly Need[]> {
   const [disappeared, damage, frozen, parked, blocks, endpoints] = await Promise.all([
     readDisappeared(session),
@@ -56,16 +60,17 @@ export async function readNeeds(
     readBlocks(session),
     listEndpoints(session),
   ]);
+  const held = disappeared.filter(({ state }) => state === 'held');
   // One card a cause: kinds whose readings ended alike share it.
   const unread = kinds.filter(({ state, isStale }) => isFailed(state) || isStale);
   const alike = Map.groupBy(unread, ({ state, reason }) => (isFailed(state) ? (reason ?? state) : 'stale'));
   return [
     ...(damage === null ? [] : [damageNeed(damage)]),
     ...(frozen === null ? [] : [frozenNeed(frozen)]),
-    ...disappeared.filter(({ state }) => state === 'held').map(heldNeed),
+    ...(await Promise.all(held.map((hold) => heldNeed(session, hold)))),
     ...parked.map(parkedNeed),
     ...moreParked(parkedInAll - parked.length),
-    ...blocks.map(blockedNeed),
+    ...blocks.map((block) => blockedNeed(block, times)),
     ...[...alike.values()].flatMap(readingNeed),
     ...endpoints.filter(needsPerson).map(endpointNeed),
   ];
@@ -90,16 +95,21 @@ const frozenNeed = ({ reason, since }: Frozen): Need => ({
   buttons: [{ label: 'Resume', address: '/outbox/resume' }],
 });
 
-function heldNeed(hold: ShownHold): Need {
+const HELD_NAMED = 3;
+
+async function heldNeed(session: Session, hold: ShownHold): Promise<Need> {
   const { kind, records, since } = hold;
+  const some = await readHeldRecords(session, hold, { limit: HELD_NAMED });
+  const names = some.map(({ id, raw }) => recordName(raw) || id).join(', ');
+  const more = records > HELD_NAMED ? ` and ${counted(records - HELD_NAMED, 'other')}` : '';
   return {
     id: `held-${kind}`,
     title: `${counted(records, 'deletion')} of ${kind} ${records === 1 ? 'is' : 'are'} held`,
     address: '/deletions',
     since,
     effect: HOLD_EFFECTS,
-    buttons: holdButtons(kind),
-    why: `The list no longer shows so many records at once: ${idsShown(hold, 5)}.`,
+    buttons: holdButtons(hold),
+    why: `The list no longer shows so many records at once: ${names}${more}.`,
   };
 }
 
@@ -130,12 +140,12 @@ function moreParked(more: number): readonly Need[] {
   ];
 }
 
-const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock): Need => ({
+const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock, times: Times): Need => ({
   id: `blocked-${kind}`,
   title: `${kind} may not be written`,
   since,
   why: `The service refuses it to the user of this token (${reason}).`,
-  effect: `Give that user the right in the service, or take another token. It is tried again at ${probeAt.slice(0, 16)} UTC.`,
+  effect: `Give that user the right in the service, or take another token. It is tried again at ${times.minute(instantOf(probeAt))}.`,
 });
 
 /** Kinds that were not read, all for the reason of the first. */

@@ -1,18 +1,36 @@
 import type { FastifyReply, FastifySchema } from 'fastify';
 import * as z from 'zod';
+import { instantOf } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import type { Counts } from './counts.ts';
 import { wholeNumber } from '../../operations/inputs.ts';
 import { pageAnswer } from '../../http/openapi.ts';
 import type { Problem } from '../../http/send.ts';
 import type { RouteContext } from '../../http/server.ts';
 import { noticeOf } from './decisions.ts';
-import { html } from '../../http/html.ts';
+import { distance, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
+
+/** How pages tell our instants: in the time zone of the schedules, with UTC in the title. */
+export function timesIn(timezone: string, clock: Clock) {
+  const style = { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' } as const;
+  const format = new Intl.DateTimeFormat('sv-SE', style); // `YYYY-MM-DD HH:MM:SS`
+  const time = (at: Date, title: string, words: string): Html =>
+    html`<time datetime="${at.toISOString()}" title="${title}">${words}</time>`;
+  const exactly = (text: string, at = instantOf(text)): Html => time(at, `${text} UTC`, format.format(at));
+  const when = (text: string, at = instantOf(text)): Html =>
+    time(at, `${format.format(at)} ${timezone}, ${text} UTC`, distance(at, clock.now()));
+  const minute = (at: Date): string => format.format(at).slice(0, 16);
+  return { timezone, now: () => clock.now(), exactly, when, minute };
+}
+
+export type Times = ReturnType<typeof timesIn>;
 
 /** What the pages share, for as long as the server runs. */
 export interface Dashboard extends RouteContext {
   readonly counts: Counts;
   readonly startedAt: Date;
+  readonly times: Times;
 }
 
 /** The options of a page's route: without authentication it shows the sign-in form, and its errors are pages. */
@@ -48,6 +66,7 @@ interface Page {
 
 const PARTS: readonly (readonly [address: string, name: string])[] = [
   ['/', 'Overview'],
+  ['/kinds', 'Kinds'],
   ['/changes', 'Changes'],
   ['/runs', 'Runs'],
   ['/outbox', 'Outbox'],

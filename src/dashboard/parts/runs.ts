@@ -1,10 +1,10 @@
 import { instantOf } from '../../lib/time/clock.ts';
 import { listRuns, sumsOfRuns } from '../../mirror/runs/run-store.ts';
 import type { Run, RunSums } from '../../mirror/runs/run-store.ts';
-import { count, dataTable, html, roughly, when } from '../../http/html.ts';
+import { dataTable, html, roughly } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
-import { badge, nothing } from './layout.ts';
-import type { Dashboard } from './page.ts';
+import { badge, countCell, nothing } from './layout.ts';
+import type { Dashboard, Times } from './page.ts';
 
 type SummedRun = Run & { readonly sums: RunSums };
 
@@ -20,7 +20,7 @@ export async function readRuns(
 }
 
 /** Runs as a table, in the given order. */
-export function runTable(runs: readonly SummedRun[], now: Date): Html {
+export function runTable(runs: readonly SummedRun[], times: Times): Html {
   if (runs.length === 0) return nothing('No run yet.');
   const headings = ['run', 'kinds', 'began', ...['took', 'rows', 'changed'].map((number) => ({ number }))];
   const rows = runs.map(({ id, command, kinds, state, startedAt, finishedAt, sums }) => {
@@ -28,11 +28,10 @@ export function runTable(runs: readonly SummedRun[], now: Date): Html {
     const names = kinds.slice(0, KINDS_SHOWN).join(', ');
     return html`<tr>
       <th scope="row"><a href="/runs/${id}">${command} ${id}</a> ${runBadge(state)}</th>
-      <td data-title="kinds">${more > 0 ? `${names} and ${more} more` : names}</td>
-      <td data-title="began" class="nowrap">${startedAt === null ? 'waits' : when(startedAt, now)}</td>
-      <td class="number" data-title="took">${duration(startedAt, finishedAt)}</td>
-      <td class="number" data-title="rows">${count(sums.rows)}</td>
-      <td class="number" data-title="changed">${sums.changes === 0 ? '–' : count(sums.changes)}</td>
+      <td class="brief">${more > 0 ? `${names} and ${more} more` : names}</td>
+      <td class="nowrap early">${startedAt === null ? 'waits' : times.when(startedAt)}</td>
+      <td class="number wide" data-title="took">${duration(startedAt, finishedAt)}</td>
+      ${countCell('rows', sums.rows)} ${countCell('changed', sums.changes)}
     </tr>`;
   });
   return dataTable('Runs, the newest first', headings, rows, 'cards');

@@ -44,36 +44,36 @@ const LABELS: Readonly<Record<string, string>> = { never: 'never read', running:
 /** The reasons for which a list that was read to its end is not certified. */
 const COMPLETE: Readonly<Record<string, { readonly why: string; readonly next: string }>> = {
   rows_unseen: {
-    why: 'rows moved between its pages while it was read',
+    why: 'it is not proven yet that no row is missing',
     next: 'The next pull has another chance to prove that none is missing.',
   },
   certified_earlier: {
-    why: 'it has changed since the end that an earlier sweep saw was confirmed',
+    why: 'it has changed since it was last proven',
     next: 'The next pull can prove the present list.',
   },
   total_differs: {
-    why: 'its own total is not what its pages hold',
+    why: 'the service counts another number of rows than it lists',
     next: 'If it stays so, report it: the service counts rows that it never lists.',
   },
   too_many_rows: {
-    why: 'more rows were there than its end allows',
+    why: 'more rows were seen than it can hold by the service’s own count',
     next: 'If it stays so, report it: a record left the list and returned, or an answer was stale.',
   },
   page_size_unproven: {
-    why: 'it gives no total, and one reading does not show how long its pages are',
+    why: 'the service does not say how long it is, and one reading cannot tell',
     next: 'The next pull can prove that none is missing.',
   },
-  no_end: { why: 'no answer proved where it ends', next: 'If it stays so, report it.' },
+  no_end: { why: 'the service never showed where it ends', next: 'If it stays so, report it.' },
   rows_missing: {
     why: 'another program deleted rows of the mirror',
     next: 'The next pull reads the missing rows again.',
   },
   quarantined: {
-    why: 'some of its records could not become rows',
+    why: 'some of its records could not be stored as rows',
     next: 'The table issues names these records.',
   },
   absences_unproven: {
-    why: 'rows that it lacks wait for proof, or for a person',
+    why: 'rows that left the list wait for proof or a person',
     next: 'The next pull looks for proof; bms-sync deletions shows what waits.',
   },
 };
@@ -86,7 +86,7 @@ const FIRST = {
 
 /** Instead of the proof that the next pull looks for. */
 const LEFT_TO_PERSON = {
-  why: 'rows that it lacks stay until a person decides',
+  why: 'rows that left the list stay until a person decides',
   next: 'They stay until you decide: bms-sync deletions.',
 };
 

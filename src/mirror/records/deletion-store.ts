@@ -5,7 +5,7 @@ import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { DELETIONS } from '../tables/change-tables.ts';
-import { bigint, text, timestamp } from '../../db/rows/engine-column.ts';
+import { bigint, optionalText, text, timestamp } from '../../db/rows/engine-column.ts';
 import { hasRow, pick, readRows, readTexts, select } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 
@@ -105,6 +105,22 @@ export async function readHeldIds(
     select record_id from deletions where kind = ${kind} and state = ${state}
     order by length(record_id), record_id limit ${limit}`;
   return readTexts(db, some);
+}
+
+const DISAPPEARED = [text('id'), optionalText('raw')];
+
+/** The records of a hold after an id, in the order of their ids; the JSON text is null where the mirror has no row. */
+export async function readHeldRecords(
+  db: Queryable,
+  { kind, state }: Pick<Hold, 'kind' | 'state'>,
+  { after = '0', limit }: { readonly after?: string | undefined; readonly limit: number },
+): Promise<readonly RowOf<typeof DISAPPEARED>[]> {
+  const next = sql`
+    select d.record_id as id, k._raw as raw from deletions as d
+    left join ${sql.identifier(kind)} as k on k.id = cast(d.record_id as bigint)
+    where d.kind = ${kind} and d.state = ${state} and cast(d.record_id as bigint) > cast(${after} as bigint)
+    order by cast(d.record_id as bigint) limit ${limit}`;
+  return readRows(db, DISAPPEARED, next);
 }
 
 /** Disappearances of one kind in one state, with some of the records. */

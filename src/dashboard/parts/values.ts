@@ -1,0 +1,81 @@
+import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { shortened } from '../../lib/text/text.ts';
+import { count, counted, dataTable, html } from '../../http/html.ts';
+import type { Html } from '../../http/html.ts';
+import { panel } from './layout.ts';
+
+const LONGEST_VALUE = 4_000;
+const ITEMS_SHOWN = 200;
+
+/** The rows of a table of fields; one that holds a list leads to its panel. */
+export const fieldRows = (record: JsonObject): readonly Html[] =>
+  Object.entries(record).map(([name, value]) => {
+    const items = itemsOf(value).length;
+    const way = html`<a href="#list-${name}">${counted(items, 'item')}, below</a>`;
+    return html`<tr>
+      <th scope="row">${fieldName(name)}</th>
+      <td>${items === 0 ? plainValue(value) : way}</td>
+    </tr>`;
+  });
+
+/** A record's lists, each as a table with a column for each field of its items. */
+export const listPanels = (record: JsonObject): readonly Html[] =>
+  Object.entries(record).flatMap(([name, value]) => {
+    const items = itemsOf(value);
+    if (items.length === 0) return [];
+    const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
+    const rows = items.slice(0, ITEMS_SHOWN).map((item) => {
+      const cells = names.map((column) => itemCell(column, item[column] ?? ''));
+      return html`<tr>
+        ${cells}
+      </tr>`;
+    });
+    const note = rows.length < items.length ? `the first ${ITEMS_SHOWN} of ${count(items.length)}` : null;
+    const table = dataTable(`The list ${name}`, names.map(fieldName), rows, 'cards');
+    const head = { id: `list-${name}`, title: name, note, isLive: false };
+    return [panel(head, html`<div class="scroll items">${table}</div>`)];
+  });
+
+/** The objects of a list, or a single one; none for any other value. */
+function itemsOf(value: Json): readonly JsonObject[] {
+  const items = isArray(value) ? value : [value];
+  return items.every(isObject) ? items : [];
+}
+
+const itemCell = (title: string, value: Json): Html =>
+  html`<td data-title="${title}" class="${value === '' ? 'blank' : ''}">${plainValue(value)}</td>`;
+
+function plainValue(value: Json): Html {
+  if (value === null) return html`<span class="quiet">null</span>`;
+  if (!isArray(value)) return verbatim(cut(membersText(value), LONGEST_VALUE));
+  return verbatim(cut(value.map(membersText).join('\n'), LONGEST_VALUE));
+}
+
+/** The name of a field, which may break after each `_` and nowhere else. */
+export function fieldName(name: string): Html {
+  const parts = name.split('_').map((part, index) => html`${index === 0 ? '' : html`_<wbr />`}${part}`);
+  return html`<span class="field">${parts}</span>`;
+}
+
+/** A value as a person reads it: a text without its quotes. */
+export function valueText(value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : compactJson(value);
+}
+
+/** The members of an object as a line; any other value as `valueText` writes it. */
+export function membersText(value: Json | undefined): string {
+  if (!isObject(value)) return valueText(value);
+  const members = Object.entries(value).map(([name, member]) => `${name}: ${valueText(member)}`);
+  return members.join(', ');
+}
+
+/** A text with its own spaces and line ends; nothing of ours may stand beside it within the element. */
+export const verbatim = (text: string): Html => html`<span class="value">${text}</span>`;
+
+/** The beginning of a text that is longer; an empty one is shown as such. */
+export function cut(text: string, longest: number): string {
+  if (text === '') return '–';
+  return text.length > longest ? `${shortened(text, longest)}…` : text;
+}

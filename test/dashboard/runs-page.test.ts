@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { NOON_TEXT, tempMirror } from '../mirror/temp-mirror.ts';
+import { TWO_KINDS } from '../support/postgres-templates.ts';
+import { serveMirror } from '../http/stage.ts';
+
+const NUMBERS = [
+  'duration_ms',
+  'requests',
+  'retries',
+  'pages',
+  'rows',
+  'created',
+  'updated',
+  'deleted',
+  'restored',
+  'unchanged',
+  'quarantined',
+];
+
+test('a run says in plain words why a list is not proven, and of a fault what happened', async () => {
+  const session = await tempMirror(TWO_KINDS);
+  const figures = '200 of 2500 rows seen both before and after the response that proves the end';
+  const fault = 'page 3 of clients answered 502';
+  await session.atomically(async (tx) => {
+    await tx.append({
+      table: 'runs',
+      columns: ['command', 'kinds', 'state', 'requested_at'],
+      rows: [['pull', '["clients","products"]', 'incomplete', NOON_TEXT]],
+    });
+    const none = NUMBERS.map(() => 0);
+    await tx.append({
+      table: 'run_kinds',
+      columns: ['run_id', 'kind', 'state', 'reason', 'detail', 'started_at', ...NUMBERS],
+      rows: [
+        [1, 'clients', 'complete', 'rows_unseen', figures, NOON_TEXT, ...none],
+        [1, 'products', 'aborted', 'unavailable', fault, NOON_TEXT, ...none],
+      ],
+    });
+  });
+  const page = await (await (await serveMirror(session)).get('/runs/1')).text();
+  expect(page).toMatch(/<p [^>]*>\s*it is not proven yet that no row is missing\s*<\/p>/);
+  expect(page).toMatch(/<p [^>]*>\s*page 3 of clients answered 502\s*<\/p>/);
+});
