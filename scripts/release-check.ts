@@ -1,4 +1,4 @@
-/** Packs this checkout, installs the package in an empty folder and runs the demo there: `npm run release:check`. */
+/** Packs this checkout, installs the package in an empty folder and runs the demo, a pull and serve there: `npm run release:check`. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const folder = mkdtempSync(join(tmpdir(), 'bms-sync-pack-'));
 try {
   const tarball = packPackage(ROOT, folder);
-  checkPackage(tarball, version);
-  console.log(`bms-sync ${version} installs from its package, and its demo runs.`);
+  await checkPackage(tarball, version);
+  console.log(`bms-sync ${version} installs from its package; its demo, pull and serve run.`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,36 +1,39 @@
 /**
- * Makes a release: `npm run release -- X.Y.Z [--dry-run]`. Sets version and changelog, makes the package and, where Docker
- * answers, the image; prints what remains for a person.
+ * Makes a release: `npm run release -- X.Y.Z [--dry-run]`. Sets version and changelog, makes `release/` (the package,
+ * the image's context, the bill of materials, checksums) and, where Docker answers, the image; leaves a mirror of either database in
+ * `test/released/`; prints what remains for a person.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkPackage, packPackage } from './release/check-package.ts';
 import { RELEASED_FILES, releaseEdits } from './release/edits.ts';
+import { leaveMirrors } from './release/leave-mirrors.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+const FOLDER = join(ROOT, 'release');
 
 const REMAINS = `What remains:
   npm run proofs                                      # the version is in package-lock.json: proofs.lock is made anew
-  git commit --all --message 'Release X.Y.Z'
+  git add --all && git commit --message 'Release X.Y.Z'
   git tag --annotate vX.Y.Z --message 'bms-sync X.Y.Z'
   git push --follow-tags
-  npm publish bms-sync-X.Y.Z.tgz, and docker push of bms-sync:X.Y.Z under the name of your registry`;
+  npm publish release/bms-sync-X.Y.Z.tgz, and docker push of bms-sync:X.Y.Z under the name of your registry`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { 'dry-run': { type: 'boolean', default: false } },
 });
 try {
-  release(positionals, values['dry-run']);
+  await release(positionals, values['dry-run']);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
 
-function release([version, ...others]: readonly string[], isDry: boolean): void {
+async function release([version, ...others]: readonly string[], isDry: boolean): Promise<void> {
   if (version === undefined || others.length > 0)
     throw new Error('Expected one version: npm run release -- X.Y.Z [--dry-run]');
   const changed = output('git', ['status', '--porcelain']);
@@ -38,20 +41,23 @@ function release([version, ...others]: readonly string[], isDry: boolean): void 
   const before = new Map(RELEASED_FILES.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
   const after = releaseEdits(before, { version, date: new Date().toISOString().slice(0, 10) });
   if (isDry) {
-    console.log(
-      `${version} would change ${[...after.keys()].join(', ')}, and make the package and the image.`,
-    );
+    console.log(`${version} would change ${[...after.keys()].join(', ')}, and make ${FOLDER}/.`);
     return;
   }
   write(after);
   try {
-    const tarball = packPackage(ROOT, ROOT);
-    checkPackage(tarball, version);
-    const digest = createHash('sha256').update(readFileSync(tarball)).digest('hex');
-    writeFileSync(`${tarball}.sha256`, `${digest}  ${basename(tarball)}\n`);
-    console.log(
-      `The package is ${tarball}, its checksum beside it; its bill of materials is dist/sbom.cdx.json.`,
-    );
+    rmSync(FOLDER, { recursive: true, force: true });
+    mkdirSync(FOLDER);
+    const tarball = packPackage(ROOT, FOLDER);
+    await checkPackage(tarball, version);
+    const bill = join(FOLDER, `bms-sync-${version}.sbom.cdx.json`);
+    copyFileSync(join(ROOT, 'dist/sbom.cdx.json'), bill);
+    const context = join(FOLDER, `bms-sync-${version}.image.tar.gz`);
+    output('tar', ['--create', '--gzip', '--file', context, 'Dockerfile', ...copiedFiles()]);
+    const files = [tarball, bill, context].map((path) => basename(path));
+    writeFileSync(join(FOLDER, 'SHA256SUMS'), files.map((file) => `${digestOf(file)}  ${file}\n`).join(''));
+    await leaveMirrors(ROOT, join(ROOT, 'test/released', version));
+    console.log(`${FOLDER} holds ${files.join(', ')} and their checksums.`);
     makeImage(version);
   } catch (error) {
     write(before); // A release that failed leaves the tree as it was, and can be tried again.
@@ -59,6 +65,17 @@ function release([version, ...others]: readonly string[], isDry: boolean): void 
   }
   console.log(REMAINS.replaceAll('X.Y.Z', version));
 }
+
+/** What the Dockerfile copies into the image: its context, from which any builder makes it. */
+function copiedFiles(): string[] {
+  const lines = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').matchAll(/^COPY (.+) \S+$/gm);
+  return [...lines].flatMap(([, sources = '']) => sources.split(' '));
+}
+
+const digestOf = (file: string): string =>
+  createHash('sha256')
+    .update(readFileSync(join(FOLDER, file)))
+    .digest('hex');
 
 function write(texts: ReadonlyMap<string, string>): void {
   for (const [path, text] of texts) writeFileSync(join(ROOT, path), text);

@@ -51,6 +51,7 @@ export const writeBlock = z.object({
 export const frozen = z.object({ reason: z.string(), since: instant }).nullable();
 
 const status = z.object({
+  version: z.string().describe('of the bms-sync that answers'),
   database: z.string(),
   kinds: z.array(kindStatus),
   uncertified: z.array(uncertifiedKind),

@@ -1,4 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
+import { packageVersion } from '../lib/package-folder.ts';
 import { nextSlots } from '../runs/schedule.ts';
 import type { Schedule, ScheduleSlot } from '../runs/schedule.ts';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
@@ -32,6 +33,7 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[])
   const listed = new Set(kinds.flatMap(({ name, list }) => (list === null ? [] : [name])));
   const uncertified = (await readUncertified(session)).filter(({ kind }) => listed.has(kind));
   return {
+    version: packageVersion(),
     database: session.location,
     kinds: inOrder(await readStatus(session), kinds),
     uncertified: inOrder(uncertified, kinds).map((kind) => explained(kind, disappeared)),

@@ -14,10 +14,10 @@ import {
   mirrorFault,
   openForTest,
   putRecords,
-  tempFolder,
   tempMirror,
   tempSession,
 } from '../temp-mirror.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const ENGINE = [
   'changes',

@@ -1,0 +1,118 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { sql } from 'drizzle-orm';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { LISTED_KINDS, KINDS } from '../../src/catalog/kinds/catalog.ts';
+import { openPostgresSession } from '../../src/db/postgres/session.ts';
+import { openSqliteSession } from '../../src/db/sqlite/session.ts';
+import type { Row, Session } from '../../src/db/session/session.ts';
+import { writeMeta } from '../../src/mirror/kinds/meta.ts';
+import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { clockAt } from '../pull/steps.ts';
+import { pullFrom } from '../pull/support.ts';
+import { thrownBy } from '../mirror/temp-mirror.ts';
+import { freshDatabaseUrl } from '../support/postgres.ts';
+import { send, serve } from '../support/serve.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+/** Each release leaves a mirror of both databases there. */
+const RELEASED = join(import.meta.dirname, '../released');
+const left = (release: string, file: string): Buffer =>
+  gunzipSync(readFileSync(join(RELEASED, release, file)));
+
+/** Opens a copy of the mirror that a release has left. */
+const OPENERS = {
+  SQLite: async (release: string): Promise<Session> => {
+    const path = join(tempFolder(), 'mirror.db');
+    writeFileSync(path, left(release, 'mirror.db.gz'));
+    return Promise.resolve(openSqliteSession(path));
+  },
+  PostgreSQL: async (release: string): Promise<Session> => {
+    const url = await freshDatabaseUrl();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(left(release, 'mirror.sql.gz').toString());
+    await client.end();
+    return openPostgresSession(url);
+  },
+};
+
+const cases = readdirSync(RELEASED).flatMap((release) =>
+  (['SQLite', 'PostgreSQL'] as const).map((database) => ({ release, database })),
+);
+
+describe.each(cases)('the mirror that $release left in $database', ({ release, database }) => {
+  async function opened(): Promise<Session> {
+    const session = await OPENERS[database](release);
+    onTestFinished(() => session.close());
+    return session;
+  }
+
+  test('keeps its rows, events and entries, and a pull of the same lists invents nothing', async () => {
+    const session = await opened();
+    const before = await contentOf(session);
+    expect(before.events.length).toBeGreaterThan(2);
+
+    await migrate(session, KINDS);
+    expect(await contentOf(session)).toEqual(before);
+    const url = await serviceLike(session);
+    const { kinds } = await pullFrom({ url, token: 'released' }, session, {
+      parts: { clock: clockAt(60 * 24 * 365) },
+      request: { kinds: LISTED_KINDS, acceptNewSource: true },
+    });
+
+    expect(kinds.map(({ kind, state, rows }) => [kind, state, rows])).toEqual(
+      LISTED_KINDS.map(({ name }) => [name, 'certified', expect.any(Number)]),
+    );
+    expect(await contentOf(session)).toEqual(before);
+  });
+
+  test('is refused in words once a newer release has written it', async () => {
+    const session = await opened();
+    await session.atomically(async (tx) => {
+      await writeMeta(tx, 'version', '99');
+      await writeMeta(tx, 'release', '99.0.0');
+    });
+    expect(await thrownBy(() => migrate(session, KINDS))).toMatchObject({
+      code: 'mirror.newer',
+      message: expect.stringContaining('last written by bms-sync 99.0.0') as string,
+      hint: expect.stringContaining('To go back') as string,
+    });
+  });
+});
+
+/** What a mirror holds, by plain SQL: no column that a later release may add. */
+async function contentOf(session: Session) {
+  const rows = new Map<string, Row[]>();
+  for (const { name } of LISTED_KINDS) rows.set(name, await rowsOf(session, name));
+  return {
+    rows,
+    events: await session.query(
+      sql`select seq, kind, record_id, change, before, after from changes order by seq`,
+    ),
+    entries: await session.query(
+      sql`select id, idempotency_key, kind, state, payload from outbox order by id`,
+    ),
+  };
+}
+
+const rowsOf = (session: Session, kind: string): Promise<Row[]> =>
+  session.query(sql`
+    select cast(id as text) as id, _raw, _deleted_at is null as live from ${sql.identifier(kind)}
+    order by ${sql.identifier(kind)}.id`);
+
+/** A service whose lists are the live rows of a mirror, each on one page. */
+async function serviceLike(session: Session): Promise<string> {
+  const lists = new Map<string, string>();
+  for (const { name, list } of LISTED_KINDS) {
+    const live = (await rowsOf(session, name)).filter(({ live }) => Number(live) === 1);
+    const data = live.map((row) => String(row['_raw'])).join(',');
+    const meta = `{"current_page":1,"last_page":1,"per_page":1000,"total":${live.length}}`;
+    lists.set(list.path, `{"success":true,"data":[${data}],"meta":${meta}}`);
+  }
+  return serve((request, response) => {
+    send(response, lists.get(new URL(request.url ?? '', 'http://x').pathname) ?? '{}');
+  });
+}
