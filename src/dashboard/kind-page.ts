@@ -29,9 +29,8 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
   app.get('/kinds', pageOptions('Show every record kind', {}), async (_request, reply) => {
     const after = await latestSeq(session);
     const lines = await readKindLines(dashboard, clock.now());
-    const links = kinds.flatMap((kind) =>
-      isListed(kind) ? [] : [html` <a href="/records/${kind.name}">${kind.name}</a>`],
-    );
+    const others = kinds.filter((kind) => !isListed(kind));
+    const links = others.map(({ name }) => html` <a href="/records/${name}">${name}</a>`);
     const content = html`${pageTitle('Kinds', 'What the service keeps, and how well the mirror knows it')}
     ${kindsPanel(lines, times)}
     ${links.length === 0 ? null : html`<p class="quiet">Without a list, and read one by one:${links}</p>`}`;

@@ -52,9 +52,6 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
 
 const COUNTS = ['rows', 'created', 'updated', 'deleted', 'restored', 'quarantined'] as const;
 
-/** What happened, and where; figures of a list that is only not proven are for its title. */
-const faultOf = ({ state, detail }: KindReport): string | null => (isFailed(state) ? detail : null);
-
 function reportTable(reports: readonly KindReport[]): Html {
   if (reports.length === 0) return nothing('No kind has been read yet.');
   const rows = reports.map(
@@ -64,7 +61,7 @@ function reportTable(reports: readonly KindReport[]): Html {
         <td class="parts">
           ${stateBadge(report)}
           <p class="small quiet brief" title="${report.detail}">
-            ${faultOf(report) ?? outcomeWords(report).why}
+            ${(isFailed(report.state) ? report.detail : null) ?? outcomeWords(report).why}
           </p>
         </td>
         ${COUNTS.map((name) => countCell(name, report[name]))}

@@ -257,6 +257,9 @@ const LINES_OF_ROWS = `[...document.querySelectorAll('.cards:not(.items *) > tbo
 })`;
 
 test('on a phone a list is a list: a row has three lines at most', async () => {
+  const text = 'a text that is much longer than the window of a phone is wide';
+  stage.sandbox.world.update('clients', firstOf('clients'), { name: text, city: text, fax: '1', email: '2' });
+  await stage.pull('clients');
   const page = await stage.signedIn(PHONE);
   let rows = 0;
   for (const path of EVERY_PAGE) {

@@ -66,8 +66,7 @@ export function holdButtons({ kind, state, records }: ShownHold): readonly Decis
   };
   const yes = { label: 'Approve', about, address: `/deletions/${kind}/approve`, isMain: true, asks };
   const no = { label: 'Reject', about, address: `/deletions/${kind}/reject` };
-  if (state === 'suspected') return [];
-  return state === 'held' ? [yes, no] : state === 'rejected' ? [yes] : [no];
+  return state === 'held' ? [yes, no] : state === 'rejected' ? [yes] : state === 'suspected' ? [] : [no];
 }
 
 const OF_ENTRIES = { adopt, retry, abandon };

@@ -95,18 +95,6 @@ async function readGroups(db: Queryable): Promise<Hold[]> {
   return readRows(db, HOLD, groups);
 }
 
-/** Some of the records of a hold. */
-export async function readHeldIds(
-  db: Queryable,
-  { kind, state }: Pick<Hold, 'kind' | 'state'>,
-  limit: number,
-): Promise<string[]> {
-  const some = sql`
-    select record_id from deletions where kind = ${kind} and state = ${state}
-    order by length(record_id), record_id limit ${limit}`;
-  return readTexts(db, some);
-}
-
 const DISAPPEARED = [text('id'), optionalText('raw')];
 
 /** The records of a hold after an id, in the order of their ids; the JSON text is null where the mirror has no row. */
@@ -169,8 +157,10 @@ export async function readDisappearances(db: Queryable): Promise<Disappearances>
 /** Lists all records that disappeared and are not proven to be gone: the suspected ones too, which wait for proof alone. */
 export async function readDisappeared(db: Queryable): Promise<readonly ShownHold[]> {
   const shown: ShownHold[] = [];
-  for (const group of await readGroups(db))
-    shown.push({ ...group, ids: await readHeldIds(db, group, IDS_SHOWN) });
+  for (const group of await readGroups(db)) {
+    const some = await readHeldRecords(db, group, { limit: IDS_SHOWN });
+    shown.push({ ...group, ids: some.map(({ id }) => id) });
+  }
   return shown;
 }
 

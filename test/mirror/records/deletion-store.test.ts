@@ -7,7 +7,7 @@ import {
   decideHold,
   forgetAbsences,
   readAbsences,
-  readHeldIds,
+  readHeldRecords,
   readHolds,
   readProtected,
   saveAbsences,
@@ -183,8 +183,9 @@ describe.each(DATABASES)('holds in %s', (_name, open) => {
     await save(session)(...['10', '9', '100', '2'].map((id) => missing(id, { state: 'held' })));
     await save(session)(missing('1'));
     const held = { kind: 'clients', state: 'held' } as const;
-    expect(await readHeldIds(session, held, 3)).toEqual(['2', '9', '10']);
-    expect(await readHeldIds(session, { ...held, kind: 'products' }, 3)).toEqual([]);
+    const some = await readHeldRecords(session, held, { limit: 3 });
+    expect(some.map(({ id }) => id)).toEqual(['2', '9', '10']);
+    expect(await readHeldRecords(session, { ...held, kind: 'products' }, { limit: 3 })).toEqual([]);
   });
 
   test('are decided for one kind, whole; a decision may be taken back', async () => {
