@@ -10,7 +10,7 @@ if [ -e secrets ]; then
   exit 2
 fi
 if [ -t 0 ]; then
-  echo "Token of the service (each user makes one in the service's own screens), then Enter; it is not shown:" >&2
+  echo "Token of the service (each user makes one in the service's own screens, in the browser, as that user), then Enter; it is not shown:" >&2
   trap 'stty echo' EXIT
   stty -echo
 fi
@@ -40,3 +40,4 @@ BMS_WRITES=off
 END
 chmod 644 secrets/*
 echo "secrets/bms-sync.env is written. Next: docker compose up -d --build" >&2
+echo "The token of the API and of its pages is the line ADMIN_TOKEN in that file." >&2

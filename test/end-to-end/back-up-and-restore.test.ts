@@ -131,10 +131,12 @@ test(
     await expect(typed(LINES.sqliteCopy, env, folder)).rejects.toThrow(/exists/); // An older copy is never lost.
     await sendAll(onTestFinished, env, ['LATER']);
 
+    chmodSync(path, 0o640);
     const copy = join(backup, copies[0] ?? '');
     const said = await typed(LINES.sqliteRestore, { ...env, COPY: copy }, folder);
 
     expect(said).toContain('clients');
+    expect(modeOf(path)).toBe(0o640);
     expect(dump(path)).toEqual(held);
     expect(ask(join(folder, 'before.db'), 'select count(*) as entries from outbox')).toEqual([
       { entries: 2n },
