@@ -10,9 +10,10 @@ import { answer, createCommand, loggerOf, settingsOf, EXIT } from './parts/comma
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 
 export function doctorCommand(context: CommandContext): Command {
-  return createCommand('doctor', 'look at everything that a pull needs').action(
-    async (options: CommonOptions) => {
-      const config = settingsOf(context, options);
+  return createCommand('doctor', 'look at everything that a pull needs')
+    .argument('[URL]', 'a service other than that of the settings: is it one that can be mirrored?')
+    .action(async (url: string | undefined, options: CommonOptions) => {
+      const config = settingsOf(context, options, url === undefined ? {} : { source: { baseUrl: url } });
       const logger = loggerOf(context, config);
       const checks = await checkAll({
         config,
@@ -31,6 +32,5 @@ export function doctorCommand(context: CommandContext): Command {
       answer(context, options, { ok, checks }, lines);
       const isUnset = checks.some(({ code }) => code?.startsWith('settings.') === true);
       context.exit(ok ? EXIT.done : isUnset ? EXIT.usage : EXIT.failed);
-    },
-  );
+    });
 }

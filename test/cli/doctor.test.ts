@@ -54,6 +54,16 @@ describe('doctor creates nothing', () => {
   });
 });
 
+test('doctor URL looks at that service, whatever the settings name', async () => {
+  await using ours = await startSandbox({ size: 10 });
+  const env = { ...settingsFor(ours, freshMirror()), BMS_BASE_URL: 'http://127.0.0.1:1' };
+
+  const ended = await run(['doctor', ours.url, '--json'], env);
+
+  expect(ended.code).toBe(0);
+  expect(detailOf(ended, 'service')).toBe(`${ours.url} answers and accepts the token`);
+});
+
 test('doctor refuses another base URL, as a pull does', async () => {
   await using ours = await startSandbox({ size: 10 });
   await using other = await startSandbox({ size: 10 });

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { PullSummary } from '../../app/pull.ts';
 import { unknownVariables } from '../../config/environment.ts';
 import { loadConfig, secretsOf } from '../../config/load-config.ts';
+import type { ConfigInputs } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
 import { createLogger, logText } from '../../lib/log/logger.ts';
 import type { Logger } from '../../lib/log/logger.ts';
@@ -31,9 +32,17 @@ export function createCommand(name: string, summary: string): Command {
     .option('--config <file>', 'settings file (YAML); BMS_CONFIG names one for every command');
 }
 
-/** Reads the settings of a command from its options and the environment. */
-export function settingsOf({ io, protect }: CommandContext, { config: file }: CommonOptions): Config {
-  const config = loadConfig({ env: io.env, file });
+/**
+ * Reads the settings of a command from its options and the environment.
+ *
+ * @param flags Settings that an argument of the command gives.
+ */
+export function settingsOf(
+  { io, protect }: CommandContext,
+  { config: file }: CommonOptions,
+  flags: ConfigInputs['flags'] = {},
+): Config {
+  const config = loadConfig({ env: io.env, file, flags });
   protect(secretsOf(config));
   return config;
 }
