@@ -14,7 +14,7 @@ export default {
     'package-lock.json',
     'proofs.lock',
     '**/*.sql',
-    'bench/**/*.py',
+    'bench/**/*.{py,sh}',
     '**/*.fr.md', // In French.
     'docs/reporting/reports/*.svg',
     'deploy/superset', // Generated, of checked words and of data.

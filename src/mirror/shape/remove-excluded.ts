@@ -25,16 +25,25 @@ import type { RefillOptions } from './redecode.ts';
 export async function removeExcluded(
   session: Session,
   kinds: readonly Kind[],
-  { onProgress }: RemovalOptions = {},
+  { onProgress }: Partial<RefillOptions> = {},
 ): Promise<Removal> {
   const excluding = kinds.filter(({ excluded }) => excluded !== undefined);
   const applied = await readMeta(session, 'privacy.excluded');
   const leftover = await readMeta(session, 'privacy.scrub');
-  const wanted = excludedText(excluding, await undeclaredExclusions(session, kinds));
+  // What the mirror keeps out of kinds that the settings do not declare at present holds again once they do.
+  const undeclared = [...(await readExclusions(session))].filter(([name]) =>
+    kinds.every((kind) => kind.name !== name),
+  );
+  const all = [...excluding.map((kind) => [kind.name, namesOf(kind)]), ...undeclared];
+  const wanted = all.length === 0 ? null : JSON.stringify(all);
   if ([wanted, applied, leftover].every((each) => each === null))
     return { hasRemoved: false, isScrubbed: null };
   const hasRemoved = wanted !== null && wanted !== applied;
-  if (hasRemoved) await removeFields(session, excluding, onProgress);
+  for (const kind of hasRemoved ? excluding : []) {
+    await removeFromRows(session, kind, (rows) => onProgress?.({ kind: kind.name, rows }));
+    await removeFromEvents(session, kind);
+    await session.atomically((tx) => removeBeside(tx, kind));
+  }
   for (const kind of excluding) await removeFromOutbox(session, kind);
   const isScrubbed = await scrub(session, hasRemoved, leftover);
   if (wanted !== applied) await session.atomically((tx) => saveMeta(tx, 'privacy.excluded', wanted));
@@ -51,31 +60,6 @@ export async function readExclusions(db: Session): Promise<Exclusions> {
   );
   return new Map(JSON.parse(text ?? '[]') as [string, string[]][]);
 }
-
-/** What the mirror keeps out of kinds that the settings do not declare at present: it holds again once they do. */
-async function undeclaredExclusions(session: Session, kinds: readonly Kind[]): Promise<Exclusions> {
-  const all = await readExclusions(session);
-  return new Map([...all].filter(([name]) => kinds.every((kind) => kind.name !== name)));
-}
-
-function excludedText(excluding: readonly Kind[], further: Exclusions): string | null {
-  const all = [...excluding.map((kind) => [kind.name, namesOf(kind)]), ...further];
-  return all.length === 0 ? null : JSON.stringify(all);
-}
-
-async function removeFields(
-  session: Session,
-  kinds: readonly Kind[],
-  onProgress: RemovalOptions['onProgress'],
-): Promise<void> {
-  for (const kind of kinds) {
-    await removeFromRows(session, kind, (rows) => onProgress?.({ kind: kind.name, rows }));
-    await removeFromEvents(session, kind);
-    await session.atomically((tx) => removeBeside(tx, kind));
-  }
-}
-
-type RemovalOptions = Pick<RefillOptions, 'onProgress'>;
 
 /** The outcome of a removal. */
 interface Removal {

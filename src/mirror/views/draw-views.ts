@@ -101,11 +101,6 @@ begin
     hint = 'Change the record at the service, by bms-sync push or a row in ${TABLES_SCHEMA}.outbox; the next pull shows it here.';
 end $$`;
 
-/** Creates the trigger function that refuses writes through views; runs before the first view is created. */
-async function drawRefusal(tx: Transaction): Promise<void> {
-  await tx.execute(DRAW_FUNCTION);
-}
-
 /**
  * Makes views refuse writes, their owner's and a superuser's too; PostgreSQL would pass them on to the tables. The row trigger
  * keeps PostgreSQL from passing writes on; the statement trigger refuses writes that match no row. Neither affects reads.
@@ -116,15 +111,13 @@ async function refuseWrites(tx: Transaction, views: readonly string[]): Promise<
     select relname from pg_trigger join pg_class c on c.oid = tgrelid
     where tgname = ${EACH_ROW} and relnamespace = 'public'::regnamespace and relname in (${sqlList(views)})`;
   const done = new Set(await readTexts(tx, guarded));
-  const statements = views.filter((view) => !done.has(view)).map((view) => drawTriggers(placeOf(view)));
-  if (statements.length > 0) await tx.execute(statements.join(';\n'));
+  for (const view of views.filter((view) => !done.has(view)))
+    await tx.execute(`
+      create trigger ${EACH_ROW} instead of insert or update or delete on ${placeOf(view)}
+        for each row execute function ${FUNCTION}();
+      create trigger ${STATEMENT} before insert or update or delete on ${placeOf(view)}
+        for each statement execute function ${FUNCTION}()`);
 }
-
-const drawTriggers = (place: string): string => `
-  create trigger ${EACH_ROW} instead of insert or update or delete on ${place}
-    for each row execute function ${FUNCTION}();
-  create trigger ${STATEMENT} before insert or update or delete on ${place}
-    for each statement execute function ${FUNCTION}()`;
 
 /**
  * Writes what `bi_dictionary` and `bi_relations` say of these views, in place of what they said, and PostgreSQL's comments.
@@ -141,21 +134,20 @@ export async function describeViews(
     await tx.query(
       sql`delete from ${sql.identifier(table.name)}${extent === 'all' ? sql`` : sql` where view in (${names})`}`,
     );
-  await append(tx, DICTIONARY, described.flatMap(entriesOf));
-  await append(tx, RELATIONS, described.flatMap(relationsOf));
-  if (tx.dialect === 'postgres') await tx.execute(views.flatMap(commentsOn).join(';\n'));
-}
-
-const entriesOf = ({ name: view, columns }: View) =>
-  columns.map(({ name: column, type, words, section = null }) => {
+  const columns = described.flatMap(({ name: view, columns }) =>
+    columns.map((column) => ({ view, ...column })),
+  );
+  const entries = columns.map(({ view, name: column, type, words, section = null }) => {
     const { en: labelEn, fr: labelFr, meaning, unit } = words;
     return { view, column, type, unit, meaning, section, labelEn, labelFr };
   });
-
-const relationsOf = ({ name: view, columns }: View) =>
-  columns.flatMap(({ name: column, refersTo, none = null }) =>
+  await append(tx, DICTIONARY, entries);
+  const relations = columns.flatMap(({ view, name: column, refersTo, none = null }) =>
     refersTo === undefined ? [] : [{ view, column, toView: `bi_${refersTo}`, toColumn: 'id', none }],
   );
+  await append(tx, RELATIONS, relations);
+  if (tx.dialect === 'postgres') await tx.execute(views.flatMap(commentsOn).join(';\n'));
+}
 
 function commentsOn({ name, meaning, columns }: View): string[] {
   const view = placeOf(name);
@@ -174,7 +166,7 @@ function commentsOn({ name, meaning, columns }: View): string[] {
  */
 export async function replaceViews(tx: Transaction, views: readonly View[]): Promise<void> {
   if (tx.dialect === 'postgres') {
-    await drawRefusal(tx);
+    await tx.execute(DRAW_FUNCTION); // Before the first view.
     for (const view of views)
       if (!(await onlyGrows(tx, view))) await tx.execute(`drop view ${placeOf(view.name)}`);
   }
