@@ -23,7 +23,7 @@ const NEEDED = [
   'migrations/postgres/meta/_journal.json',
 ];
 const DOCUMENTS = ['config/default.yaml', 'docs/settings.md', 'CHANGELOG.md', 'LICENSE', 'README.md'];
-const ALLOWED = /^(?:dist|assets|migrations|config|docs)\/|^(?:package\.json|[A-Z]+(?:\.md)?)$/;
+const ALLOWED = /^(?:dist|assets|migrations|config|docs)\/|^(?:package\.json|[A-Z]+(?:\.fr)?(?:\.md)?)$/;
 
 /**
  * Builds and packs a checkout.
