@@ -72,10 +72,10 @@ function copiedFiles(): string[] {
   return [...lines].flatMap(([, sources = '']) => sources.split(' '));
 }
 
-const digestOf = (file: string): string =>
-  createHash('sha256')
-    .update(readFileSync(join(FOLDER, file)))
-    .digest('hex');
+function digestOf(file: string): string {
+  const content = readFileSync(join(FOLDER, file));
+  return createHash('sha256').update(content).digest('hex');
+}
 
 function write(texts: ReadonlyMap<string, string>): void {
   for (const [path, text] of texts) writeFileSync(join(ROOT, path), text);
