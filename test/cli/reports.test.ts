@@ -1,3 +1,4 @@
+import { packageVersion } from '../../src/lib/package-folder.ts';
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -25,6 +26,7 @@ describe('status', () => {
     const asJson = await run(['status', '--json'], env);
     expect(asJson).toMatchObject({ code: 0, stderr: '' });
     expect(document(asJson)).toEqual({
+      version: packageVersion(),
       database: path,
       kinds: KIND_NAMES.map((kind) => ({
         kind,
