@@ -1,13 +1,40 @@
 #!/usr/bin/env bash
-# Runs the tests that touch the machine as an ordinary user, from a copy in a home that nobody else may enter; as root only.
+# Plays a newcomer with an empty environment, from a copy in a fresh home of mode 700: root, then an ordinary user, to a first query;
+# the latter also runs the tests that touch the machine, the walk of the README on both databases and the exit codes. As root only.
 set -euo pipefail
 PATH=$PATH:/usr/sbin
 user=bms-newcomer
 id "$user" > /dev/null 2>&1 || useradd --create-home "$user"
+
+first_query() { # user, home
+  install --directory --mode 700 "$2"
+  rm -rf "$2/bms-sync"
+  mkdir "$2/bms-sync"
+  git -c safe.directory='*' archive HEAD | tar --extract --directory "$2/bms-sync"
+  chown -R "$1:" "$2"
+  as "$1" "$2" '
+    npm ci && npm run demo -- --once > /dev/null
+    node dist/main.js sandbox --port 18099 --size 100 > /dev/null &
+    export BMS_BASE_URL=http://127.0.0.1:18099 BMS_TOKEN=sandbox-token
+    until node dist/main.js doctor > /dev/null; do sleep 0.2; done
+    node dist/main.js pull > /dev/null
+    kill %1
+    node --no-warnings -e "
+      const { DatabaseSync } = require(\"node:sqlite\");
+      const sql = \"select count(*) as clients from bi_clients\";
+      console.log(new DatabaseSync(\"data/mirror.db\").prepare(sql).get())"
+    echo "'"$1"': the first query after $SECONDS s, npm ci and the demo included"
+    test "$SECONDS" -le 60 || echo "That is more than a minute."'
+}
+
+as() { # user, home, commands
+  runuser --user "$1" -- env --ignore-environment HOME="$2" PATH="$PATH" LANG=C.UTF-8 USER="$1" \
+    bash -euo pipefail -c "cd ~/bms-sync; $3"
+}
+
+root_home=$(mktemp --directory)
+trap 'rm -rf "$root_home"' EXIT
+first_query root "$root_home"
 home=$(getent passwd "$user" | cut -d: -f6)
-chmod 700 "$home"
-rm -rf "$home/bms-sync"
-mkdir "$home/bms-sync"
-git -c safe.directory='*' archive HEAD | tar --extract --directory "$home/bms-sync"
-chown -R "$user:" "$home/bms-sync"
-su "$user" --shell /bin/bash --command "cd ~/bms-sync && npm ci && BMS_TEST_TIER=tests npx vitest run test/end-to-end test/db test/checks"
+first_query "$user" "$home"
+as "$user" "$home" 'BMS_TEST_TIER=tests npx vitest run test/end-to-end test/db test/checks test/cli/usage.test.ts'

@@ -34,25 +34,17 @@ export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View
   ];
 }
 
-/** One kind's views: its live rows, the elements of its nested arrays, and its history. */
+/** One kind's views: its live rows, the elements of its nested arrays (`bi_clients_contacts`), and its history. */
 export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
-  return [rowsView(kind, dialect), ...childViews(kind, dialect), historyView(kind)];
-}
-
-function rowsView(kind: Kind, dialect: Dialect): View {
-  return {
+  const rows: View = {
     name: `bi_${kind.name}`,
     meaning: kindWords(kind.name).meaning,
     columns: [...fieldColumns(kind.fields, { kind: kind.name, dialect }), ...engineColumns('record')],
     from: `from ${identifier(kind.name)} where _deleted_at is null`,
   };
-}
-
-/** The elements of a kind's nested arrays, one view an array: `bi_clients_contacts`. */
-function childViews(kind: Kind, dialect: Dialect): readonly View[] {
-  const views = nestedTables(kind).map((table) => childView(table, dialect));
-  const contacts = views.find(({ name }) => name === 'bi_clients_contacts');
-  return contacts === undefined ? views : [...views, { ...contacts, name: OLD_CONTACTS }];
+  const nested = nestedTables(kind).map((table) => childView(table, dialect));
+  const contacts = nested.filter(({ name }) => name === 'bi_clients_contacts');
+  return [rows, ...nested, ...contacts.map((view) => ({ ...view, name: OLD_CONTACTS })), historyView(kind)];
 }
 
 function childView(table: NestedTable, dialect: Dialect): View {
