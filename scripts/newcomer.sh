@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Plays a newcomer with an empty environment, from a copy in a fresh home of mode 700: root, then an ordinary user, to a first query;
-# the latter also runs the tests that touch the machine, the walk of the README on both databases and the exit codes. As root only.
+# Plays a newcomer from a copy in a fresh home of mode 700, first as root, then as an ordinary user: to a first query. The latter also
+# runs the tests that touch the machine, the walk of the README on both databases, and the exit codes. As root only.
 set -euo pipefail
 PATH=$PATH:/usr/sbin
 user=bms-newcomer
@@ -13,7 +13,8 @@ first_query() { # user, home
   git -c safe.directory='*' archive HEAD | tar --extract --directory "$2/bms-sync"
   chown -R "$1:" "$2"
   as "$1" "$2" '
-    npm ci && npm run demo -- --once > /dev/null
+    npm ci
+    npm run demo -- --once > /dev/null
     node dist/main.js sandbox --port 18099 --size 100 > /dev/null &
     export BMS_BASE_URL=http://127.0.0.1:18099 BMS_TOKEN=sandbox-token
     until node dist/main.js doctor > /dev/null; do sleep 0.2; done
@@ -28,8 +29,8 @@ first_query() { # user, home
 }
 
 as() { # user, home, commands
-  runuser --user "$1" -- env --ignore-environment HOME="$2" PATH="$PATH" LANG=C.UTF-8 USER="$1" \
-    bash -euo pipefail -c "cd ~/bms-sync; $3"
+  # The way to the registry (proxies, certificates) is the machine's; all else is the user's own.
+  runuser --user "$1" -- env HOME="$2" USER="$1" bash -euo pipefail -c "cd ~/bms-sync; $3"
 }
 
 root_home=$(mktemp --directory)
