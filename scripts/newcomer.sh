@@ -17,7 +17,7 @@ first_query() { # user, home
     npm run demo -- --once > /dev/null
     node dist/main.js sandbox --port 18099 --size 100 > /dev/null &
     export BMS_BASE_URL=http://127.0.0.1:18099 BMS_TOKEN=sandbox-token
-    until node dist/main.js doctor > /dev/null; do sleep 0.2; done
+    timeout 30 bash -c "until node dist/main.js doctor > /dev/null; do sleep 0.2; done"
     node dist/main.js pull > /dev/null
     kill %1
     node --no-warnings -e "
