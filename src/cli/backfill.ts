@@ -7,7 +7,7 @@ import { UsageError } from '../lib/sync-error.ts';
 import { backfill } from '../pull/backfill.ts';
 import type { BackfillReport, Extent } from '../pull/backfill.ts';
 import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
-import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
+import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { expandIds, parsePages } from './parts/input.ts';
 import { readingService } from './parts/progress.ts';
 
@@ -37,14 +37,10 @@ export function backfillCommand(context: CommandContext): Command {
         backfill(parts, wanted),
       );
       answer(context, options, report, reportLines(report));
-      context.exit(exitCodeOf(report));
+      const { state, reason, rows } = report;
+      const hasFailed = state === 'aborted' && reason !== 'interrupted' && rows === 0; // As for a pull.
+      context.exit(state === 'complete' ? EXIT.done : hasFailed ? EXIT.failed : EXIT.incomplete);
     });
-}
-
-/** As for a pull: a backfill that got nothing at all, and was not stopped, has failed. */
-function exitCodeOf({ state, reason, rows }: BackfillReport): ExitCode {
-  if (state === 'complete') return EXIT.done;
-  return state === 'aborted' && reason !== 'interrupted' && rows === 0 ? EXIT.failed : EXIT.incomplete;
 }
 
 /** @throws {UsageError} If not exactly one extent is given, or it is invalid. */

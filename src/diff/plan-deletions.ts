@@ -92,7 +92,10 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
     ({ absence }) => !isHeld || absence.state === 'approved' || absence.state === 'released',
   );
   return {
-    note: planned.filter((absence) => isNews(absence, noted.get(absence.id))),
+    note: planned.filter(({ id, state, sweep, isCertified }) => {
+      const before = noted.get(id);
+      return before?.state !== state || before.sweep !== sweep || before.isCertified !== isCertified;
+    }),
     forget,
     ask: canAsk ? dueForAsking(free, facts, rules) : [],
     tombstones: canAsk ? [] : free.filter((row) => isMissedAgain(row, facts, rules)).map(({ id }) => id),
@@ -101,10 +104,6 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
 }
 
 const isUndecided = ({ absence: { state } }: Absentee): boolean => state === 'suspected' || state === 'held';
-
-function isNews({ state, sweep, isCertified }: Absence, noted: Absence | undefined): boolean {
-  return noted?.state !== state || noted.sweep !== sweep || noted.isCertified !== isCertified;
-}
 
 function heldAfter(held: readonly Absentee[], noted: ReadonlyMap<string, Absence>): DeletionPlan['held'] {
   const heldBefore = [...noted.values()].filter(({ state }) => state === 'held').length;

@@ -26,7 +26,12 @@ export const listPanels = (record: JsonObject): readonly Html[] =>
     if (items.length === 0) return [];
     const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
     const rows = items.slice(0, ITEMS_SHOWN).map((item) => {
-      const cells = names.map((column) => itemCell(column, item[column] ?? ''));
+      const cells = names.map((column) => {
+        const value = item[column] ?? '';
+        return html`<td data-title="${column}" class="${value === '' ? 'blank' : ''}">
+          ${plainValue(value)}
+        </td>`;
+      });
       return html`<tr>
         ${cells}
       </tr>`;
@@ -42,9 +47,6 @@ function itemsOf(value: Json): readonly JsonObject[] {
   const items = isArray(value) ? value : [value];
   return items.every(isObject) ? items : [];
 }
-
-const itemCell = (title: string, value: Json): Html =>
-  html`<td data-title="${title}" class="${value === '' ? 'blank' : ''}">${plainValue(value)}</td>`;
 
 function plainValue(value: Json): Html {
   if (value === null) return html`<span class="quiet">null</span>`;

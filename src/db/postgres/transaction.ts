@@ -34,12 +34,11 @@ export async function attempt<T>(
     await rollBack(connection);
     const fault = handle.fault(); // An error of `work` may only be a consequence of the first failed statement.
     if (mayPass(fault)) return { is: 'undone', fault };
-    throw isConsequence(error) && fault !== null ? fault : error;
+    throw errorCode(error) === ABORTED && fault !== null ? fault : error;
   }
 }
 
 const ABORTED = '25P02'; // What PostgreSQL says of every statement after one that failed.
-const isConsequence = (error: unknown): boolean => errorCode(error) === ABORTED;
 
 /** @param earlier The first statement that failed; work may have caught its error. */
 async function commit<T>(

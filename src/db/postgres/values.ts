@@ -29,11 +29,9 @@ const PARSERS: ReadonlyMap<number, Parser> = new Map([
   [1184, instant], // timestamptz
 ]);
 
-const asWritten: Parser = (text) => text;
-
 /** Parsers that make PostgreSQL's driver return the same values as SQLite; its own would return dates. */
 export const AS_IN_SQLITE: CustomTypesConfig = {
-  getTypeParser: (type: number) => PARSERS.get(type) ?? asWritten,
+  getTypeParser: (type: number) => PARSERS.get(type) ?? ((text: string) => text),
 };
 
 const NEEDS_ESCAPE = /["\\]/g;
