@@ -1,8 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
-import { readStanding } from '../../mirror/kinds/kind-standing.ts';
-import type { KindStanding } from '../../mirror/kinds/kind-standing.ts';
+import { readStanding, readingsSince } from '../../mirror/kinds/kind-standing.ts';
+import type { KindStanding, Reading } from '../../mirror/kinds/kind-standing.ts';
 import { readSeenNames } from '../../mirror/kinds/field-store.ts';
 import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
 import { findEndedByKey } from '../../mirror/outbox/ended-entries.ts';
@@ -104,7 +104,9 @@ async function claimCreate(
 ): Promise<Claimed | 'ended' | null> {
   // An earlier send may still arrive, so search for its record before sending again.
   if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) return { step: 'settle', kind, entry };
-  const isKnown = isFresh(await readStanding(tx, kind.name), entry, now);
+  const asked = notesOf(entry).awaits?.run ?? null;
+  const readings = asked === null ? [] : await readingsSince(tx, kind.name, asked);
+  const isKnown = isFresh(await readStanding(tx, kind.name), readings, now);
   // No gate has seen a row that was inserted by SQL.
   const isGated = isKnown && !entry.allowsDouble && kind.repeats !== true;
   const ids = isGated ? (await recordsWithKey(tx, kind, entry.payload)).map(({ id }) => id) : [];
@@ -113,8 +115,9 @@ async function claimCreate(
     return 'ended';
   }
   if (isKnown) return { step: 'send', kind, journalled: await journalCreate(tx, parts, kind, entry) };
-  await requestPull(tx, { kinds: [kind.name], request: 'outbox: what is there before a create', now });
-  const awaits = { ...(await awaitsReading(tx, { kind, entry, now })) };
+  const pull = { kinds: [kind.name], request: 'outbox: what is there before a create', now };
+  const run = await requestPull(tx, pull);
+  const awaits = { ...(await awaitsReading(tx, { kind, entry, now })), run: asked ?? run };
   const waitedMs = now.getTime() - instantOf(awaits.since).getTime();
   const waitMs = Math.min(LONGEST_MS, Math.max(RETRY_MS, waitedMs));
   await tryLater(tx, entry, { verdict: 'awaits_sweep', result: { awaits }, now, waitMs });
@@ -126,14 +129,14 @@ const LONGEST_MS = 3_600_000;
 
 /**
  * Whether the mirror knows the records before a create well enough: then a record first seen later may be ours. If the list
- * certifies, that takes a recent certificate; if it has stopped, a complete sweep that ended after the entry was stored.
+ * certifies, that takes a recent certificate; if it has stopped, a complete sweep of those that were asked for since.
  */
 export function isFresh(
   { certifiedAt, lastSweepAt }: KindStanding,
-  { verdict, createdAt }: Entry,
+  readings: readonly Reading[],
   now: Date,
 ): boolean {
   if (isYoung(certifiedAt, now)) return true;
-  if (!isYoung(lastSweepAt, now) || lastSweepAt === null) return false;
-  return certifiedAt === null || (verdict === 'awaits_sweep' && lastSweepAt > createdAt);
+  if (!isYoung(lastSweepAt, now)) return false;
+  return certifiedAt === null || readings.some(({ state }) => state === 'complete' || state === 'certified');
 }

@@ -136,6 +136,8 @@ async function lookLater(
 interface AwaitedReading {
   readonly since: string;
   readonly why: string;
+  /** The first run that was asked for. */
+  readonly run?: number;
 }
 
 export async function awaitsReading(

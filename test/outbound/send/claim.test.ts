@@ -314,7 +314,7 @@ describe('what the mirror knows before a create', () => {
     const waiting = await on.entry(id);
     expect(waiting).toMatchObject({ state: 'ready', verdict: 'awaits_sweep', attempts: 0 });
     expect(JSON.parse(waiting.result ?? '')).toEqual({
-      awaits: { since, why: 'the service answered a web page' },
+      awaits: { since, why: 'the service answered a web page', run: 1 },
     });
     expect(explain(waiting).meaning).toContain(
       `It has waited for a reading of clients since ${since} UTC: the service answered a web page.`,
@@ -328,22 +328,19 @@ describe('what the mirror knows before a create', () => {
   });
 });
 
-/** Instants are minutes after noon; it is noon plus 60. */
-function fresh(known: { certified?: number; swept?: number; verdict?: string; created?: number }): boolean {
+/** Instants are minutes after noon; it is noon plus 60. `readings`: how those ended that were asked for. */
+function fresh(known: { certified?: number; swept?: number; readings?: readonly string[] }): boolean {
   const text = (minute: number | undefined) => (minute === undefined ? null : instantAt(minute));
-  return isFresh(
-    {
-      baselineAt: null,
-      controlFailures: 0,
-      knownFrom: 0,
-      certifiedAt: text(known.certified),
-      lastSweepAt: text(known.swept),
-    },
-    { verdict: known.verdict ?? null, createdAt: instantAt(known.created ?? 58) } as Parameters<
-      typeof isFresh
-    >[1],
-    new Date(NOON + 60 * 60_000),
-  );
+  const times = { certifiedAt: text(known.certified), lastSweepAt: text(known.swept) };
+  const standing = { baselineAt: null, controlFailures: 0, knownFrom: 0, ...times };
+  const readings = (known.readings ?? []).map((state) => ({
+    runId: 7,
+    state,
+    reason: null,
+    certifiedAt: null,
+    startedAt: instantAt(0),
+  }));
+  return isFresh(standing, readings, new Date(NOON + 60 * 60_000));
 }
 
 describe('what the mirror knows before a create', () => {
@@ -355,8 +352,8 @@ describe('what the mirror knows before a create', () => {
     ['whole sweeps of a list that never certifies', { swept: 50 }, true],
     ['only an old whole sweep of such a list', { swept: 44 }, false],
     ['a whole sweep where certificates are the rule', { certified: 10, swept: 59 }, false],
-    ['the same after one was asked for', { certified: 10, swept: 59, verdict: 'awaits_sweep' }, true],
-    ['one that ended before the entry came', { certified: 10, swept: 57, verdict: 'awaits_sweep' }, false],
+    ['the same after one was asked for', { certified: 10, swept: 59, readings: ['complete'] }, true],
+    ['one that was asked for and broke off', { certified: 10, swept: 57, readings: ['invalid'] }, false],
   ])('%s: %o is enough: %s', (_what, known, expected) => {
     expect(fresh(known)).toBe(expected);
   });
