@@ -14,6 +14,7 @@ first_query() { # user, home
   chown -R "$1:" "$2"
   as "$1" "$2" '
     npm ci
+    export PATH=$PWD/node_modules/.bin:$PATH # With the Node that it brings.
     npm run demo -- --once > /dev/null
     node dist/main.js sandbox --port 18099 --size 100 > /dev/null &
     export BMS_BASE_URL=http://127.0.0.1:18099 BMS_TOKEN=sandbox-token
