@@ -7,7 +7,7 @@ import { readKnownPast } from '../../mirror/records/as-of.ts';
 import type { KnownPast } from '../../mirror/records/as-of.ts';
 import type { Session } from '../../db/session/session.ts';
 import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
-import { exportColumns, readAsOf, readView } from './read-rows.ts';
+import { exportColumns, readAsOf, readDictionary, readView } from './read-rows.ts';
 
 /**
  * Finds the rows of a kind or a view, as they are now or as they were at an instant; with a remark that a reader of the rows
@@ -31,9 +31,15 @@ export async function openExport(
       hint: `The kinds are: ${names.join(', ')}. The views begin with bi_: docs/analysts.md.`,
     });
   }
-  const columns = exportColumns(declared);
+  const dictionary = await readDictionary(session, name);
+  const isTime = (column: string): boolean =>
+    dictionary.some((row) => row['column'] === column && row['type'] === 'time'); // SQLite declares a text.
+  const columns = exportColumns(declared).map((column) =>
+    isTime(column.name) ? { ...column, type: 'time' as const } : column,
+  );
+  const shown = { name, columns, dictionary };
   if (asOf === undefined)
-    return { source: { columns, batches: readView(session, { name, columns }) }, remark: null };
+    return { source: { ...shown, batches: readView(session, { name, columns }) }, remark: null };
   const kind = kinds.find((one) => `bi_${one.name}` === name);
   if (kind === undefined)
     throw new UsageError(
@@ -50,7 +56,7 @@ export async function openExport(
     });
   const mirrored = await asMirrored(session, kind);
   const batches = readAsOf(session, { kind: mirrored, columns, instant: instantText(at) });
-  return { source: { columns, batches }, remark: whyPartial(kind.name, at, past) };
+  return { source: { ...shown, batches }, remark: whyPartial(kind.name, at, past) };
 }
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
