@@ -35,7 +35,7 @@ export function exportCommand(context: CommandContext): Command {
     .option('--excel', 'CSV that a double click opens where a comma stands before the decimals')
     .option(
       '--as-of <instant>',
-      "a kind's rows as they were: 2026-03-01T12:00:00Z, or a date for its end in UTC",
+      "a kind's rows as they were: 2026-03-01T12:00:00Z, or a date for its end in schedules.timezone",
     )
     .option('--out <file>', 'write this file, which appears whole (default: stdout)')
     .option('--raw', 'leave texts in CSV that a spreadsheet would run as formulas as they are')
@@ -50,7 +50,8 @@ export function exportCommand(context: CommandContext): Command {
         const config = settingsOf(context, options);
         const file = out === undefined ? null : outputFile(config.database.url, out);
         await using session = await openExistingMirror(config);
-        const wish = { what, asOf, now: systemClock.now() };
+        const { timezone } = config.schedules;
+        const wish = { what, asOf, now: systemClock.now(), timezone };
         const { source, remark } = await openExport(session, allKinds(config), wish);
         const written = file === null ? null : { ...(await exportFile(source, file, how)), file, format };
         if (written === null) await exportText(source, writerOf(io), how);

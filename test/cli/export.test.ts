@@ -139,6 +139,22 @@ describe.each(ONE_DATABASE)('%s', (database) => {
     expect(now).not.toBe(before);
   });
 
+  test('an instant without a zone is read in that of the schedules, and told', async () => {
+    const { env } = await stage(database);
+    const montreal = { ...env, BMS__SCHEDULES__TIMEZONE: 'America/Montreal' };
+    const asOf = (instant: string): Promise<Ended> =>
+      run(['export', 'clients', '--format', 'csv', '--as-of', instant], montreal);
+    const now = new Date().toISOString();
+
+    const zoned = await asOf(now);
+    const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Montreal' }).format(new Date());
+    const bare = await asOf(today);
+
+    expect(zoned.stderr).not.toContain('America/Montreal');
+    expect(bare.stderr).toMatch(new RegExp(`As of .* UTC: ${today} in America/Montreal`));
+    expect(bare.stdout).toBe(zoned.stdout);
+  });
+
   test('an instant whose state is not known is refused with the reason', async () => {
     const { exported, session } = await stage(database);
     const asOf = (what: string, instant: string): Promise<Ended> =>
