@@ -5,7 +5,13 @@ import { allKinds } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openExport } from '../report/export/export-source.ts';
-import { EXPORT_FORMATS, ExportStopped, exportFile, exportText } from '../report/export/export.ts';
+import {
+  EXPORT_FORMATS,
+  ExportStopped,
+  exportFile,
+  exportText,
+  formatOfFile,
+} from '../report/export/export.ts';
 import type { ExportFormat } from '../report/export/export.ts';
 import { outputFile } from '../report/output-file.ts';
 import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
@@ -15,33 +21,37 @@ import type { Io } from './parts/io.ts';
 import { createExportProgress } from './parts/progress.ts';
 
 interface ExportCommandOptions extends CommonOptions {
-  readonly format: ExportFormat;
+  readonly format?: ExportFormat;
+  readonly excel?: true;
   readonly asOf?: string;
   readonly out?: string;
   readonly raw?: true;
 }
 
 export function exportCommand(context: CommandContext): Command {
-  return createCommand('export', 'write the rows of a record kind or a view as CSV or NDJSON')
+  return createCommand('export', 'write the rows of a record kind or a view as CSV, NDJSON or XLSX')
     .argument('<kind|view>', 'record kind, or a view such as bi_changes')
-    .addOption(new Option('--format <format>', 'how').choices(EXPORT_FORMATS).makeOptionMandatory())
+    .addOption(new Option('--format <format>', "how (default: by the file's name)").choices(EXPORT_FORMATS))
+    .option('--excel', 'CSV that a double click opens where a comma stands before the decimals')
     .option(
       '--as-of <instant>',
-      "a kind's rows as they were: 2026-03-01T12:00:00Z, or a date for its end in UTC",
+      "a kind's rows as they were: 2026-03-01T12:00:00Z, or a date for its end in schedules.timezone",
     )
     .option('--out <file>', 'write this file, which appears whole (default: stdout)')
     .option('--raw', 'leave texts in CSV that a spreadsheet would run as formulas as they are')
     .action(async (what: string, options: ExportCommandOptions) => {
       const { io } = context;
-      const { format, raw: isRaw = false, asOf, out } = options;
-      refuseMixture(options);
+      const { raw: isRaw = false, excel: isExcel = false, asOf, out } = options;
+      const format = chosenFormat(options);
+      refuseMixture(options, format);
       const progress = createExportProgress(what, io.stderr);
-      const how = { format, isRaw, onRows: progress.onRows, signal: io.signal };
+      const how = { format, isRaw, isExcel, onRows: progress.onRows, signal: io.signal };
       try {
         const config = settingsOf(context, options);
         const file = out === undefined ? null : outputFile(config.database.url, out);
         await using session = await openExistingMirror(config);
-        const wish = { what, asOf, now: systemClock.now() };
+        const { timezone } = config.schedules;
+        const wish = { what, asOf, now: systemClock.now(), timezone };
         const { source, remark } = await openExport(session, allKinds(config), wish);
         const written = file === null ? null : { ...(await exportFile(source, file, how)), file, format };
         if (written === null) await exportText(source, writerOf(io), how);
@@ -61,14 +71,24 @@ export function exportCommand(context: CommandContext): Command {
     });
 }
 
-/** @throws {UsageError} For a document and rows on the same output. */
-function refuseMixture({ json, out, format, raw }: ExportCommandOptions): void {
-  const refuse = (message: string, hint: string): UsageError =>
-    new UsageError(message, { code: 'usage.export', hint });
-  if (json && out === undefined)
-    throw refuse('Without --out the rows are on stdout, where --json has no place.', 'Add --out FILE.');
-  if (raw && format !== 'csv') throw refuse('--raw is for CSV: other formats never change a text.', '');
+/** @throws {UsageError} If neither an option nor the file's name tells it. */
+function chosenFormat({ format, excel, out }: ExportCommandOptions): ExportFormat {
+  const chosen = format ?? formatOfFile(out ?? '') ?? (excel ? 'csv' : null);
+  if (chosen !== null) return chosen;
+  throw refusal('The format is not told.', 'Add --format csv, ndjson or xlsx, or --out with such an ending.');
 }
+
+/** @throws {UsageError} For a document and rows on the same output, and options that a format does not have. */
+function refuseMixture({ json, out, raw, excel }: ExportCommandOptions, format: ExportFormat): void {
+  if (json && out === undefined)
+    throw refusal('Without --out the rows are on stdout, where --json has no place.', 'Add --out FILE.');
+  if (format === 'xlsx' && out === undefined) throw refusal('A workbook is a file.', 'Add --out FILE.');
+  if (raw && format !== 'csv') throw refusal('--raw is for CSV: other formats never change a text.', '');
+  if (excel && format !== 'csv') throw refusal(`--excel is a form of CSV, and not of ${format}.`, '');
+}
+
+const refusal = (message: string, hint: string): UsageError =>
+  new UsageError(message, { code: 'usage.export', hint });
 
 /** The reader of stdout has gone: `bms-sync export clients --format csv | head`. */
 class ReaderGone extends Error {

@@ -1,21 +1,51 @@
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { snapshotFile } from '../report/output-file.ts';
+import { ExportStopped } from '../report/export/export.ts';
 import { takeSnapshot } from '../report/export/snapshot.ts';
-import { answer, createCommand, settingsOf } from './parts/command.ts';
+import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { wholeNumber } from './parts/input.ts';
+import { printLine } from './parts/io.ts';
+
+interface SnapshotCommandOptions extends CommonOptions {
+  readonly wait: number;
+  readonly now?: true;
+}
 
 export function snapshotCommand(context: CommandContext): Command {
   return createCommand('snapshot', 'write a SQLite file with the content of the views, for reporting tools')
     .argument('<file>', 'the file; a former snapshot there is replaced at once')
-    .action(async (file: string, options: CommonOptions) => {
+    .option('--wait <seconds>', 'how long to wait for the end of a pull that is under way', wholeNumber, 60)
+    .addOption(new Option('--now', 'do not wait: hold lists that are being read in part').conflicts('wait'))
+    .action(async (file: string, options: SnapshotCommandOptions) => {
+      const { io } = context;
       const config = settingsOf(context, options);
       const { url } = config.database;
       const path = snapshotFile(url, file);
-      await using session = await openExistingMirror(config);
-      const report = await takeSnapshot(session, url, allKinds(config), path);
-      const { tables, rows, bytes } = report;
-      answer(context, options, report, [`${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`]);
+      const mirror = await openExistingMirror(config); // It is brought to the shape of this release.
+      await mirror.close();
+      const onWait = (kinds: readonly string[]): void => {
+        printLine(
+          io.stderr,
+          `A pull is reading ${kinds.join(', ')}: waiting up to ${options.wait} s for its end.`,
+        );
+      };
+      const waitMs = options.now === true ? null : options.wait * 1000;
+      const how = { waitMs, clock: systemClock, signal: io.signal, onWait };
+      try {
+        const report = await takeSnapshot({ url, kinds: allKinds(config), path, ...how });
+        const { tables, rows, bytes, beingRead } = report;
+        if (beingRead.length > 0)
+          printLine(io.stderr, `Being read by a pull, and held in part: ${beingRead.join(', ')}.`);
+        answer(context, options, report, [`${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`]);
+      } catch (error) {
+        if (!(error instanceof ExportStopped)) throw error;
+        printLine(io.stderr, 'Stopped while waiting for a pull.');
+        context.exit(EXIT.incomplete);
+      }
     });
 }

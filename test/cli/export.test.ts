@@ -48,7 +48,7 @@ async function stage(database: (typeof DATABASES)[number]): Promise<Stage> {
   };
 }
 
-const FORMATS = ['csv', 'ndjson'] as const;
+const FORMATS = ['csv', 'ndjson', 'xlsx'] as const;
 
 describe.each(DATABASES)('%s', (database) => {
   test('CSV has the columns and rows of the view, exact and safe for a spreadsheet', async () => {
@@ -139,6 +139,22 @@ describe.each(ONE_DATABASE)('%s', (database) => {
     expect(now).not.toBe(before);
   });
 
+  test('an instant without a zone is read in that of the schedules, and told', async () => {
+    const { env } = await stage(database);
+    const montreal = { ...env, BMS__SCHEDULES__TIMEZONE: 'America/Montreal' };
+    const asOf = (instant: string): Promise<Ended> =>
+      run(['export', 'clients', '--format', 'csv', '--as-of', instant], montreal);
+    const now = new Date().toISOString();
+
+    const zoned = await asOf(now);
+    const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Montreal' }).format(new Date());
+    const bare = await asOf(today);
+
+    expect(zoned.stderr).not.toContain('America/Montreal');
+    expect(bare.stderr).toMatch(new RegExp(`As of .* UTC: ${today} in America/Montreal`));
+    expect(bare.stdout).toBe(zoned.stdout);
+  });
+
   test('an instant whose state is not known is refused with the reason', async () => {
     const { exported, session } = await stage(database);
     const asOf = (what: string, instant: string): Promise<Ended> =>
@@ -169,8 +185,11 @@ describe('mistakes', () => {
     const mistakes: readonly (readonly [argv: readonly string[], says: string])[] = [
       [['clinets', '--format', 'csv'], 'did you mean clients?'],
       [['bi_chnages', '--format', 'csv'], 'did you mean bi_changes?'],
-      [['clients', '--format', 'xlsx'], 'csv, ndjson'],
+      [['clients', '--format', 'xls'], 'csv, ndjson, xlsx'],
       [['clients'], '--format'],
+      [['clients', '--out', join(folder, 'clients.txt')], '--format'],
+      [['clients', '--format', 'xlsx'], 'Add --out FILE'],
+      [['clients', '--excel', '--out', join(folder, 'clients.ndjson')], 'a form of CSV'],
       [['clients', '--format', 'csv', '--json'], '--out'],
       [['clients', '--format', 'ndjson', '--raw'], '--raw is for CSV'],
       [['clients', '--format', 'csv', '--out', '/nowhere/x.csv'], 'no such folder'],
@@ -188,7 +207,7 @@ describe('mistakes', () => {
     }
   });
 
-  test.each(['csv', 'ndjson'])('a file in %s is its owner’s, and follows no link', async (format) => {
+  test.each(FORMATS)('a file in %s is its owner’s, and follows no link', async (format) => {
     const { env, folder } = await stage('SQLite');
     const file = join(folder, 'x');
     const elsewhere = join(tempFolder(), 'elsewhere');
@@ -202,18 +221,43 @@ describe('mistakes', () => {
     expect(readFileSync(elsewhere, 'utf8')).toBe('untouched');
   });
 
-  test('a fault leaves the file that was there', async () => {
+  test.each(FORMATS)('a fault leaves the file that was there, in %s', async (format) => {
     const { env, folder } = await stage('SQLite');
-    const file = join(folder, 'x.csv');
+    const file = join(folder, 'x');
     writeFileSync(file, 'as it was');
     const stop = new AbortController();
     stop.abort();
 
-    const ended = await run(['export', 'clients', '--format', 'csv', '--out', file], env, stop.signal);
+    const ended = await run(['export', 'clients', '--format', format, '--out', file], env, stop.signal);
 
     expect(ended).toMatchObject({ code: 3 });
     expect(readFileSync(file, 'utf8')).toBe('as it was');
-    expect(readdirSync(folder)).toEqual(['x.csv']);
+    expect(readdirSync(folder)).toEqual(['x']);
+  });
+});
+
+describe('the format', () => {
+  test.each([
+    ['x.csv', [], 'csv', 'id,code,'],
+    ['x.NDJSON', [], 'ndjson', '{"id":'],
+    ['x.xlsx', [], 'xlsx', 'PK'],
+    ['x.xlsx', ['--format', 'csv'], 'csv', 'id,code,'],
+    ['x', ['--excel'], 'csv', '\u{feff}id;code;'],
+  ])('of %s %j is %s', async (name, argv, format, begins) => {
+    const { env, folder } = await stage('SQLite');
+    const file = join(folder, name);
+
+    const ended = await run(['export', 'clients', '--out', file, ...argv, '--json'], env);
+
+    expect(document(ended)).toMatchObject({ format });
+    expect(readFileSync(file, 'utf8').startsWith(begins)).toBe(true);
+  });
+
+  test('has times as such on either database, which SQLite declares as texts', async () => {
+    const { env, exported } = await stage('SQLite');
+    await run(['pull', 'punches'], env);
+
+    expect((await exported('punches', '--excel')).stdout).toMatch(/;\d{4}-\d\d-\d\d;\d\d:\d\d:\d\d;/);
   });
 });
 

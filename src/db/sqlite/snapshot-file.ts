@@ -3,8 +3,9 @@ import Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
 import { createDraft } from '../../lib/draft-file.ts';
 import { errorCode } from '../../lib/sync-error.ts';
-import type { Values } from '../session/session.ts';
+import type { Queryable, Values } from '../session/session.ts';
 import { identifier, literal } from '../session/sql-text.ts';
+import { runStatement } from './connection.ts';
 
 /** A table of a snapshot: a view's name, columns with SQLite's declared types, and the columns that find its rows. */
 export interface SnapshotTable {
@@ -19,8 +20,8 @@ export interface SnapshotFile {
   readonly copy: (table: SnapshotTable) => number;
   /** Creates an empty table, and returns a function that adds rows to it. */
   readonly create: (table: SnapshotTable) => (rows: readonly Values[]) => void;
-  /** Makes a SQLite mirror readable as it is at this instant; until `finish`. */
-  readonly attach: (mirror: string) => void;
+  /** Makes a SQLite mirror readable, by `copy` too, as it is when it is first read; until `finish`. */
+  readonly attach: (mirror: string) => Queryable;
   /** Puts the file in its place at once: a reader that has the former one open goes on reading that. Returns its bytes. */
   readonly finish: () => number;
   /** Removes an unfinished file. */
@@ -61,6 +62,9 @@ export function beginSnapshot(path: string): SnapshotFile {
   return {
     attach: (mirror) => {
       file.exec(`attach ${literal(mirror)} as ${MIRROR}; begin`);
+      return {
+        query: (statement) => Promise.resolve(runStatement(file, statement)), // The file has no table of such a name.
+      };
     },
     copy: (table) => {
       create(table);

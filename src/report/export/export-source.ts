@@ -7,19 +7,28 @@ import { readKnownPast } from '../../mirror/records/as-of.ts';
 import type { KnownPast } from '../../mirror/records/as-of.ts';
 import type { Session } from '../../db/session/session.ts';
 import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
-import { exportColumns, readAsOf, readView } from './read-rows.ts';
+import { exportColumns, readAsOf, readDictionary, readView } from './read-rows.ts';
+
+interface ExportWish {
+  /** A record kind or a view. */
+  readonly what: string;
+  /** An instant as a person writes it; undefined = now. */
+  readonly asOf: string | undefined;
+  readonly now: Date;
+  /** The zone of an instant that names none. */
+  readonly timezone: string;
+}
 
 /**
  * Finds the rows of a kind or a view, as they are now or as they were at an instant; with a remark that a reader of the rows
  * should know, if there is one.
  *
- * @param wish `what` is a record kind or a view; `asOf` an instant as a person writes it, undefined = now.
  * @throws {UsageError} `usage.view` for an unknown name, `usage.as_of` for an instant whose state is not known.
  */
 export async function openExport(
   session: Session,
   kinds: readonly Kind[],
-  { what, asOf, now }: { readonly what: string; readonly asOf: string | undefined; readonly now: Date },
+  { what, asOf, now, timezone }: ExportWish,
 ) {
   const names = kinds.map((one) => one.name);
   const name = names.includes(what) ? `bi_${what}` : what;
@@ -31,16 +40,22 @@ export async function openExport(
       hint: `The kinds are: ${names.join(', ')}. The views begin with bi_: docs/analysts.md.`,
     });
   }
-  const columns = exportColumns(declared);
+  const dictionary = await readDictionary(session, name);
+  const isTime = (column: string): boolean =>
+    dictionary.some((row) => row['column'] === column && row['type'] === 'time'); // SQLite declares a text.
+  const columns = exportColumns(declared).map((column) =>
+    isTime(column.name) ? { ...column, type: 'time' as const } : column,
+  );
+  const shown = { name, columns, dictionary };
   if (asOf === undefined)
-    return { source: { columns, batches: readView(session, { name, columns }) }, remark: null };
+    return { source: { ...shown, batches: readView(session, { name, columns }) }, remark: null };
   const kind = kinds.find((one) => `bi_${one.name}` === name);
   if (kind === undefined)
     throw new UsageError(
       `The state of ${name} at an instant is not known: it is no record kind's own view.`,
       { code: 'usage.as_of', hint: 'Take --as-of with a record kind, such as clients.' },
     );
-  const at = asOfInstant(asOf, now);
+  const { at, isZoned } = asOfInstant(asOf, { now, timezone });
   const past = await readKnownPast(session, kind.name);
   const reason = whyUnknown(kind.name, at, past);
   if (reason !== null)
@@ -50,31 +65,58 @@ export async function openExport(
     });
   const mirrored = await asMirrored(session, kind);
   const batches = readAsOf(session, { kind: mirrored, columns, instant: instantText(at) });
-  return { source: { columns, batches }, remark: whyPartial(kind.name, at, past) };
+  const read = isZoned ? [] : [`As of ${instantText(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`];
+  const partial = whyPartial(kind.name, at, past);
+  const remarks = partial === null ? read : [...read, partial];
+  return { source: { ...shown, batches }, remark: remarks.length === 0 ? null : remarks.join('\n') };
 }
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
-const DAY_MS = 86_400_000;
+
+interface AsOf {
+  readonly at: Date;
+  /** Whether the text names its zone. */
+  readonly isZoned: boolean;
+}
 
 /**
  * Reads the instant of `--as-of`: an ISO instant, an instant as the mirror writes it, or a date, which means the end of that
- * day. Without a zone it is UTC. Of today, it is now.
+ * day. Without a zone it is of `timezone`. Of today, it is now.
  *
  * @throws {UsageError} `usage.as_of` for anything else, and for an instant that is still to come.
  */
-export function asOfInstant(given: string, now: Date): Date {
-  const [, date = '', time, zone = 'Z'] = INSTANT.exec(given.trim()) ?? [];
-  const isDay = time === undefined;
-  const instant = new Date(`${date}T${time ?? '00:00'}${zone.toUpperCase()}`).getTime();
-  if (!isCalendarDate(date) || Number.isNaN(instant))
+export function asOfInstant(given: string, { now, timezone }: Pick<ExportWish, 'now' | 'timezone'>): AsOf {
+  const [, date = '', time = '00:00', zone] = INSTANT.exec(given.trim()) ?? [];
+  const isDay = !/\d:\d/.test(given);
+  const asUtc = new Date(`${date}T${time}${zone?.toUpperCase() ?? 'Z'}`).getTime();
+  if (!isCalendarDate(date) || Number.isNaN(asUtc))
     throw new UsageError(`"${given}" is no instant.`, { code: 'usage.as_of', hint: FORMS });
-  if (instant > now.getTime())
+  const instantIn = (local: number): number =>
+    zone === undefined ? local - offsetAt(local, timezone) : local;
+  const begin = instantIn(asUtc);
+  if (begin > now.getTime())
     throw new UsageError(`${given} is still to come.`, { code: 'usage.as_of', hint: FORMS });
-  return new Date(isDay ? Math.min(instant + DAY_MS - 1, now.getTime()) : instant);
+  const at = isDay ? Math.min(instantIn(asUtc + DAY_MS) - 1, now.getTime()) : begin;
+  return { at: new Date(at), isZoned: zone !== undefined };
+}
+
+const DAY_MS = 86_400_000;
+
+/** How far a zone's clocks are ahead of UTC, in milliseconds, when they show a time; where they show it twice, the first one. */
+function offsetAt(local: number, timezone: string): number {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone: timezone, timeZoneName: 'longOffset' });
+  const offsetOf = (instant: number): number => {
+    const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
+      /GMT([+-])(\d+):(\d+)(?::(\d+))?/.exec(format.format(instant)) ?? [];
+    return Number(`${sign}1`) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+  };
+  const before = offsetOf(local - DAY_MS);
+  const after = offsetOf(local + DAY_MS);
+  return offsetOf(local - before) === before ? before : after;
 }
 
 const FORMS =
-  'Write 2026-03-01T12:00:00Z (another zone: +01:00), or 2026-03-01 for the end of that day in UTC.';
+  'Write 2026-03-01T12:00:00Z (another zone: -05:00; none: schedules.timezone), or 2026-03-01 for the end of that day.';
 
 /** Why the state at an instant cannot be told; null where it can. */
 export function whyUnknown(kind: string, instant: Date, past: KnownPast): string | null {

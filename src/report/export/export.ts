@@ -1,16 +1,23 @@
 import { open } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { createDraft } from '../../lib/draft-file.ts';
 import { outputFault } from '../output-file.ts';
 import type { ExportSource } from './read-rows.ts';
-import { csvEncoding, ndjsonEncoding } from './text-encodings.ts';
+import { csvEncoding, excelEncoding, ndjsonEncoding } from './text-encodings.ts';
 
-export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
+export const EXPORT_FORMATS = ['csv', 'ndjson', 'xlsx'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** The format that the ending of a file's name tells; null for any other. */
+export const formatOfFile = (file: string): ExportFormat | null =>
+  EXPORT_FORMATS.find((format) => extname(file).toLowerCase() === `.${format}`) ?? null;
 
 interface ExportOptions {
   readonly format: ExportFormat;
   /** Leaves texts of CSV as they are, formulas too. */
   readonly isRaw: boolean;
+  /** Writes the CSV that Excel opens where a comma stands before the decimals. */
+  readonly isExcel: boolean;
   /** Called with the number of rows after each batch. */
   readonly onRows: (rows: number) => void;
   readonly signal: AbortSignal;
@@ -31,17 +38,28 @@ export async function exportText(
   write: (text: string) => Promise<void>,
   options: ExportOptions,
 ): Promise<number> {
-  const { head, rows } =
-    options.format === 'csv' ? csvEncoding(source.columns, options.isRaw) : ndjsonEncoding(source.columns);
+  const { head, rows } = encodingOf(source, options);
   let count = 0;
   if (head !== '') await write(head);
-  for await (const batch of source.batches) {
-    if (options.signal.aborted) throw new ExportStopped('The export was stopped.');
+  for await (const batch of followed(source, options)) {
     await write(rows(batch));
     count += batch.length;
-    options.onRows(batch.length);
   }
   return count;
+}
+
+function encodingOf({ columns }: ExportSource, { format, isExcel, isRaw }: ExportOptions) {
+  if (format === 'ndjson') return ndjsonEncoding(columns);
+  return isExcel ? excelEncoding(columns, isRaw) : csvEncoding(columns, isRaw);
+}
+
+/** The batches, each told once it is taken. */
+async function* followed({ batches }: ExportSource, { signal, onRows }: ExportOptions) {
+  for await (const batch of batches) {
+    if (signal.aborted) throw new ExportStopped('The export was stopped.');
+    yield batch;
+    onRows(batch.length);
+  }
 }
 
 /** Writes rows to a file. It appears whole: until then it has another name beside its own, and after a fault it is removed. */
@@ -61,6 +79,10 @@ export async function exportFile(source: ExportSource, path: string, options: Ex
 }
 
 async function exportDraft(source: ExportSource, path: string, options: ExportOptions): Promise<number> {
+  if (options.format === 'xlsx') {
+    const { writeWorkbook } = await import('./workbook.ts'); // Its library is large, and only wanted here.
+    return writeWorkbook({ ...source, batches: followed(source, options) }, path);
+  }
   const file = await open(path, 'wx');
   try {
     return await exportText(source, (text) => file.writeFile(text), options);

@@ -7,8 +7,12 @@ import type { DeclaredColumn } from '../../mirror/views/views.ts';
 
 /** Rows to export, in batches: a value for each column. */
 export interface ExportSource {
+  /** The view that they are of. */
+  readonly name: string;
   readonly columns: readonly ExportColumn[];
   readonly batches: AsyncIterable<readonly Values[]>;
+  /** What `bi_dictionary` says of the columns, a row each. */
+  readonly dictionary: readonly Row[];
 }
 
 /** A view with the columns that are wanted of it. */
@@ -40,6 +44,10 @@ export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator
     last = rows.length < ROWS_A_QUERY ? null : (rows.at(-1) ?? null);
   }
 }
+
+/** What `bi_dictionary` says of a view's columns. */
+export const readDictionary = (db: Queryable, view: string): Promise<readonly Row[]> =>
+  db.query(sql`select * from bi_dictionary where ${sql.identifier('view')} = ${view}`);
 
 /** The rows after the one with this key, in the order of the key. The first part of the key alone finds them by its index. */
 function after(key: readonly string[], last: Row): SQL {
@@ -73,7 +81,8 @@ export async function* readAsOf(
  * The type of an exported column. `exact` is the text of an amount that another column shows as a number; the type of an
  * `untyped` column is that of each value.
  */
-export type ExportType = 'integer' | 'decimal' | 'exact' | 'real' | 'date' | 'timestamp' | 'text' | 'untyped';
+export type ExportType =
+  'integer' | 'decimal' | 'exact' | 'real' | 'date' | 'timestamp' | 'time' | 'text' | 'untyped';
 
 /** A column of exported rows. */
 export interface ExportColumn {

@@ -1,33 +1,82 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { instantText, systemClock } from '../../lib/time/clock.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { instantText, sleepUnlessStopped } from '../../lib/time/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { sqlitePath } from '../../db/open-session.ts';
 import { openSnapshotReader } from '../../db/postgres/session.ts';
-import type { Session } from '../../db/session/session.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
 import { beginSnapshot } from '../../db/sqlite/snapshot-file.ts';
 import type { SnapshotFile, SnapshotTable } from '../../db/sqlite/snapshot-file.ts';
+import { openRuns } from '../../mirror/runs/open-runs.ts';
+import { listRuns } from '../../mirror/runs/run-store.ts';
 import { namesOfViews, readDeclaredColumns } from '../../mirror/views/views.ts';
-import { exportColumns, keyOf, readView } from './read-rows.ts';
 import { outputFault } from '../output-file.ts';
+import { ExportStopped } from './export.ts';
+import { exportColumns, keyOf, readView } from './read-rows.ts';
+
+interface SnapshotWish {
+  /** The address of the mirror. */
+  readonly url: string;
+  readonly kinds: readonly Kind[];
+  /** The file to write or to replace, as `snapshotFile` gives it. */
+  readonly path: string;
+  /** How long a pull that is under way may hold the snapshot up; null = it is taken at once, of half-read lists too. */
+  readonly waitMs: number | null;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called once, if it waits, with the kinds that it waits for. */
+  readonly onWait: (kinds: readonly string[]) => void;
+}
 
 /**
  * Writes a SQLite file with the content of the views of one instant, as tables of the same names, columns and types. It
- * holds nothing else: neither the outbox nor secrets, nor deleted records but in `bi_changes`.
+ * holds nothing else: neither the outbox nor secrets, nor deleted records but in `bi_changes`. It waits for an instant at
+ * which no pull is under way, so that it holds no list in part.
  *
  * Reads a mirror in SQLite without the event loop: call it in a process of its own.
  *
- * @param url The address of the mirror.
- * @param path The file to write or to replace, as `snapshotFile` gives it.
- * @throws {SyncError} `file.not_written`.
+ * @throws {SyncError} `file.not_written`; `snapshot.pull_under_way` if no such instant came.
+ * @throws {ExportStopped} If the signal fires while it waits.
  */
-export async function takeSnapshot(session: Session, url: string, kinds: readonly Kind[], path: string) {
-  const takenAt = instantText(systemClock.now());
-  const tables = await tablesOf(session, kinds);
+export async function takeSnapshot(wish: SnapshotWish) {
+  const { clock, signal, waitMs } = wish;
+  const untilMs = clock.monotonicMs() + (waitMs ?? 0);
+  for (let hasTold = false; ; hasTold = true) {
+    const { report, beingRead } = await tryToTake(wish);
+    if (report !== null) return { file: wish.path, ...report, beingRead };
+    if (clock.monotonicMs() >= untilMs) throw underWay(beingRead);
+    if (!hasTold) wish.onWait(beingRead);
+    await sleepUnlessStopped(LOOK_MS, { clock, signal });
+    if (signal.aborted) throw new ExportStopped('The snapshot was stopped.');
+  }
+}
+
+const LOOK_MS = 1000;
+
+function underWay(kinds: readonly string[]): SyncError {
+  return new SyncError(`A pull is under way, and has still to read ${kinds.join(', ')} to the end.`, {
+    code: 'snapshot.pull_under_way',
+    hint: 'Take the snapshot at another time, wait longer (--wait SECONDS), or take it of lists read in part (--now).',
+  });
+}
+
+/** The snapshot of this instant, with the kinds that a pull is reading; `report` is null if these forbid it. */
+async function tryToTake({ url, path, kinds, waitMs, clock }: SnapshotWish) {
   try {
     const file = beginSnapshot(path);
     try {
-      file.create(TAKEN)([[takenAt]]);
-      const rows = await copyTables(url, file, tables);
-      return { file: path, takenAt, tables: tables.length, rows, bytes: file.finish() };
+      const takenAt = clock.now();
+      await using reader = await openReader(url, file);
+      const beingRead = await kindsBeingRead(reader, takenAt);
+      if (beingRead.length > 0 && waitMs !== null) {
+        file.discard();
+        return { report: null, beingRead };
+      }
+      const tables = await tablesOf(reader, kinds);
+      file.create(TAKEN)([[instantText(takenAt)]]);
+      const rows = await copyTables(reader, file, tables);
+      const report = { takenAt: instantText(takenAt), tables: tables.length, rows, bytes: file.finish() };
+      return { report, beingRead };
     } catch (error) {
       file.discard();
       throw error;
@@ -37,18 +86,45 @@ export async function takeSnapshot(session: Session, url: string, kinds: readonl
   }
 }
 
+/** A connection to the mirror that shows one instant of it. */
+interface InstantReader extends Queryable, AsyncDisposable {
+  readonly dialect: Session['dialect'];
+}
+
+async function openReader(url: string, file: SnapshotFile): Promise<InstantReader> {
+  const mirror = sqlitePath(url);
+  if (mirror === null) return openSnapshotReader(url);
+  return { dialect: 'sqlite', ...file.attach(mirror), [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
+const LATEST_RUNS = 1000;
+
+/** The kinds that a pull under way is reading, or has still to read. */
+async function kindsBeingRead(reader: Queryable, now: Date): Promise<readonly string[]> {
+  const latest = await listRuns(reader, { limit: LATEST_RUNS, now });
+  const living = latest.filter(({ state }) => state === 'running').map(({ id }) => id); // Not one whose process is gone.
+  const pulls = (await openRuns(reader)).filter(
+    ({ id, command }) => command === 'pull' && living.includes(id),
+  );
+  return [...new Set(pulls.flatMap(({ kinds }) => kinds))];
+}
+
 /** Says when the snapshot was taken. */
 const TAKEN_AT = { name: 'taken_at', type: 'TIMESTAMP' };
 const TAKEN: SnapshotTable = { name: 'bi_snapshot', columns: [TAKEN_AT], key: [] };
 
-/** The views, without the histories: they would hold every record once more, and `bi_changes` has its versions. */
-async function tablesOf(session: Session, kinds: readonly Kind[]): Promise<readonly SnapshotTable[]> {
+/**
+ * The views, without the histories: they would hold every record once more, and `bi_changes` has its versions. The first one
+ * tells ages and leases as of when it is read: at the instant of the snapshot, and not when a long copy comes to it.
+ */
+async function tablesOf(reader: InstantReader, kinds: readonly Kind[]): Promise<readonly SnapshotTable[]> {
   const tables: SnapshotTable[] = [];
-  for (const name of await namesOfViews(session, kinds, session.dialect)) {
-    const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(session, name);
+  const names = await namesOfViews(reader, kinds, reader.dialect);
+  for (const name of new Set(['bi_sync_status', ...names])) {
+    const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(reader, name);
     if (declared.length === 0) continue;
     const typeOf = (type: string): string =>
-      session.dialect === 'sqlite'
+      reader.dialect === 'sqlite'
         ? type.toUpperCase()
         : (SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT');
     const columns = declared.map((column) => ({ name: column.name, type: typeOf(column.type) }));
@@ -67,18 +143,16 @@ const SQLITE_TYPES: readonly (readonly [RegExp, string])[] = [
 ];
 
 async function copyTables(
-  url: string,
+  reader: InstantReader,
   file: SnapshotFile,
   tables: readonly SnapshotTable[],
 ): Promise<number> {
-  const mirror = sqlitePath(url);
-  if (mirror !== null) {
-    file.attach(mirror);
-    return tables.reduce((rows, table) => rows + file.copy(table), 0);
-  }
-  await using reader = await openSnapshotReader(url);
   let rows = 0;
   for (const table of tables) {
+    if (reader.dialect === 'sqlite') {
+      rows += file.copy(table);
+      continue;
+    }
     const columns = exportColumns(await readDeclaredColumns(reader, table.name));
     const add = file.create(table);
     for await (const batch of readView(reader, { name: table.name, columns })) {

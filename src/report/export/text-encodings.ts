@@ -2,33 +2,111 @@ import type { SqlValue, Values } from '../../db/session/session.ts';
 import { isNumberText } from './read-rows.ts';
 import type { ExportColumn, ExportType } from './read-rows.ts';
 
-/** A spreadsheet takes such a text for a formula, after spaces too. */
-const FORMULA = /^\s*[=+\-@]|^\s*[\t\r]/;
-const NEEDS_QUOTES = /[",\r\n]/;
-
 /**
  * CSV by RFC 4180, batch after batch, with the header as `head`; null is an empty cell, an empty text is `""`.
  *
- * @param isRaw Leaves texts as they are. Otherwise a text that a spreadsheet would run as a formula begins with an apostrophe.
+ * @param isRaw Leaves texts as they are. Otherwise an apostrophe stands before whatever a spreadsheet would run as a formula.
  */
 export function csvEncoding(columns: readonly ExportColumn[], isRaw: boolean) {
-  const guard = (text: string): string => (!isRaw && FORMULA.test(text) ? `'${text}` : text);
-  const cells = columns.map(({ type }) => (value: SqlValue): string => {
-    if (value === null) return '';
+  const guard = isRaw ? asIs : guardWith(/([;\t\r\n])(?=[^\S\t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g);
+  const quoted = quoting(/[",\r\n]/);
+  const cellOf = (type: ExportType, value: string | number): string => {
     const isPlain = typeof value === 'number' || (type !== 'text' && isNumberText(value));
     return isPlain ? String(value) : quoted(guard(value));
-  });
-  return {
-    head: line(columns.map(({ name }) => quoted(guard(name)))),
-    rows: (batch: readonly Values[]): string =>
-      batch.map((values) => line(cells.map((cell, index) => cell(values[index] ?? null)))).join(''),
   };
+  return separated(columns, { separator: ',', headOf: (name) => quoted(guard(name)), cellOf });
 }
 
-const line = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
+/**
+ * CSV that Excel opens by a double click where a comma stands before the decimals, as in French Canada. Digits that Excel would
+ * round, and texts that it would take for numbers or dates, begin with a tab, which makes them texts and does not show.
+ *
+ * @param isRaw Leaves texts as they are: without tabs, and formulas too.
+ */
+export function excelEncoding(columns: readonly ExportColumn[], isRaw: boolean) {
+  const guard = isRaw ? asIs : guardWith(/([,\t\r\n])(?=[^\S\t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g);
+  const quoted = quoting(/[";\t\r\n]/);
+  const kept = (text: string): string => quoted(isRaw ? text : `\t${text}`);
+  const cellOf = (type: ExportType, value: string | number): string => {
+    const text = String(value);
+    if ((typeof value === 'number' || NUMBERS.includes(type) || type === 'exact') && isNumberText(text)) {
+      const withComma = text.replace('.', ',');
+      return hasFewDigits(text) ? withComma : kept(withComma);
+    }
+    if (type === 'date' || type === 'time') return text;
+    if (type === 'timestamp') return text.slice(0, WHOLE_SECONDS); // Excel shows no date in an instant with a fraction.
+    const guarded = guard(text);
+    return guarded === text && LOOKS_TYPED.test(text) ? kept(text) : quoted(guarded);
+  };
+  const { head, rows } = separated(columns, {
+    separator: ';',
+    headOf: (name) => quoted(guard(name)),
+    cellOf,
+  });
+  return { head: `\ufeff${head}`, rows };
+}
 
-function quoted(text: string): string {
-  return text === '' || NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+const WHOLE_SECONDS = 'YYYY-MM-DD HH:MM:SS'.length;
+
+/** Excel takes such a text for a number, an amount, a date, a time or a truth: `000123`, `3-4`, `12 h`, `5 mars`, `1e5`, `VRAI`. */
+const LOOKS_TYPED = new RegExp(
+  [
+    "[\\s\\d.,:/%$€'+-]*\\d[\\s\\d.,:/%$€'+ehapm-]*",
+    '\\(\\s*\\d[\\d.,\\s]*\\)',
+    '[\\s\\d./-]*(?:jan|f[eé]v|feb|mar|a[vp]r|ma[iy]|ju[inl]|ao[uû]|aug|sep|oct|nov|d[eé]c)[a-zéû]*[\\s\\d.,/-]*',
+    '\\s*(?:true|false|vrai|faux)\\s*',
+  ]
+    .map((form) => `^${form}$`)
+    .join('|'),
+  'i',
+);
+
+const EXACT_DIGITS = 15;
+
+/** Whether a spreadsheet keeps all digits of a number: it rounds to fifteen. */
+export const hasFewDigits = (text: string): boolean =>
+  text
+    .replace(/[eE].*$/, '')
+    .replace(/\D/g, '')
+    .replace(/^0+/, '').length <= EXACT_DIGITS;
+
+const asIs = (text: string): string => text;
+
+/** A spreadsheet takes such a text for a formula, after spaces too; the wide signs are those of East Asian keyboards. */
+const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^\s*[\t\r]/;
+
+/**
+ * Puts an apostrophe before what would be a formula.
+ *
+ * @param within Finds formulas behind a sign at which a spreadsheet of another country begins a cell, even in quotes.
+ */
+const guardWith =
+  (within: RegExp) =>
+  (text: string): string => {
+    const guarded = text.replace(within, "$1'");
+    return FORMULA.test(text) ? `'${guarded}` : guarded;
+  };
+
+const quoting =
+  (needsQuotes: RegExp) =>
+  (text: string): string =>
+    text === '' || needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+
+interface Separated {
+  readonly separator: string;
+  readonly headOf: (name: string) => string;
+  readonly cellOf: (type: ExportType, value: string | number) => string;
+}
+
+function separated(columns: readonly ExportColumn[], { separator, headOf, cellOf }: Separated) {
+  const line = (cells: readonly string[]): string => `${cells.join(separator)}\r\n`;
+  const cell = (type: ExportType, value: SqlValue | undefined): string =>
+    value === null || value === undefined ? '' : cellOf(type, value);
+  return {
+    head: line(columns.map(({ name }) => headOf(name))),
+    rows: (batch: readonly Values[]): string =>
+      batch.map((values) => line(columns.map(({ type }, index) => cell(type, values[index])))).join(''),
+  };
 }
 
 const NUMBERS: readonly ExportType[] = ['integer', 'decimal', 'real'];

@@ -11,7 +11,7 @@ import java.util.TimeZone;
  * Puts questions over JDBC as reporting programs do: by the type that the driver gives a column.
  *
  * java Ask.java URL QUESTIONS ANSWERS: a question a line; rows are separated by U+001E, fields by U+001F, answers by U+001D, null is U+0001.
- * The first row has the names, the second one the types.
+ * The first row has the names, the second one the types. A question `?TYPE|VALUE|SQL` has a parameter.
  */
 public class Ask {
   public static void main(String[] args) throws Exception {
@@ -25,7 +25,7 @@ public class Ask {
   }
 
   static String answer(Connection mirror, String question) {
-    try (Statement statement = mirror.createStatement(); ResultSet read = statement.executeQuery(question)) {
+    try (Statement statement = mirror.createStatement(); ResultSet read = asked(mirror, statement, question)) {
       ResultSetMetaData about = read.getMetaData();
       List<String> names = new ArrayList<>(), types = new ArrayList<>(), rows = new ArrayList<>();
       for (int at = 1; at <= about.getColumnCount(); at++) {
@@ -46,6 +46,20 @@ public class Ask {
     } catch (Exception error) {
       return "error\u001f" + error;
     }
+  }
+
+  static ResultSet asked(Connection mirror, Statement statement, String question) throws SQLException {
+    if (!question.startsWith("?")) return statement.executeQuery(question);
+    String[] parts = question.substring(1).split("\\|", 3);
+    PreparedStatement prepared = mirror.prepareStatement(parts[2]);
+    switch (parts[0]) {
+      case "date": prepared.setDate(1, Date.valueOf(parts[1])); break;
+      case "timestamp": prepared.setTimestamp(1, Timestamp.valueOf(parts[1])); break;
+      case "decimal": prepared.setBigDecimal(1, new java.math.BigDecimal(parts[1])); break;
+      case "integer": prepared.setLong(1, Long.parseLong(parts[1])); break;
+      default: prepared.setString(1, parts[1]);
+    }
+    return prepared.executeQuery();
   }
 
   /** A value as a program reads it that goes by the column's type. */

@@ -1,7 +1,7 @@
 """Runs the Python of a page of docs/reporting, then puts questions by the very call with which the page reads its first one.
 
 python ask.py PAGE QUESTIONS ANSWERS: PAGE is Python, QUESTIONS a JSON list of SQL, ANSWERS is written: what the page printed,
-and for each question the names, types and rows that the client gave, each value as text.
+and for each question the names, types and rows that the client gave, each value as text. A question `?TYPE|VALUE|SQL` has a parameter.
 """
 
 import ast
@@ -30,7 +30,8 @@ def reader(tree):
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args and is_select(node.args[0])]
     call = min(calls, key=lambda node: node.lineno)
     call.args[0] = ast.Name("question", ast.Load())
-    function = ast.parse("lambda question: 0", mode="eval")
+    call.args.append(ast.Starred(ast.Name("values", ast.Load()), ast.Load()))
+    function = ast.parse("lambda question, *values: 0", mode="eval")
     function.body.body = call
     return ast.fix_missing_locations(function)
 
@@ -39,9 +40,19 @@ def is_select(node):
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("select ")
 
 
+PARAMETERS = {
+    "date": date.fromisoformat,
+    "timestamp": datetime.fromisoformat,
+    "decimal": Decimal,
+    "integer": int,
+    "text": str,
+}
+
+
 def answer(read, question):
     try:
-        columns, rows = table(read(question))
+        kind, value, sql = question[1:].split("|", 2) if question.startswith("?") else (None, None, question)
+        columns, rows = table(read(sql, *([] if kind is None else [PARAMETERS[kind](value)])))
         return {"columns": columns, "rows": [[text(value) for value in row] for row in rows]}
     except BaseException as error:  # A client may fail in ways of its own; the others are asked all the same.
         return {"error": f"{type(error).__name__}: {error}"[:300]}

@@ -5,14 +5,28 @@ import { asOfInstant, whyPartial, whyUnknown } from '../../../src/report/export/
 const NOW = new Date('2026-03-01T12:00:00Z');
 
 test.each([
-  ['2026-02-01T10:00:00Z', '2026-02-01T10:00:00.000Z'],
-  ['2026-02-01T10:00:00.123456+02:00', '2026-02-01T08:00:00.123Z'],
-  ['2026-02-01 10:00:00.500', '2026-02-01T10:00:00.500Z'],
-  ['2026-02-01T10:00', '2026-02-01T10:00:00.000Z'],
-  ['2026-02-01', '2026-02-01T23:59:59.999Z'],
-  ['2026-03-01', '2026-03-01T12:00:00.000Z'],
-])('%s is %s', (given, instant) => {
-  expect(asOfInstant(given, NOW).toISOString()).toBe(instant);
+  ['2026-02-01T10:00:00Z', '2026-02-01T10:00:00.000Z', true],
+  ['2026-02-01T10:00:00.123456+02:00', '2026-02-01T08:00:00.123Z', true],
+  ['2026-02-01 10:00:00.500', '2026-02-01T10:00:00.500Z', false],
+  ['2026-02-01T10:00', '2026-02-01T10:00:00.000Z', false],
+  ['2026-02-01', '2026-02-01T23:59:59.999Z', false],
+  ['2026-03-01', '2026-03-01T12:00:00.000Z', false],
+])('%s is %s, with a zone: %s', (given, instant, isZoned) => {
+  expect(asOfInstant(given, { now: NOW, timezone: 'UTC' })).toEqual({ at: new Date(instant), isZoned });
+});
+
+test.each([
+  ['2026-02-01T10:00', '2026-02-01T15:00:00.000Z'],
+  ['2026-02-01T10:00Z', '2026-02-01T10:00:00.000Z'],
+  ['2026-02-01', '2026-02-02T04:59:59.999Z'],
+  ['2025-03-09', '2025-03-10T03:59:59.999Z'], // Of 23 hours.
+  ['2025-03-09T02:30', '2025-03-09T06:30:00.000Z'], // No clock showed it.
+  ['2025-11-02T01:30', '2025-11-02T05:30:00.000Z'], // Shown twice.
+  ['2025-11-02T03:00', '2025-11-02T08:00:00.000Z'],
+  ['2025-11-02', '2025-11-03T04:59:59.999Z'], // Of 25 hours.
+])('%s in Montréal is %s', (given, instant) => {
+  const { at } = asOfInstant(given, { now: NOW, timezone: 'America/Montreal' });
+  expect(at.toISOString()).toBe(instant);
 });
 
 test.each([
@@ -24,7 +38,7 @@ test.each([
   '2026-03-02',
   '2026-03-01T12:00:01Z',
 ])('"%s" is refused', (given) => {
-  expect(() => asOfInstant(given, NOW)).toThrow(UsageError);
+  expect(() => asOfInstant(given, { now: NOW, timezone: 'UTC' })).toThrow(UsageError);
 });
 
 describe('the state at an instant', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvEncoding, ndjsonEncoding } from '../../../src/report/export/text-encodings.ts';
+import { csvEncoding, excelEncoding, ndjsonEncoding } from '../../../src/report/export/text-encodings.ts';
 import { exportColumns, keyOf } from '../../../src/report/export/read-rows.ts';
 import type { ExportColumn } from '../../../src/report/export/read-rows.ts';
 
@@ -25,17 +25,37 @@ describe('CSV', () => {
     expect(cells([1, 'two\nlines', null, null, null])).toBe('1,"two\nlines",,,\r\n');
   });
 
-  test.each(['=1+1', '+1 514 555-0123', '-5', '@x', '\tx', '\rx', '  =1', ' \u{a0}-x', '\n=1'])(
-    'a text %j gets an apostrophe',
-    (text) => {
-      const cell = cells([1, text, null, null, null]);
-      const raw = cells([1, text, null, null, null], true);
-      expect(cell.replaceAll('"', '')).toBe(`1,'${text},,,\r\n`);
-      expect(raw.replaceAll('"', '')).toBe(`1,${text},,,\r\n`);
-    },
-  );
+  test.each([
+    '=1+1',
+    '+1 514 555-0123',
+    '-5',
+    '@x',
+    '\tx',
+    '\rx',
+    '  =1',
+    ' \u{a0}-x',
+    '＝1',
+    '＋1',
+    '－1',
+    '＠x',
+  ])('a text %j gets an apostrophe', (text) => {
+    const cell = cells([1, text, null, null, null]);
+    const raw = cells([1, text, null, null, null], true);
+    expect(cell.replaceAll('"', '')).toBe(`1,'${text},,,\r\n`);
+    expect(raw.replaceAll('"', '')).toBe(`1,${text},,,\r\n`);
+  });
 
-  test.each(['a=1', 'x', "'x", '5', '(514) 555-0123', ' x'])('a text %j gets none', (text) => {
+  test.each([
+    ['a;=1+1', "a;'=1+1"],
+    ['a; \u{a0}-1;＋2', "a;' \u{a0}-1;'＋2"],
+    ['a\t=1', "a\t'=1"],
+    ['\n=1', "'\n'=1"],
+  ])('%j, which another country’s spreadsheet would split, is guarded where it would', (text, guarded) => {
+    expect(cells([1, text, null, null, null]).replaceAll('"', '')).toBe(`1,${guarded},,,\r\n`);
+    expect(cells([1, text, null, null, null], true).replaceAll('"', '')).toBe(`1,${text},,,\r\n`);
+  });
+
+  test.each(['a=1', 'x', 'a; b', "'x", '5', '(514) 555-0123', ' x'])('a text %j gets none', (text) => {
     expect(cells([1, text, null, null, null])).toBe(`1,${text},,,\r\n`);
   });
 
@@ -75,6 +95,56 @@ function readCsv(text: string): string[][] {
   }
   return rows;
 }
+
+describe('CSV for Excel in French', () => {
+  const wide: readonly ExportColumn[] = [
+    ...columns,
+    { name: 'at', type: 'timestamp' },
+    { name: 'begins', type: 'time' },
+    { name: 'any', type: 'untyped' },
+  ];
+  const row = ['-7', 'é', '-12.50', '-12.50', '2026-03-01', '2026-03-01 12:00:00.123', '08:00:00', 1.5];
+  const named = (text: string, isRaw = false): string =>
+    excelEncoding([{ name: 'name', type: 'text' }], isRaw)
+      .rows([[text]])
+      .slice(0, -2);
+
+  test('has a byte-order mark, semicolons, decimal commas, and instants to the second', () => {
+    const { head, rows } = excelEncoding(wide, false);
+    expect(head).toBe('\u{feff}id;name;credit;credit_exact;since;at;begins;any\r\n');
+    expect(rows([row])).toBe('-7;é;-12,50;-12,50;2026-03-01;2026-03-01 12:00:00;08:00:00;1,5\r\n');
+    expect(rows([wide.map(() => null)])).toBe(';;;;;;;\r\n');
+  });
+
+  test('digits that Excel would round are text', () => {
+    const { rows } = excelEncoding(columns, false);
+    expect(rows([['123456789012345', '', '-12345678901234.50', '0.123456789012345', null]])).toBe(
+      '123456789012345;"";"\t-12345678901234,50";0,123456789012345;\r\n',
+    );
+  });
+
+  test.each([
+    '000123', '5', ' 5', '1e5', '12,5', '5 %', '3-4', '1/2', '12:30', '2026-03-01', '5145550123', '(12)', '12 h',
+    'mars 5', '1 août', 'DÉC-25', 'VRAI', 'false',
+  ])('%j stays a text', (text) => {
+    expect(named(text)).toBe(`"\t${text}"`);
+    expect(named(text, true)).toBe(text);
+  }); // prettier-ignore
+
+  test.each(['', 'H7N 4M9', '(450) 555-0123', '2471, rue du Marché', 'mars x5', 'x'])(
+    '%j is one by itself',
+    (text) => {
+      expect(named(text)).toBe(text === '' ? '""' : text);
+    },
+  );
+
+  test('a formula is none, nor behind a comma at which an English Excel begins a cell', () => {
+    expect(named('-7')).toBe("'-7");
+    expect(named('a,=1')).toBe("a,'=1");
+    expect(named('a;=1')).toBe('"a;=1"');
+    expect(named('=1', true)).toBe('=1');
+  });
+});
 
 test('NDJSON writes numbers with all their digits, and everything else as text', () => {
   const { rows } = ndjsonEncoding(columns);

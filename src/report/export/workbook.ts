@@ -1,0 +1,99 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { WorkbookWriter } from '@cj-tech-master/excelts';
+import type { SqlValue } from '../../db/session/session.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { instantOf } from '../../lib/time/clock.ts';
+import { isNumberText } from './read-rows.ts';
+import type { ExportColumn, ExportSource, ExportType } from './read-rows.ts';
+import { hasFewDigits } from './text-encodings.ts';
+
+/**
+ * Writes rows as a workbook of Excel, batch after batch, with what `bi_dictionary` says of the columns as a second sheet.
+ * Numbers, dates and times are such; everything else is text, and nothing a formula. Returns the number of rows.
+ *
+ * @throws {SyncError} `export.too_many_rows` for more of them than a sheet has.
+ */
+export async function writeWorkbook(source: ExportSource, path: string): Promise<number> {
+  const { name, columns, batches, dictionary } = source;
+  const book = new WorkbookWriter({ filename: path, useStyles: true, useSharedStrings: false });
+  const sheet = addSheet(book, name, columns);
+  let count = 0;
+  for await (const batch of batches) {
+    count += batch.length;
+    if (count >= MOST_ROWS) throw tooMany(name);
+    for (const values of batch)
+      sheet.addRow(columns.map(({ type }, index) => cellOf(type, values[index] ?? null))).commit();
+    await turn(); // What the library has compressed meanwhile gets out.
+  }
+  sheet.commit();
+  const words = addSheet(book, 'dictionary', DICTIONARY);
+  for (const column of columns) {
+    const told = dictionary.find((row) => row['column'] === column.name) ?? { column: column.name };
+    words.addRow(DICTIONARY.map((word) => told[word.name] ?? null)).commit();
+  }
+  words.commit();
+  await book.commit();
+  return count;
+}
+
+const MOST_ROWS = 1_048_576; // The header is one of them.
+
+const tooMany = (name: string): SyncError =>
+  new SyncError(`${name} has more rows than a sheet, which has ${MOST_ROWS}.`, {
+    code: 'export.too_many_rows',
+    hint: 'Write CSV: --format csv.',
+  });
+
+const DICTIONARY = ['column', 'type', 'unit', 'meaning', 'label_en', 'label_fr'].map(
+  (name): ExportColumn => ({ name, type: 'text' }),
+);
+
+/** Adds a sheet whose first row names the columns, and stays in sight. */
+function addSheet(book: WorkbookWriter, name: string, columns: readonly ExportColumn[]) {
+  const sheet = book.addWorksheet(name.slice(0, LONGEST_NAME), { views: [{ state: 'frozen', ySplit: 1 }] });
+  sheet.columns = columns.map((column) => {
+    const { width, numFmt } = LOOKS[column.type];
+    return { header: column.name, width: Math.max(width, column.name.length + 2), style: { numFmt } };
+  });
+  return sheet;
+}
+
+const LONGEST_NAME = 31;
+
+const NUMBER = { width: 14, numFmt: 'General' };
+const TEXT = { width: 24, numFmt: '@' };
+
+const LOOKS: Readonly<Record<ExportType, typeof NUMBER>> = {
+  integer: NUMBER,
+  decimal: { ...NUMBER, numFmt: '0.00##' },
+  real: NUMBER,
+  untyped: NUMBER,
+  date: { width: 12, numFmt: 'yyyy-mm-dd' },
+  timestamp: { width: 20, numFmt: 'yyyy-mm-dd hh:mm:ss' },
+  time: { width: 10, numFmt: 'hh:mm:ss' },
+  exact: TEXT,
+  text: TEXT,
+};
+
+/** Excel counts days from 1900, and the first two months of that year wrongly. */
+const FIRST_DAY = '1900-03-01';
+const LONGEST_TEXT = 32_767;
+const DAY_SECONDS = 86_400;
+
+function cellOf(type: ExportType, value: SqlValue): number | string | Date | null {
+  if (value === null) return null;
+  const text = String(value);
+  if (typeof value === 'number' || NUMBERS.includes(type))
+    return isNumberText(text) && hasFewDigits(text) ? Number(text) : text;
+  if (type === 'time') return partOfDay(text);
+  if ((type === 'date' || type === 'timestamp') && text >= FIRST_DAY)
+    return instantOf(type === 'date' ? `${text} 00:00:00` : text);
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text;
+}
+
+const NUMBERS: readonly ExportType[] = ['integer', 'decimal', 'real'];
+
+function partOfDay(time: string): number {
+  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
+  return (hours * 3600 + minutes * 60 + seconds) / DAY_SECONDS;
+}

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** A cell as LibreOffice took it: `float`, `date`, `time` or `string`; null for an empty one. */
+export interface Cell {
+  readonly type: string;
+  /** The number, the date or the time itself; of a text, what it shows. */
+  readonly value: string;
+}
+
+export interface Opened {
+  readonly formulas: number;
+  /** By name, the rows that hold something. */
+  readonly sheets: ReadonlyMap<string, readonly (readonly (Cell | null)[])[]>;
+}
+
+/** Separated by `;`, with `"`, in UTF-8, from line 1, in the language 0x0C0C (fr-CA), with dates and amounts found. */
+const FRENCH_CSV = 'CSV:59,34,76,1,,3084,false,true';
+
+/** Opens a spreadsheet in LibreOffice, a CSV file as one in French Canada does. */
+export async function openInOffice(path: string): Promise<Opened> {
+  const folder = dirname(path);
+  const csv = extname(path) === '.csv' ? [`--infilter=${FRENCH_CSV}`] : [];
+  const profile = `-env:UserInstallation=file://${join(folder, 'office')}`;
+  const argv = [
+    profile,
+    '--headless',
+    ...csv,
+    '--convert-to',
+    'fods',
+    '--outdir',
+    join(folder, 'opened'),
+    path,
+  ];
+  await promisify(execFile)('soffice', argv);
+  const xml = readFileSync(join(folder, 'opened', `${basename(path, extname(path))}.fods`), 'utf8');
+  const tables = xml.matchAll(/<table:table table:name="([^"]*)".*?<\/table:table>/gs);
+  return {
+    formulas: xml.split('table:formula=').length - 1,
+    sheets: new Map(Array.from(tables, ([table, name = '']) => [name, rowsOf(table)])),
+  };
+}
+
+function rowsOf(table: string): readonly (readonly (Cell | null)[])[] {
+  const rows = table.matchAll(/<table:table-row\b[^>]*>(.*?)<\/table:table-row>/gs);
+  const cells = Array.from(rows, ([, row = '']) => cellsOf(row));
+  return cells.filter((row) => row.some((cell) => cell !== null));
+}
+
+function cellsOf(row: string): readonly (Cell | null)[] {
+  const cells = row.matchAll(/<table:table-cell\b([^>]*?)(?:\/>|>(.*?)<\/table:table-cell>)/gs);
+  return Array.from(cells, ([, attributes = '', content = '']): (Cell | null)[] => {
+    const of = (name: string): string | undefined => new RegExp(`${name}="([^"]*)"`).exec(attributes)?.[1];
+    const type = of('office:value-type');
+    const value = of('office:(?:date-|time-)?value') ?? textOf(content);
+    const times = Math.min(Number(of('table:number-columns-repeated') ?? 1), 500);
+    return Array.from({ length: times }, () => (type === undefined ? null : { type, value }));
+  }).flat();
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  '#10': '\n',
+};
+
+const textOf = (content: string): string =>
+  content
+    .replaceAll(/<text:s(?: text:c="(\d+)")?\/>/g, (_, count?: string) => ' '.repeat(Number(count ?? 1)))
+    .replaceAll('<text:tab/>', '\t')
+    .replaceAll(/<\/text:p>\s*<text:p>/g, '\n')
+    .replaceAll(/\s*<[^>]*>\s*/g, '')
+    .replaceAll(/&([#\w]+);/g, (entity, name: string) => ENTITIES[name] ?? entity);
