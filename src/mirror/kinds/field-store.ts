@@ -70,8 +70,8 @@ function discoveredField(hints: readonly Field[], row: RowOf<typeof FIELDS>): Ad
   // A nested value is an object as long as no array has come.
   if (hint === undefined)
     return [{ position, field: type === 'json' ? { ...found, isObject: wire === 'object' } : found }];
-  const { items, isObject = wire === 'object', refersTo } = hint;
-  const shape = items === undefined ? { isObject } : { items };
+  const { items, itemHints, isObject = wire === 'object', refersTo } = hint;
+  const shape = items === undefined ? { isObject, ...(itemHints && { itemHints }) } : { items };
   const field = { ...found, type: hint.type, ...(type === 'json' && shape), ...(refersTo && { refersTo }) };
   return [{ position, field }];
 }
@@ -87,7 +87,7 @@ async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K
   const withItems = (field: Field): Field => {
     const own = rows.filter((row) => row.kind === tableOf.get(field.name));
     if (own.length === 0 || !isArrayField(field)) return field;
-    const found = inOrder(own.flatMap((row) => discoveredField([], row)));
+    const found = inOrder(own.flatMap((row) => discoveredField(field.itemHints ?? [], row)));
     return { ...field, foundItems: found.map((added) => added.field) };
   };
   return { ...kind, fields: kind.fields.map(withItems), hints: kind.hints.map(withItems) };

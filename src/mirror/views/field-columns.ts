@@ -1,5 +1,5 @@
 import { kindNamed } from '../../catalog/kinds/catalog.ts';
-import { columnType } from '../../catalog/kind.ts';
+import { columnType, idColumn } from '../../catalog/kind.ts';
 import type { Field } from '../../catalog/kind.ts';
 import { fieldWords, kindWords } from '../../catalog/words.ts';
 import type { FieldWords } from '../../catalog/words.ts';
@@ -29,8 +29,26 @@ function columnsOf(field: Field, dialect: Dialect, about: ColumnFacts): ViewColu
   const { name } = field;
   const column = identifier(name);
   if (field.type === 'decimal') return decimalColumns(field, dialect, about);
+  if (field.recordOf !== undefined) return recordColumns(field, field.recordOf, about);
   if (field.refersTo === undefined) return [{ name, expression: column, type: columnType(field), ...about }];
   return [{ name, expression: column, type: 'integer', refersTo: field.refersTo, none: '0', ...about }];
+}
+
+/** A nested record as JSON, and its id. */
+function recordColumns({ name }: Field, refersTo: string, about: ColumnFacts): ViewColumn[] {
+  const id = idColumn(name);
+  return [
+    { ...about, name, expression: identifier(name), type: 'json' },
+    {
+      ...about,
+      name: id,
+      expression: identifier(id),
+      type: 'integer',
+      refersTo,
+      none: '0',
+      words: idWords(about.words),
+    },
+  ];
 }
 
 type ColumnFacts = Pick<ViewColumn, 'words' | 'section'>;
@@ -51,6 +69,13 @@ const exactWords = (words: FieldWords): FieldWords => ({
   fr: `${words.fr}, exact`,
   unit: words.unit,
   meaning: `${words.meaning} The exact value as text.`,
+});
+
+const idWords = (words: FieldWords): FieldWords => ({
+  en: `${words.en}, id`,
+  fr: `${words.fr}, id`,
+  meaning: `${words.meaning} Its id; 0 = none.`,
+  unit: null,
 });
 
 const unitWords = (words: FieldWords): FieldWords => ({

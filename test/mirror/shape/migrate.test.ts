@@ -52,6 +52,7 @@ const ENGINE = [
 const NESTED = [
   'projects_tasks',
   'clients_contacts',
+  'departments_categories',
   'categories_img_paths',
   'products_medias',
   'products_variantes',
