@@ -4,6 +4,7 @@ import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Json } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
+import { openIssues } from '../../src/mirror/records/issue-store.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, pullFrom, sandbox } from '../pull/support.ts';
 import { postgresMirror } from './support.ts';
@@ -104,6 +105,27 @@ describe.each(DATABASES)('%s', (_name, open) => {
     expect(await session.query(sql`select record_id, field, code from issues`)).toEqual([
       { record_id: String(department), field: 'categories[2].category_id', code: 'not_an_integer' },
     ]);
+  });
+
+  test('changes and issues join with their records, and an id that is no number of 64 bits is null', async () => {
+    const service = await sandbox({ size: 40 });
+    const session = await open();
+    await pull(service, session, 'clients');
+    const [client = 0] = service.world.ids('clients');
+    service.world.update('clients', client, { phone: '555', creation_date: '2026-02-30' });
+    await pull(service, session, 'clients');
+    for (const view of ['bi_changes', 'bi_issues'])
+      expect(
+        await session.query(sql`
+          select r.id from ${sql.identifier(view)} l join bi_clients r on r.id = l.record_id where l.kind = 'clients'`),
+      ).toEqual([{ id: client }]);
+    const ids = ['-9223372036854775808', '9223372036854775808', '007', '-0', '1x', '', null];
+    const issues = ids.map((recordId) => ({ recordId, field: null, code: 'odd', detail: '' }));
+    await session.atomically((tx) => openIssues(tx, 'clients', issues, new Date()));
+    const shown = sql`select cast(record_id as text) as id from bi_issues where code = 'odd' order by 1 desc`;
+    const found = (await session.query(shown)).map(({ id }) => id);
+    expect(found.filter((id) => id !== null)).toEqual(['-9223372036854775808']);
+    expect(found).toHaveLength(ids.length);
   });
 
   test('what is no id is null with an issue, and its text stands at the end of the view', async () => {

@@ -182,6 +182,7 @@ export const ISSUES = {
   ],
   primaryKey: ['id'],
   indexes: [['kind', 'closed_at', 'record_id']],
+  isNumbered: true,
 } as const satisfies EngineTable;
 
 /** Every column of every view, for people and reporting tools; written with the views. */

@@ -19,7 +19,7 @@ const COLUMNS = {
   changes: {
     seq: ['integer', 'Sequence', 'Séquence', 'The number of the event; numbers rise.'],
     kind: KIND,
-    record_id: ['text', 'Record', 'Fiche', 'The id of the record, as text.'],
+    record_id: ['integer', 'Record', 'Fiche', 'The id of the record.'],
     change: ['text', 'Change', 'Changement', 'created, updated, deleted or restored.'],
     observed_from: instant('Not before', 'Pas avant', 'The change happened after this; null = unknown.'),
     observed_at: instant('Found at', 'Constaté le', 'When the change was found.'),
@@ -61,7 +61,7 @@ const COLUMNS = {
   },
   issues: {
     kind: KIND,
-    record_id: ['text', 'Record', 'Fiche', 'The id of the record, as text; null if it has no usable one.'],
+    record_id: ['integer', 'Record', 'Fiche', 'The id of the record; null if it has no usable one.'],
     field: ['text', 'Field', 'Champ', 'The field; null if the issue concerns the whole record.'],
     code: ['text', 'Code', 'Code', 'Why the value fits no rule.'],
     sent: ['text', 'Sent', 'Reçu', 'What the service sent, shortened.'],

@@ -210,7 +210,7 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await session.query(sql`select * from bi_issues`)).toEqual([
       {
         kind: 'clients',
-        record_id: '7',
+        record_id: 7,
         field: 'credit',
         code: 'not_a_decimal',
         sent: '"abc"',
