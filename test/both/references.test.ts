@@ -62,6 +62,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
       'bi_projects_tasks.projet_id',
       'bi_purchase_products.product_id',
       'bi_purchase_products.produit_projet_id',
+      'client_contacts.parent_id',
     ]);
   });
 

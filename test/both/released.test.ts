@@ -69,7 +69,7 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
     });
 
     expect(kinds.map(({ kind, state, rows }) => [kind, state, rows])).toEqual(
-      LISTED_KINDS.map(({ name }) => [name, 'certified', expect.any(Number)]),
+      LISTED_KINDS.map(({ name }) => [name, 'certified', expect.any(Number) as number]),
     );
     expect(await contentOf(session)).toEqual(before);
   });

@@ -9,7 +9,7 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { isArrayField, nestedTables } from '../tables/kind-table.ts';
-import { assign, hasRow, insertInto, pick, readNumber, select } from '../../db/rows/rows.ts';
+import { assign, hasRow, insertInto, pick, readNumber, readTexts, select } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 
 /** A field that the service sends, as the mirror knows it. */
@@ -182,6 +182,16 @@ export async function saveVanished(
     await tx.query(
       sql`update fields set vanished_at = ${at} where kind = ${kind} and field in (${sqlList(some)})`,
     );
+}
+
+/** The documented fields that were sent once and that no record has any more. */
+export function readVanished(db: Queryable, kind: Kind): Promise<string[]> {
+  const names = kind.fields.map(({ name }) => name); // An excluded field is none of them.
+  return readTexts(
+    db,
+    sql`select field from fields where kind = ${kind.name} and documented = 1 and vanished_at is not null
+      and field in (${sqlList(names)}) order by field`,
+  );
 }
 
 /** Names of fields that the service has ever sent, by record kind. */

@@ -197,6 +197,7 @@ export const DICTIONARY = {
     optionalText('section'),
     text('label_en'),
     text('label_fr'),
+    withDefault(integer('ordinal'), '0'), // The place of the column in its view, from 1.
   ],
   primaryKey: ['view', 'column'],
 } as const satisfies EngineTable;

@@ -22,6 +22,20 @@ export const ISSUES_VIEW: View = {
   from: 'from issues where closed_at is null',
 };
 
+export const DRIFT_VIEW: View = {
+  name: 'bi_drift',
+  meaning: 'Changes in how the service answers, one row each.',
+  columns: engineColumns('drift'),
+  from: 'from drift',
+};
+
+export const FIELDS_VIEW: View = {
+  name: 'bi_fields',
+  meaning: 'Every field that the service has ever sent, with its types.',
+  columns: engineColumns('fields'),
+  from: 'from fields',
+};
+
 export const DICTIONARY_VIEW: View = {
   name: 'bi_dictionary',
   meaning: 'Every column of every view: its type, unit and meaning.',

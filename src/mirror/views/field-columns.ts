@@ -1,8 +1,7 @@
 import { kindNamed } from '../../catalog/kinds/catalog.ts';
 import { columnType, idColumn } from '../../catalog/kind.ts';
 import type { Field } from '../../catalog/kind.ts';
-import { fieldWords, kindWords } from '../../catalog/words.ts';
-import type { FieldWords } from '../../catalog/words.ts';
+import { exactWords, fieldWords, idWords, kindWords, unitWords } from '../../catalog/words.ts';
 import { identifier } from '../../db/session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { ViewColumn } from './draw-views.ts';
@@ -63,24 +62,3 @@ function decimalColumns({ name }: Field, dialect: Dialect, about: ColumnFacts): 
     { ...about, name: units, expression: identifier(units), type: 'integer', words: unitWords(words) },
   ];
 }
-
-const exactWords = (words: FieldWords): FieldWords => ({
-  en: `${words.en}, exact`,
-  fr: `${words.fr}, exact`,
-  unit: words.unit,
-  meaning: `${words.meaning} The exact value as text.`,
-});
-
-const idWords = (words: FieldWords): FieldWords => ({
-  en: `${words.en}, id`,
-  fr: `${words.fr}, id`,
-  meaning: `${words.meaning} Its id; 0 = none.`,
-  unit: null,
-});
-
-const unitWords = (words: FieldWords): FieldWords => ({
-  en: `${words.en}, in 0.0001`,
-  fr: `${words.fr}, en 0,0001`,
-  meaning: `${words.meaning} In units of 0.0001, for exact sums.`,
-  unit: words.unit === null ? '0.0001' : `0.0001 ${words.unit}`,
-});

@@ -93,6 +93,8 @@ describe('migrating', () => {
         'bi_sync_status',
         'sync_status_now',
         'bi_issues',
+        'bi_drift',
+        'bi_fields',
         'bi_dictionary',
         'bi_relations',
       ].sort(),
