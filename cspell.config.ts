@@ -65,7 +65,10 @@ export default {
     },
     {
       filename: 'src/{catalog,mirror/views}/*words.ts', // Labels, of which the second is French.
-      ignoreRegExpList: [`/(?:\\[|instant\\()\\s*(?:'[a-z]+',\\s*)?'[^']*',\\s*(?:'[^']*'|"[^"]*")/g`],
+      ignoreRegExpList: [
+        `/(?:\\[|instant\\()\\s*(?:'[a-z]+',\\s*)?'[^']*',\\s*(?:'[^']*'|"[^"]*")/g`,
+        '/\\bfr: `[^`]*`/g',
+      ],
     },
     {
       filename: 'docs/{reporting/*,figures,webhooks}.md', // What is typed into other programs.

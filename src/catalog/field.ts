@@ -20,9 +20,24 @@ export const decimal = (name: string, scale: number): Field => ({ name, type: 'd
 /** A field whose values are ids of another kind's records. */
 export const reference = (field: Field, kind: string): Field => ({ ...field, refersTo: kind });
 
-/** A nested object. */
-export const object = (name: string): Field => ({ name, type: 'json', isObject: true });
+/** A text such as `15,16`, whose parts are values of a field. */
+export const listed = (field: Field, part: Field): Field => ({ ...field, part });
+
+/** A record of another kind: its id, or an object with it. */
+export const recordOf = (name: string, kind: string): Field => ({
+  name,
+  type: 'json',
+  isObject: true,
+  recordOf: kind,
+});
 
 /** Any other nested value; `items` are the fields of the objects in an array, where they are known. */
 export const json = (name: string, items?: readonly Field[]): Field =>
   items ? { name, type: 'json', items } : { name, type: 'json' };
+
+/** An array without documented fields; `itemHints` are some of those that were seen in its objects. */
+export const seenArray = (name: string, itemHints: readonly Field[]): Field => ({
+  name,
+  type: 'json',
+  itemHints,
+});

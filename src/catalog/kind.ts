@@ -14,6 +14,12 @@ export interface Field {
   readonly foundItems?: readonly Field[];
   /** The value is one object, as far as is known, so that it has no elements; json only. */
   readonly isObject?: boolean;
+  /** Undocumented fields of these objects that were seen in the wild; json only. */
+  readonly itemHints?: readonly Field[];
+  /** The kind whose record the nested value is, as its id or as an object with its id; see `idColumn`. Json only. */
+  readonly recordOf?: string;
+  /** The field of each part of a text such as `15,16`: the parts get a table of their own, as elements of an array do. */
+  readonly part?: Field;
   /** The name in a write, if it differs from the name in a read. */
   readonly write?: { readonly name?: string; readonly as?: 'text' | 'HH:MM' };
   /** The kind whose records its values name; `type` is then the type that the service sends, not that of the column. */
@@ -25,6 +31,9 @@ export interface Field {
 /** The type of a field's column: a reference has that of an id, so that it can be joined with one. */
 export const columnType = ({ type, refersTo }: Field): FieldType =>
   refersTo === undefined ? type : 'integer';
+
+/** Our column with the id of the record that a nested value is. */
+export const idColumn = (name: string): string => `${name}_id`;
 
 /** The three spellings of the authentication header (§5): the documentation uses all and does not say which one counts. */
 export const AUTH_HEADERS = ['Authentication', 'Authorization', 'Authentification'] as const;

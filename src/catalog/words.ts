@@ -97,10 +97,10 @@ const FIELDS: Readonly<Record<string, FieldEntry>> = {
     "Produit d'origine",
     "A variant's parent; a parent names itself; 0 = none.",
   ],
-  created_at: ['Created at', 'Créé le', "When it was created, by the service's clock; it names no zone."],
+  created_at: ['Created at', 'Création', "When it was created, by the service's clock; it names no zone."],
   updated_at: [
     'Updated at',
-    'Modifié le',
+    'Dernière modification',
     "When it was last changed, by the service's clock; it names no zone.",
   ],
   type: ['Type', 'Type', 'The type; its values are not documented.'],
@@ -156,15 +156,17 @@ const FIELDS: Readonly<Record<string, FieldEntry>> = {
   position: ['Position', 'Position', 'The place in the nested array, from 0.'],
 };
 
-/** The words for a field of a kind or of a nested table; an undocumented one is called by its own name. */
+/** The words for a field of a kind or of a nested table; an undocumented one is called by its own name, made readable. */
 export function fieldWords(owner: string, { name, textOf }: Field): FieldWords {
   if (textOf !== undefined) {
     const meaning = `The text of a value of ${textOf} that does not fit its type; null for values that fit.`;
     return { en: `${textOf} as text`, fr: `${textOf} en texte`, meaning, unit: null };
   }
   const entry = entryOf(`${owner}.${name}`) ?? entryOf(name);
-  if (entry === undefined)
-    return { en: name, fr: name, meaning: 'The documentation does not show this field.', unit: null };
+  if (entry === undefined) {
+    const label = readable(name);
+    return { en: label, fr: label, meaning: 'The documentation does not show this field.', unit: null };
+  }
   const [en, fr, meaning, unit = null] = entry;
   return { en, fr, meaning, unit };
 }
@@ -172,3 +174,31 @@ export function fieldWords(owner: string, { name, textOf }: Field): FieldWords {
 /** A field of the service may have any name, that of an object's own members too. */
 const entryOf = (name: string): FieldEntry | undefined =>
   Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+
+/** `tax_rule_id` as "Tax rule id"; a name without letters stays as it is. */
+function readable(name: string): string {
+  const words = name.replaceAll(/[_\s]+/g, ' ').trim();
+  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The words for the columns that stand beside a decimal, and beside a nested record. */
+export const exactWords = (words: FieldWords): FieldWords => ({
+  en: `${words.en}, exact`,
+  fr: `${words.fr}, valeur exacte`,
+  unit: words.unit,
+  meaning: `${words.meaning} The exact value as text.`,
+});
+
+export const idWords = (words: FieldWords): FieldWords => ({
+  en: `${words.en}, id`,
+  fr: `${words.fr}, identifiant`,
+  meaning: `${words.meaning} Its id; 0 = none.`,
+  unit: null,
+});
+
+export const unitWords = (words: FieldWords): FieldWords => ({
+  en: `${words.en}, in 0.0001`,
+  fr: `${words.fr}, en 0,0001`,
+  meaning: `${words.meaning} In units of 0.0001, for exact sums.`,
+  unit: words.unit === null ? '0.0001' : `0.0001 ${words.unit}`,
+});

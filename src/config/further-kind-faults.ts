@@ -21,7 +21,7 @@ export function furtherKindFaults(values: Tree, layers: readonly Layer[]): strin
   // A further kind of the name `<kind>_<field>` would take the name of the array's view.
   const documented = KINDS.flatMap((kind) =>
     [...kind.fields, ...kind.hints]
-      .filter(({ type }) => type === 'json')
+      .filter(({ type, part }) => type === 'json' || part !== undefined)
       .map((field) => `${kind.name}_${field.name}`),
   );
   const arrayViews = [...documented, ...further];

@@ -1,3 +1,4 @@
+import { idColumn } from '../catalog/kind.ts';
 import type { Field, Kind, FieldType } from '../catalog/kind.ts';
 import {
   DECIMAL_TWINS,
@@ -216,7 +217,8 @@ export function textColumnName(kind: Kind, field: string): string | null {
 const takenNames = (kind: Kind): ReadonlySet<string> =>
   new Set([...POSTGRES_COLUMNS, ...kind.fields.flatMap(namesOf)]);
 
-function namesOf({ name, type }: Field): string[] {
-  const twins = type === 'decimal' ? DECIMAL_TWINS : [];
-  return ['', ...twins].map((twin) => (name + twin).toLowerCase());
+function namesOf({ name, type, recordOf }: Field): string[] {
+  const twins = type === 'decimal' ? DECIMAL_TWINS.map((twin) => name + twin) : [];
+  const ids = recordOf === undefined ? [] : [idColumn(name)];
+  return [name, ...twins, ...ids].map((each) => each.toLowerCase());
 }

@@ -48,7 +48,10 @@ function nextRelease(): Release {
   const migrations = join(tempFolder(), 'migrations');
   cpSync(THIS_RELEASE.migrations, migrations, { recursive: true });
   for (const dialect of ['sqlite', 'postgres']) {
-    const statements = ['alter table drift add column note text', 'alter table drift drop column detail'];
+    const statements = [
+      'alter table erasures add column note text',
+      'alter table erasures drop column erased_by',
+    ];
     writeFileSync(join(migrations, dialect, '0099_next.sql'), statements.join(';--> statement-breakpoint\n'));
     const path = join(migrations, dialect, 'meta/_journal.json');
     const journal = JSON.parse(readFileSync(path, 'utf8')) as { entries: unknown[] };
@@ -121,7 +124,7 @@ describe.each(DATABASES)('the next release on %s', (_name, database) => {
     expect(await session.query(sql`select idempotency_key, state from outbox`)).toEqual([
       { idempotency_key: 'waits', state: 'ready' },
     ]);
-    expect(await session.query(sql`select note from drift`)).toEqual([]);
+    expect(await session.query(sql`select note from erasures`)).toEqual([]);
     const columns = await session.atomically((tx) => tx.columnsOf('bi_clients'));
     expect([...columns].at(-1)).toBe('motto');
   });

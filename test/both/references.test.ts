@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { KINDS, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Json } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
+import { openIssues } from '../../src/mirror/records/issue-store.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, pullFrom, sandbox } from '../pull/support.ts';
 import { postgresMirror } from './support.ts';
@@ -19,44 +20,113 @@ const named = (...names: readonly string[]): readonly ListedKind[] =>
 const pull = (service: Sandbox, session: Session, ...names: readonly string[]) =>
   pullFrom(service, session, { request: { kinds: named(...names) } });
 
-const REFERENCES = KINDS.flatMap((kind) =>
-  [...kind.fields, ...kind.hints].flatMap(({ name, refersTo }) =>
-    refersTo === undefined || kind.list === null ? [] : [[kind.name, name, refersTo] as const],
-  ),
-);
-
-test('the catalogue knows what these fields refer to', () => {
-  expect(REFERENCES).toEqual(
-    expect.arrayContaining([
-      ['projects', 'client_id', 'clients'],
-      ['purchase_products', 'product_id', 'products'],
-      ['products', 'category_id', 'categories'],
-      ['products', 'origin_product_id', 'products'],
-      ['products', 'provider_id', 'providers'],
-      ['bookings', 'client_id', 'clients'],
-    ]),
-  );
-});
-
 describe.each(DATABASES)('%s', (_name, open) => {
-  test('every reference joins with the kind that it names, through the views', async () => {
+  test('every row of bi_relations is a join, which finds the record that each value names', async () => {
+    const session = await open();
+    await pullFrom(await sandbox({ size: 40 }), session);
+    const relations = await session.query(
+      sql`select view, "column", to_view, to_column, none from bi_relations order by view, "column"`,
+    );
+    const found: string[] = [];
+    for (const { view, column, to_view: toView, to_column: toColumn, none } of relations) {
+      const [from, to] = [view, toView].map((name) => sql.identifier(String(name)));
+      const [reference, id] = [column, toColumn].map((name) => sql.identifier(String(name)));
+      const isNamed = sql`l.${reference} is not null and coalesce(cast(l.${reference} as text) <> ${none}, true)`;
+      const [counts] = await session.query(sql`
+        select count(*) as named, count(r.${id}) as joined
+        from ${from} l left join ${to} r on r.${id} = l.${reference} where ${isNamed}`);
+      expect({ view, column, ...counts }).toEqual({
+        view,
+        column,
+        named: counts?.['joined'],
+        joined: counts?.['named'],
+      });
+      if (Number(counts?.['joined']) > 0) found.push(`${String(view)}.${String(column)}`);
+    }
+    expect(found.sort()).toEqual([
+      'bi_bookings.client_id',
+      'bi_bookings_items.booking_id',
+      'bi_bookings_items.parent_id',
+      'bi_categories_img_paths.parent_id',
+      'bi_clients_contacts.parent_id',
+      'bi_departments_categories.category_id',
+      'bi_departments_categories.parent_id',
+      'bi_products.category_id',
+      'bi_products.origin_product_id',
+      'bi_products.provider_id',
+      'bi_products_medias.parent_id',
+      'bi_products_variantes.origin_product_id',
+      'bi_products_variantes.parent_id',
+      'bi_projects.client_id',
+      'bi_projects_tasks.parent_id',
+      'bi_projects_tasks.projet_id',
+      'bi_purchase_products.product_id',
+      'bi_purchase_products.produit_projet_id',
+      'client_contacts.parent_id',
+    ]);
+  });
+
+  test('a project is found whether the line has its id, its id as text, or the project', async () => {
     const service = await sandbox({ size: 40 });
     const session = await open();
-    await pullFrom(service, session);
-    for (const [kind, field, target] of REFERENCES) {
-      const rows = await session.query(sql`
-        select l.id from ${sql.identifier(`bi_${kind}`)} l
-        join ${sql.identifier(`bi_${target}`)} p on p.id = l.${sql.identifier(field)}`);
-      expect([kind, field, rows.length > 0]).toEqual([kind, field, true]);
-    }
-    const lines = await session.query(
-      sql`select l.id from bi_purchase_products l join bi_products p on p.id = l.product_id`,
-    );
-    expect(lines).toHaveLength(service.world.count('purchase_products'));
-    const tasks = await session.query(
-      sql`select t.id from bi_projects_tasks t join bi_projects p on p.id = t.projet_id`,
-    );
-    expect(tasks.length).toBeGreaterThan(0);
+    const [project = 0] = service.world.ids('projects');
+    const sent: readonly Json[] = [
+      project,
+      String(project),
+      { nom: 'x', id: project },
+      { nom: 'x' },
+      'P-1',
+      null,
+    ];
+    const lines = [...service.world.ids('purchase_products')].sort((a, b) => a - b).slice(0, sent.length);
+    lines.forEach((id, at) => {
+      service.world.update('purchase_products', id, { produit_projet: sent[at] ?? null });
+    });
+    await pull(service, session, 'projects', 'purchase_products');
+    const rows = await session.query(sql`
+      select l.produit_projet_id as id, p.id as project from bi_purchase_products l
+      left join bi_projects p on p.id = l.produit_projet_id order by l.id limit 6`);
+    expect(rows.map(({ id }) => id)).toEqual([project, project, project, null, null, null]);
+    expect(rows.map((row) => row['project'])).toEqual(rows.map(({ id }) => id));
+  });
+
+  test('the parts of a list of ids are rows, and a part that is no id is null with an issue', async () => {
+    const service = await sandbox({ size: 40 });
+    const session = await open();
+    const [department = 0] = service.world.ids('departments');
+    service.world.update('departments', department, { categories: '95, 96,,x' });
+    await pull(service, session, 'departments');
+    const links = await session.query(sql`
+      select position, category_id from bi_departments_categories where parent_id = ${department} order by position`);
+    expect(links).toEqual([
+      { position: 0, category_id: 95 },
+      { position: 1, category_id: 96 },
+      { position: 2, category_id: null },
+    ]);
+    expect(await session.query(sql`select record_id, field, code from issues`)).toEqual([
+      { record_id: String(department), field: 'categories[2].category_id', code: 'not_an_integer' },
+    ]);
+  });
+
+  test('changes and issues join with their records, and an id that is no number of 64 bits is null', async () => {
+    const service = await sandbox({ size: 40 });
+    const session = await open();
+    await pull(service, session, 'clients');
+    const [client = 0] = service.world.ids('clients');
+    service.world.update('clients', client, { phone: '555', creation_date: '2026-02-30' });
+    await pull(service, session, 'clients');
+    for (const view of ['bi_changes', 'bi_issues'])
+      expect(
+        await session.query(sql`
+          select r.id from ${sql.identifier(view)} l join bi_clients r on r.id = l.record_id where l.kind = 'clients'`),
+      ).toEqual([{ id: client }]);
+    const ids = ['-9223372036854775808', '9223372036854775808', '007', '-0', '1x', '', null];
+    const issues = ids.map((recordId) => ({ recordId, field: null, code: 'odd', detail: '' }));
+    await session.atomically((tx) => openIssues(tx, 'clients', issues, new Date()));
+    const shown = sql`select cast(record_id as text) as id from bi_issues where code = 'odd' order by 1 desc`;
+    const found = (await session.query(shown)).map(({ id }) => id);
+    expect(found.filter((id) => id !== null)).toEqual(['-9223372036854775808']);
+    expect(found).toHaveLength(ids.length);
   });
 
   test('what is no id is null with an issue, and its text stands at the end of the view', async () => {

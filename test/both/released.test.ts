@@ -8,8 +8,10 @@ import { LISTED_KINDS, KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { openPostgresSession } from '../../src/db/postgres/session.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
+import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
 import { writeMeta } from '../../src/mirror/kinds/meta.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { redecode } from '../../src/mirror/shape/redecode.ts';
 import { clockAt } from '../pull/steps.ts';
 import { pullFrom } from '../pull/support.ts';
 import { thrownBy } from '../mirror/temp-mirror.ts';
@@ -57,6 +59,9 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
 
     await migrate(session, KINDS);
     expect(await contentOf(session)).toEqual(before);
+    for (const kind of KINDS)
+      await redecode(session, await asMirrored(session, kind), { now: clockAt(0).now() });
+    expect((await linked(session)).every((rows) => Number(rows) > 0)).toBe(true);
     const url = await serviceLike(session);
     const { kinds } = await pullFrom({ url, token: 'released' }, session, {
       parts: { clock: clockAt(60 * 24 * 365) },
@@ -64,7 +69,7 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
     });
 
     expect(kinds.map(({ kind, state, rows }) => [kind, state, rows])).toEqual(
-      LISTED_KINDS.map(({ name }) => [name, 'certified', expect.any(Number)]),
+      LISTED_KINDS.map(({ name }) => [name, 'certified', expect.any(Number) as number]),
     );
     expect(await contentOf(session)).toEqual(before);
   });
@@ -96,6 +101,19 @@ async function contentOf(session: Session) {
       sql`select id, idempotency_key, kind, state, payload from outbox order by id`,
     ),
   };
+}
+
+/** How many rows the joins find that 1.0 did not have. */
+async function linked(session: Session): Promise<unknown[]> {
+  const joins = [
+    sql`bi_products_variantes l join bi_products r on r.id = l.origin_product_id`,
+    sql`bi_purchase_products l join bi_projects r on r.id = l.produit_projet_id`,
+    sql`bi_departments_categories l join bi_categories r on r.id = l.category_id`,
+  ];
+  const counts: unknown[] = [];
+  for (const join of joins)
+    for (const { rows } of await session.query(sql`select count(*) as rows from ${join}`)) counts.push(rows);
+  return counts;
 }
 
 const rowsOf = (session: Session, kind: string): Promise<Row[]> =>

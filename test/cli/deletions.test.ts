@@ -78,7 +78,7 @@ describe('deletions', () => {
     const asked = new Set(sandbox.requests.map((request) => request.path));
     for (const id of ids) expect(asked).toContain(`/api/clients/${id}`);
     const events = ask(path, `select record_id from bi_changes where change = 'deleted' order by seq`);
-    expect(events.map((event) => event['record_id']).sort()).toEqual([...ids].sort());
+    expect(events.map((event) => String(event['record_id'])).sort()).toEqual([...ids].sort());
     expect(await holds(env)).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import * as changeTables from '../../src/mirror/tables/change-tables.ts';
+import { RECORD_NUMBER } from '../../src/db/rows/engine-column.ts';
 import type { EngineTable, EngineType } from '../../src/db/rows/engine-column.ts';
 import * as engineTables from '../../src/mirror/tables/engine-tables.ts';
 import type { Session } from '../../src/db/session/session.ts';
@@ -119,6 +120,7 @@ describe.each([
     });
     for (const table of TABLES) {
       const columns = await dialect.columns(session, table.name);
+      if (table.isNumbered) expect(columns.pop()?.name).toBe(RECORD_NUMBER);
       expect(columns.map((column) => [column.name, column.required])).toEqual(
         table.columns.map((column) => [column.name, column.notNull]),
       );

@@ -309,9 +309,14 @@ describe('what changes in the answers is noted', () => {
       { kind: 'clients', code: 'vanished_field', field: 'website' },
     ]);
     expect(await columnsOf(session, 'bi_clients')).toContain('website');
+    const issues = sql`select kind, record_id, field, code from bi_issues`;
+    expect(await session.query(issues)).toEqual([
+      { kind: 'clients', record_id: null, field: 'website', code: 'vanished_field' },
+    ]);
 
     set((body) => body);
     await pullOf(service, session, 'clients');
+    expect(await session.query(issues)).toEqual([]);
     await pullOf(service, session, 'clients');
     expect(await drift(session)).toMatchObject([
       { code: 'vanished_field' },

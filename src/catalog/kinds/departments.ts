@@ -1,4 +1,4 @@
-import { flag, integer, text } from '../field.ts';
+import { flag, integer, listed, reference, text } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.10, §4.9. */
@@ -13,7 +13,7 @@ export const departments: Kind = {
     integer('id'),
     integer('branch_id'),
     text('name'),
-    text('categories'),
+    listed(text('categories'), reference(text('category_id'), 'categories')),
     flag('use_default'),
     integer('system_id'),
   ],

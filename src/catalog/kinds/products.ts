@@ -1,4 +1,4 @@
-import { decimal, integer, json, reference, text, timestamp } from '../field.ts';
+import { decimal, integer, json, reference, seenArray, text, timestamp } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.7, §4.6: no field of a read but `id` is shown; the list omits `success`. */
@@ -41,6 +41,6 @@ export const products: Kind = {
     text('unit'),
     reference(integer('provider_id'), 'providers'),
     json('medias'),
-    json('variantes'),
+    seenArray('variantes', [reference(text('origin_product_id'), 'products')]),
   ],
 };

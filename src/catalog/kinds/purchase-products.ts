@@ -1,4 +1,4 @@
-import { decimal, integer, object, reference, text } from '../field.ts';
+import { decimal, integer, recordOf, reference, text } from '../field.ts';
 import type { Kind } from '../kind.ts';
 
 /** Service documentation §2.5, §4.4. The list lives under `purchases_products`. */
@@ -21,7 +21,7 @@ export const purchaseProducts: Kind = {
     text('produit_compte'),
     text('product_name'),
     text('product_description'),
-    object('produit_projet'),
+    recordOf('produit_projet', 'projects'),
     decimal('product_quantity', 2),
     decimal('produit_quantite_receive', 2),
     decimal('produit_quantite_onhold', 2),

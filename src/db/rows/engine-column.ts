@@ -20,7 +20,11 @@ export interface EngineTable {
   readonly primaryKey: readonly string[];
   readonly indexes?: readonly (readonly string[])[];
   readonly unique?: string;
+  /** It has `record_number` behind its columns: `record_id` as the database computes it, null where it is no 64-bit integer. */
+  readonly isNumbered?: true;
 }
+
+export const RECORD_NUMBER = 'record_number';
 
 const column =
   <Value extends SqlValue>(type: EngineType, notNull: boolean) =>

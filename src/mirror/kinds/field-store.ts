@@ -9,7 +9,7 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { isArrayField, nestedTables } from '../tables/kind-table.ts';
-import { assign, hasRow, insertInto, pick, readNumber, select } from '../../db/rows/rows.ts';
+import { assign, hasRow, insertInto, pick, readNumber, readTexts, select } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 
 /** A field that the service sends, as the mirror knows it. */
@@ -70,8 +70,8 @@ function discoveredField(hints: readonly Field[], row: RowOf<typeof FIELDS>): Ad
   // A nested value is an object as long as no array has come.
   if (hint === undefined)
     return [{ position, field: type === 'json' ? { ...found, isObject: wire === 'object' } : found }];
-  const { items, isObject = wire === 'object', refersTo } = hint;
-  const shape = items === undefined ? { isObject } : { items };
+  const { items, itemHints, isObject = wire === 'object', refersTo } = hint;
+  const shape = items === undefined ? { isObject, ...(itemHints && { itemHints }) } : { items };
   const field = { ...found, type: hint.type, ...(type === 'json' && shape), ...(refersTo && { refersTo }) };
   return [{ position, field }];
 }
@@ -87,7 +87,7 @@ async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K
   const withItems = (field: Field): Field => {
     const own = rows.filter((row) => row.kind === tableOf.get(field.name));
     if (own.length === 0 || !isArrayField(field)) return field;
-    const found = inOrder(own.flatMap((row) => discoveredField([], row)));
+    const found = inOrder(own.flatMap((row) => discoveredField(field.itemHints ?? [], row)));
     return { ...field, foundItems: found.map((added) => added.field) };
   };
   return { ...kind, fields: kind.fields.map(withItems), hints: kind.hints.map(withItems) };
@@ -182,6 +182,16 @@ export async function saveVanished(
     await tx.query(
       sql`update fields set vanished_at = ${at} where kind = ${kind} and field in (${sqlList(some)})`,
     );
+}
+
+/** The documented fields that were sent once and that no record has any more. */
+export function readVanished(db: Queryable, kind: Kind): Promise<string[]> {
+  const names = kind.fields.map(({ name }) => name); // An excluded field is none of them.
+  return readTexts(
+    db,
+    sql`select field from fields where kind = ${kind.name} and documented = 1 and vanished_at is not null
+      and field in (${sqlList(names)}) order by field`,
+  );
 }
 
 /** Names of fields that the service has ever sent, by record kind. */

@@ -82,6 +82,31 @@ export async function saveListIssue(
     await openIssues(tx, kind, [{ recordId: null, field: null, code, detail }], now);
 }
 
+const VANISHED = 'vanished_field';
+
+/** Opens an issue for every field that a whole list lacks and that is not open yet; closes those of fields that are back. */
+export async function saveVanishedIssues(
+  tx: Transaction,
+  kind: string,
+  { fields, now }: { fields: readonly string[]; now: Date },
+): Promise<void> {
+  const found = fields.map((field) => ({
+    recordId: null,
+    field,
+    code: VANISHED,
+    detail: 'no record has it',
+  }));
+  const open = await openWhere(tx, kind, sql`code = ${VANISHED}`);
+  await closeOthers(tx, open, new Set(found.map(issueKey)), now);
+  const known = new Set(open.map(issueKey));
+  await openIssues(
+    tx,
+    kind,
+    found.filter((issue) => !known.has(issueKey(issue))),
+    now,
+  );
+}
+
 /** Opens an issue about a record that one of our creates may have made twice; a person closes it. */
 export async function saveTwins(
   tx: Transaction,

@@ -5,7 +5,7 @@ import type { Field, Kind } from '../../catalog/kind.ts';
 import { decodeField, ownValue, recordDecoder } from '../../diff/decode-record.ts';
 import type { RecordChange } from '../../diff/judge-page.ts';
 import { boundFields, observeFields } from '../../diff/observe-fields.ts';
-import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
+import { compactJson, isArray, isNumber, isObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { shortened } from '../../lib/text/text.ts';
 import { readFields, saveFields } from '../kinds/field-store.ts';
@@ -122,7 +122,7 @@ export function elementReader(table: NestedTable, dialect: Dialect, found: Issue
     return row;
   };
   const read = ({ id, record }: ParentRecord): SqlValue[][] => {
-    const elements = ownValue(record, array) ?? null;
+    const elements = sentElements(record, table);
     if (!isArray(elements)) {
       if (!isWhole && elements !== null && elements !== '')
         found.push(issueOf(id, array, 'not_an_array', elements));
@@ -137,6 +137,17 @@ export function elementReader(table: NestedTable, dialect: Dialect, found: Issue
     return rows;
   };
   return Object.assign(read, { unknown });
+}
+
+/** The array as sent, or the parts of a text as objects, so that they are decoded like the elements of an array. */
+function sentElements(record: JsonObject, { array, part }: NestedTable): Json {
+  const sent = ownValue(record, array) ?? null;
+  if (part === undefined) return sent;
+  if (typeof sent !== 'string' && !isNumber(sent)) return []; // The column of the text has the issue.
+  const parts = String(sent)
+    .split(',')
+    .map((text) => text.trim());
+  return parts.filter((text) => text !== '').map((text) => ({ [part.name]: text }));
 }
 
 const DETAIL_LENGTH = 200;

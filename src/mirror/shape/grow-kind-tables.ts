@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import { columnType } from '../../catalog/kind.ts';
+import { columnType, idColumn } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { LONGEST_IDENTIFIER } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
@@ -98,8 +98,8 @@ async function missingIndexes(session: Session, kind: Kind): Promise<readonly Re
   const isReported = (type: string): boolean => type === 'date' || type === 'timestamp';
   return [...new Map([...kind.fields, ...kind.hints].map((field) => [field.name, field])).values()]
     .filter((field) => columns.has(field.name))
-    .filter((field) => field.refersTo !== undefined || isReported(columnType(field)))
-    .map(({ name }) => name)
+    .filter((field) => (field.refersTo ?? field.recordOf) !== undefined || isReported(columnType(field)))
+    .map(({ name, recordOf }) => (recordOf === undefined ? name : idColumn(name)))
     .concat('_changed_at')
     .map((column) => ({
       name: indexName(kind.name, column),

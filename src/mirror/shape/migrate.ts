@@ -17,6 +17,7 @@ import { describeViews, ignoringViews, namingObstacles, replaceViews } from '../
 import { grantedRole, setReaderRole } from '../views/reader-role.ts';
 import { viewsOf, withRows } from '../views/views.ts';
 import { growKindTable } from './grow-kind-tables.ts';
+import { retypeReferences } from './retype-references.ts';
 
 /** What a release asks of a mirror, apart from its kinds. */
 export interface Release {
@@ -30,7 +31,7 @@ export interface Release {
 
 /** The program's own. */
 export const THIS_RELEASE: Release = {
-  version: 1,
+  version: 2,
   name: packageVersion(),
   migrations: join(PACKAGE_FOLDER, 'migrations'),
 };
@@ -112,6 +113,7 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   }
   if (dialect === 'postgres') await makeTablesSchema(tx);
   await migrateEngine(tx, wanted);
+  await retypeReferences(tx, kinds);
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
   for (const kind of mirrored) await growKindTable(tx, kind, dialect);

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { withoutExcluded } from '../../catalog/exclude.ts';
+import { idColumn } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { DECIMAL_TWINS } from '../../catalog/reserved-names.ts';
 import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
@@ -136,6 +137,9 @@ async function columnsToClear(tx: Transaction, kind: Kind): Promise<readonly str
   const taken = new Set(kind.fields.map(({ name }) => name));
   return [
     ...names.flatMap((name) => [name, ...DECIMAL_TWINS.map((twin) => name + twin)]),
+    ...(kind.excluded ?? []).flatMap(({ name, recordOf }) =>
+      recordOf === undefined ? [] : [idColumn(name)],
+    ),
     ...texts.map((row) => row.textColumn ?? ''),
   ].filter((name) => present.has(name) && !taken.has(name));
 }

@@ -58,7 +58,8 @@ export const CHANGES = {
     optionalBigint('run_id'),
   ],
   primaryKey: ['seq'],
-  indexes: [['kind', 'record_id', 'observed_at', 'seq']],
+  indexes: [['kind', 'record_id', 'observed_at', 'seq'], ['record_number']],
+  isNumbered: true,
 } as const satisfies EngineTable;
 
 /** Records that a list no longer shows: suspected, held for a person, or found to be gone, each with its proof. */

@@ -182,6 +182,7 @@ export const ISSUES = {
   ],
   primaryKey: ['id'],
   indexes: [['kind', 'closed_at', 'record_id']],
+  isNumbered: true,
 } as const satisfies EngineTable;
 
 /** Every column of every view, for people and reporting tools; written with the views. */
@@ -196,6 +197,7 @@ export const DICTIONARY = {
     optionalText('section'),
     text('label_en'),
     text('label_fr'),
+    withDefault(integer('ordinal'), '0'), // The place of the column in its view, from 1.
   ],
   primaryKey: ['view', 'column'],
 } as const satisfies EngineTable;

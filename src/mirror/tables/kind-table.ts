@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { integer, json } from '../../catalog/field.ts';
-import { columnType } from '../../catalog/kind.ts';
+import { columnType, idColumn } from '../../catalog/kind.ts';
 import type { Field, FieldType, Kind } from '../../catalog/kind.ts';
+import { fittingValue, ownValue } from '../../diff/decode-record.ts';
 import { decimalPlaces } from '../../lib/json/decimal.ts';
+import { isObject, tryParse } from '../../lib/json/json.ts';
 import type { Session, SqlValue } from '../../db/session/session.ts';
 
 export type Dialect = Session['dialect'];
@@ -53,7 +55,7 @@ const TYPES: Record<Dialect, Record<FieldType | 'instant', string>> = {
   },
 };
 
-/** The columns of a kind's table, in their order: the fields, the twins of decimals, and our own. */
+/** The columns of a kind's table, in their order: the fields, those derived from them, and our own. */
 export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
   const { integer, instant, text } = TYPES[dialect];
   return [
@@ -71,7 +73,7 @@ export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
   ];
 }
 
-/** The column of a field, without the twins of a decimal. */
+/** The column of a field, without those derived from it. */
 function fieldColumn(field: Field, dialect: Dialect): Column {
   return { name: field.name, type: TYPES[dialect][columnType(field)] };
 }
@@ -96,7 +98,7 @@ export function writtenRow(
   return [...values, ...twinValues(kind.fields, dialect, values), ...own];
 }
 
-/** The twins of decoded decimals, in the order of their columns. */
+/** The values of the columns that are derived from decoded fields, in the order of `twinColumns`. */
 export function twinValues(
   fields: readonly Field[],
   dialect: Dialect,
@@ -106,11 +108,20 @@ export function twinValues(
   let index = -1;
   for (const field of fields) {
     const value = values[++index] ?? null;
-    if (!isDecimal(field)) continue;
-    if (value === null) twins.push(null, null);
+    if (field.recordOf !== undefined) twins.push(idIn(value));
+    else if (!isDecimal(field)) continue;
+    else if (value === null) twins.push(null, null);
     else twins.push(SHOWN[dialect](String(value)), unitsOf(String(value)));
   }
   return twins;
+}
+
+/** The id of the record that a nested value is; null if it has none that can be one. */
+function idIn(json: SqlValue): SqlValue {
+  if (json === null) return null;
+  const value = tryParse(String(json));
+  const id = isObject(value) ? ownValue(value, 'id') : value;
+  return fittingValue({ name: 'id', type: 'integer' }, id) ?? null;
 }
 
 const isDecimal = ({ type }: Field): boolean => type === 'decimal';
@@ -129,13 +140,22 @@ const SHOWN: Record<Dialect, (decimal: string) => SqlValue> = {
   },
 };
 
-/** Beside the exact decimal stand a number to chart and an integer of 0.0001 to sum exactly and fast. */
+/**
+ * Beside the exact decimal stand a number to chart and an integer of 0.0001 to sum exactly and fast; beside a nested record, its
+ * id to join by.
+ */
 function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
   const real = dialect === 'sqlite' ? 'REAL' : `numeric(${DIGITS},${PLACES})`;
-  return fields.filter(isDecimal).flatMap(({ name }) => [
-    { name: `${name}_real`, type: real },
-    { name: `${name}_e4`, type: TYPES[dialect].integer },
-  ]);
+  const { integer } = TYPES[dialect];
+  return fields.flatMap((field) => {
+    const { name, recordOf } = field;
+    if (recordOf !== undefined) return [{ name: idColumn(name), type: integer }];
+    if (!isDecimal(field)) return [];
+    return [
+      { name: `${name}_real`, type: real },
+      { name: `${name}_e4`, type: integer },
+    ];
+  });
 }
 
 const UNIT_PLACES = 4;
@@ -165,6 +185,10 @@ export interface NestedTable {
   readonly own: readonly Field[];
   /** Fields of the elements: documented ones, then discovered ones in order of first sight. */
   readonly items: readonly Field[];
+  /** Fields of the elements that were seen in the wild. */
+  readonly hints: readonly Field[];
+  /** Set where a text stands for the array: the field of its parts. */
+  readonly part: Field | undefined;
 }
 
 /** The name of the table of a nested array. */
@@ -181,13 +205,16 @@ const VALUE = json('value');
  */
 export function nestedTables({ name: kind, fields, hints }: Kind): readonly NestedTable[] {
   const known = new Set(fields.map(({ name }) => name));
-  const arrays = [...fields, ...hints.filter(({ name }) => !known.has(name))].filter(isArrayField);
-  return arrays.map(({ name: array, items, foundItems = [] }) => ({
+  const all = [...fields, ...hints.filter(({ name }) => !known.has(name))];
+  const arrays = all.filter((field) => isArrayField(field) || field.part !== undefined);
+  return arrays.map(({ name: array, part, items = part && [part], foundItems = [], itemHints = [] }) => ({
     name: nestedName(kind, array),
     kind,
     array,
     own: items === undefined ? [PARENT, POSITION, VALUE] : [PARENT, POSITION],
     items: [...(items ?? []), ...foundItems],
+    hints: itemHints,
+    part,
   }));
 }
 
@@ -195,8 +222,8 @@ export function nestedTables({ name: kind, fields, hints }: Kind): readonly Nest
 export const isArrayField = ({ type, isObject }: Field): boolean => type === 'json' && isObject !== true;
 
 /** The table as a kind whose records are the elements: its fields are tracked and discovered like those of records. */
-export function elementKind(kind: Kind, { name, own, items }: NestedTable): Kind {
-  return { ...kind, name, fields: [...own, ...items], hints: [] };
+export function elementKind(kind: Kind, { name, own, items, hints }: NestedTable): Kind {
+  return { ...kind, name, fields: [...own, ...items], hints };
 }
 
 /** The columns of a nested table, in their order. */
@@ -223,8 +250,8 @@ export function decoderOf(kind: Kind): string {
 }
 
 function ruleOf(field: Field): readonly (string | number | null)[] {
-  const { name, scale, textOf } = field;
-  return [name, columnType(field), scale ?? null, ...(textOf === undefined ? [] : [textOf])];
+  const { name, scale, textOf, recordOf } = field;
+  return [name, columnType(field), scale ?? null, ...[textOf, recordOf].filter((each) => each !== undefined)];
 }
 
 const digest = (rules: unknown): string => createHash('sha256').update(JSON.stringify(rules)).digest('hex');

@@ -10,6 +10,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import * as changeTables from './change-tables.ts';
+import { RECORD_NUMBER } from '../../db/rows/engine-column.ts';
 import type { EngineColumn, EngineTable } from '../../db/rows/engine-column.ts';
 import * as engineTables from './engine-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
@@ -33,8 +34,19 @@ function postgresColumn({ name, type, notNull, byDefault }: EngineColumn) {
   return column.notNull().default(byDefault === 'now' ? NOW : sql.raw(byDefault));
 }
 
+/** The parts of a `case` are computed in their order: nothing is cast that does not fit. */
+const NUMBER = sql`
+  case when record_id ~ '^(0|-?[1-9][0-9]{0,18})$' then
+    case when record_id::numeric between -9223372036854775808 and 9223372036854775807 then record_id::bigint end
+  end`;
+
 function postgresTableOf(table: EngineTable) {
-  const columns = Object.fromEntries(table.columns.map((column) => [column.name, postgresColumn(column)]));
+  const columns = Object.fromEntries([
+    ...table.columns.map((column) => [column.name, postgresColumn(column)] as const),
+    ...(table.isNumbered
+      ? [[RECORD_NUMBER, bigint(RECORD_NUMBER, { mode: 'number' }).generatedAlwaysAs(NUMBER)] as const]
+      : []),
+  ]);
   return pgTable(table.name, columns, (built) => {
     const named = (names: readonly string[]) => names.flatMap((name) => built[name] ?? []);
     const [keyed, ...moreKeyed] = named(table.primaryKey);

@@ -9,6 +9,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
 import * as changeTables from './change-tables.ts';
+import { RECORD_NUMBER } from '../../db/rows/engine-column.ts';
 import type { EngineColumn, EngineTable } from '../../db/rows/engine-column.ts';
 import * as engineTables from './engine-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
@@ -36,8 +37,14 @@ function sqliteColumn({ name, type, notNull, byDefault }: EngineColumn) {
   return column.notNull().default(byDefault === 'now' ? NOW : sql.raw(byDefault));
 }
 
+/** A cast takes the digits that a text begins with, and the nearest number that fits. */
+const NUMBER = sql`case when cast(cast(record_id as integer) as text) = record_id then cast(record_id as integer) end`;
+
 function sqliteTableOf(table: EngineTable) {
-  const columns = Object.fromEntries(table.columns.map((column) => [column.name, sqliteColumn(column)]));
+  const columns = Object.fromEntries([
+    ...table.columns.map((column) => [column.name, sqliteColumn(column)] as const),
+    ...(table.isNumbered ? [[RECORD_NUMBER, bigint(RECORD_NUMBER).generatedAlwaysAs(NUMBER)] as const] : []),
+  ]);
   return sqliteTable(table.name, columns, (built) => {
     const named = (names: readonly string[]) => names.flatMap((name) => built[name] ?? []);
     const [keyed, ...moreKeyed] = named(table.primaryKey);

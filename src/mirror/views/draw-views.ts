@@ -2,14 +2,7 @@ import { sql } from 'drizzle-orm';
 import { errorCode } from '../../lib/sync-error.ts';
 import { MirrorError } from '../../db/session/errors.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import {
-  TABLES_SCHEMA,
-  identifier,
-  placeOf,
-  OLD_CONTACTS,
-  literal,
-  sqlList,
-} from '../../db/session/sql-text.ts';
+import { TABLES_SCHEMA, identifier, placeOf, literal, sqlList } from '../../db/session/sql-text.ts';
 import { text } from '../../db/rows/engine-column.ts';
 import { hasRow, append, readRows, readTexts } from '../../db/rows/rows.ts';
 import type { FieldType } from '../../catalog/kind.ts';
@@ -128,7 +121,7 @@ export async function describeViews(
   views: readonly View[],
   extent: 'all' | 'these',
 ): Promise<void> {
-  const described = views.filter(({ name, isInner }) => name !== OLD_CONTACTS && isInner !== true);
+  const described = views.filter(({ isInner }) => isInner !== true);
   const names = sqlList(described.map(({ name }) => name));
   for (const table of [DICTIONARY, RELATIONS])
     await tx.query(
@@ -137,9 +130,12 @@ export async function describeViews(
   const columns = described.flatMap(({ name: view, columns }) =>
     columns.map((column) => ({ view, ...column })),
   );
+  const places = new Map<string, readonly string[]>();
+  for (const { name } of described) places.set(name, [...(await presentColumns(tx, name)).keys()]);
   const entries = columns.map(({ view, name: column, type, words, section = null }) => {
     const { en: labelEn, fr: labelFr, meaning, unit } = words;
-    return { view, column, type, unit, meaning, section, labelEn, labelFr };
+    const ordinal = (places.get(view)?.indexOf(column) ?? -1) + 1;
+    return { view, column, type, unit, meaning, section, labelEn, labelFr, ordinal };
   });
   await append(tx, DICTIONARY, entries);
   const relations = columns.flatMap(({ view, name: column, refersTo, none = null }) =>

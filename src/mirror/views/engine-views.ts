@@ -1,5 +1,6 @@
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { kindWords } from '../../catalog/words.ts';
+import { RECORD_NUMBER } from '../../db/rows/engine-column.ts';
 import { identifier, literal } from '../../db/session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { View, ViewColumn } from './draw-views.ts';
@@ -9,7 +10,7 @@ import { engineColumns } from './engine-words.ts';
 export const CHANGES_VIEW: View = {
   name: 'bi_changes',
   meaning: 'Changes of records, one row each, in the order in which they were found.',
-  columns: engineColumns('changes'),
+  columns: engineColumns('changes', { record_id: RECORD_NUMBER }),
   from: 'from changes',
 };
 
@@ -17,8 +18,22 @@ export const CHANGES_VIEW: View = {
 export const ISSUES_VIEW: View = {
   name: 'bi_issues',
   meaning: 'Values and records of the service that fit no rule, one row each, while they do not.',
-  columns: engineColumns('issues', { sent: 'detail', since: 'first_seen_at' }),
+  columns: engineColumns('issues', { record_id: RECORD_NUMBER, sent: 'detail', since: 'first_seen_at' }),
   from: 'from issues where closed_at is null',
+};
+
+export const DRIFT_VIEW: View = {
+  name: 'bi_drift',
+  meaning: 'Changes in how the service answers, one row each.',
+  columns: engineColumns('drift'),
+  from: 'from drift',
+};
+
+export const FIELDS_VIEW: View = {
+  name: 'bi_fields',
+  meaning: 'Every field that the service has ever sent, with its types.',
+  columns: engineColumns('fields'),
+  from: 'from fields',
 };
 
 export const DICTIONARY_VIEW: View = {

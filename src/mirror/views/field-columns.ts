@@ -1,8 +1,7 @@
 import { kindNamed } from '../../catalog/kinds/catalog.ts';
-import { columnType } from '../../catalog/kind.ts';
+import { columnType, idColumn } from '../../catalog/kind.ts';
 import type { Field } from '../../catalog/kind.ts';
-import { fieldWords, kindWords } from '../../catalog/words.ts';
-import type { FieldWords } from '../../catalog/words.ts';
+import { exactWords, fieldWords, idWords, kindWords, unitWords } from '../../catalog/words.ts';
 import { identifier } from '../../db/session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { ViewColumn } from './draw-views.ts';
@@ -29,8 +28,26 @@ function columnsOf(field: Field, dialect: Dialect, about: ColumnFacts): ViewColu
   const { name } = field;
   const column = identifier(name);
   if (field.type === 'decimal') return decimalColumns(field, dialect, about);
+  if (field.recordOf !== undefined) return recordColumns(field, field.recordOf, about);
   if (field.refersTo === undefined) return [{ name, expression: column, type: columnType(field), ...about }];
   return [{ name, expression: column, type: 'integer', refersTo: field.refersTo, none: '0', ...about }];
+}
+
+/** A nested record as JSON, and its id. */
+function recordColumns({ name }: Field, refersTo: string, about: ColumnFacts): ViewColumn[] {
+  const id = idColumn(name);
+  return [
+    { ...about, name, expression: identifier(name), type: 'json' },
+    {
+      ...about,
+      name: id,
+      expression: identifier(id),
+      type: 'integer',
+      refersTo,
+      none: '0',
+      words: idWords(about.words),
+    },
+  ];
 }
 
 type ColumnFacts = Pick<ViewColumn, 'words' | 'section'>;
@@ -45,17 +62,3 @@ function decimalColumns({ name }: Field, dialect: Dialect, about: ColumnFacts): 
     { ...about, name: units, expression: identifier(units), type: 'integer', words: unitWords(words) },
   ];
 }
-
-const exactWords = (words: FieldWords): FieldWords => ({
-  en: `${words.en}, exact`,
-  fr: `${words.fr}, exact`,
-  unit: words.unit,
-  meaning: `${words.meaning} The exact value as text.`,
-});
-
-const unitWords = (words: FieldWords): FieldWords => ({
-  en: `${words.en}, in 0.0001`,
-  fr: `${words.fr}, en 0,0001`,
-  meaning: `${words.meaning} In units of 0.0001, for exact sums.`,
-  unit: words.unit === null ? '0.0001' : `0.0001 ${words.unit}`,
-});

@@ -14,6 +14,8 @@ import type { View, ViewColumn } from './draw-views.ts';
 import {
   CHANGES_VIEW,
   DICTIONARY_VIEW,
+  DRIFT_VIEW,
+  FIELDS_VIEW,
   ISSUES_VIEW,
   RELATIONS_VIEW,
   historyView,
@@ -29,6 +31,8 @@ export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View
     CHANGES_VIEW,
     ...syncStatusViews(kinds.filter(isListed), dialect),
     ISSUES_VIEW,
+    DRIFT_VIEW,
+    FIELDS_VIEW,
     DICTIONARY_VIEW,
     RELATIONS_VIEW,
   ];
@@ -55,9 +59,11 @@ function childView(table: NestedTable, dialect: Dialect): View {
   return {
     name: `bi_${table.name}`,
     meaning: `The elements of ${array}, one row each. ${kindWords(kind).meaning}`,
-    columns: columns.map((column): ViewColumn =>
-      column.name === 'parent_id' ? { ...column, refersTo: kind, none: null } : column,
-    ),
+    columns: columns.map((column): ViewColumn => {
+      if (column.name === 'parent_id') return { ...column, refersTo: kind, none: null };
+      const isScalar = column.name === 'value' && column.type === 'json' && table.items.length === 0;
+      return isScalar ? { ...column, type: 'text' } : column; // No object has come, which would have fields.
+    }),
     from: `from ${elements} where ${LIVE[dialect](elements, parents)}`,
   };
 }

@@ -3,9 +3,14 @@ import type { Spans } from '../../diff/spans.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { discoverColumns } from '../../mirror/shape/discover-columns.ts';
 import { MirrorError } from '../../db/session/errors.ts';
-import { saveVanished } from '../../mirror/kinds/field-store.ts';
+import { readVanished, saveVanished } from '../../mirror/kinds/field-store.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
-import { closeQuarantined, closeRepairs, saveListIssue } from '../../mirror/records/issue-store.ts';
+import {
+  closeQuarantined,
+  closeRepairs,
+  saveListIssue,
+  saveVanishedIssues,
+} from '../../mirror/records/issue-store.ts';
 import type { ListIssue } from '../../mirror/records/issue-store.ts';
 import { writeMeta } from '../../mirror/kinds/meta.ts';
 import { releaseKind } from '../../mirror/kinds/kind-lease.ts';
@@ -77,7 +82,10 @@ export async function endSweep(
       await prunePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
       await keepUnlisted(tx, kind.name, spans);
       await pruneSightings(tx, kind.name);
-      if (report.state === 'certified') await closeRepairs(tx, kind.name, startedAt, now);
+      if (report.state === 'certified') {
+        await closeRepairs(tx, kind.name, startedAt, now);
+        await saveVanishedIssues(tx, kind.name, { fields: await readVanished(tx, kind), now });
+      }
       await wakeAfterSweep(tx, kind.name, now);
     }
     if (ending.state === 'invalid' && began !== null) await voidEnds(tx, kind.name, began);

@@ -55,6 +55,7 @@ describe.each(DATABASES)('change events in %s', (_name, open) => {
       seq: 1,
       kind: 'clients',
       record_id: LARGEST,
+      record_number: LARGEST,
       change: 'created',
       observed_from: null,
       observed_at: NOON_TEXT,

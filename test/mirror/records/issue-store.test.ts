@@ -142,6 +142,7 @@ describe('issues about a whole list', () => {
         id: 1,
         kind: 'clients',
         record_id: null,
+        record_number: null,
         field: null,
         code: 'baseline_uncertified',
         detail: '0 rows too many',

@@ -52,6 +52,7 @@ const ENGINE = [
 const NESTED = [
   'projects_tasks',
   'clients_contacts',
+  'departments_categories',
   'categories_img_paths',
   'products_medias',
   'products_variantes',
@@ -92,6 +93,8 @@ describe('migrating', () => {
         'bi_sync_status',
         'sync_status_now',
         'bi_issues',
+        'bi_drift',
+        'bi_fields',
         'bi_dictionary',
         'bi_relations',
       ].sort(),

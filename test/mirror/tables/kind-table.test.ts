@@ -37,15 +37,18 @@ const named = (kinds: readonly Kind[]) => kinds.map((kind) => [kind.name, kind] 
 
 describe('the columns of a kind', () => {
   test.each(named(KINDS))(
-    '%s has exactly the fields, our own columns and the decimal twins',
+    '%s has exactly the fields, our own columns and the derived ones',
     async (_, kind) => {
       const session = await tempMirror();
-      const twins = kind.fields
-        .filter(({ type }) => type === 'decimal')
-        .flatMap(({ name }) => [
-          [`${name}_real`, 'REAL'],
-          [`${name}_e4`, 'BIGINT'],
-        ]);
+      const twins = kind.fields.flatMap(({ name, type, recordOf }) => [
+        ...(recordOf === undefined ? [] : [[`${name}_id`, 'BIGINT']]),
+        ...(type === 'decimal'
+          ? [
+              [`${name}_real`, 'REAL'],
+              [`${name}_e4`, 'BIGINT'],
+            ]
+          : []),
+      ]);
       expect(await columnsOf(session, kind.name)).toEqual([
         ...kind.fields.map(({ name, type, refersTo }) => [
           name,

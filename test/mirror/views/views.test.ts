@@ -18,15 +18,16 @@ const SHOWN = {
 };
 
 const shownAs = ({ fields }: Kind): [string, string][] => [
-  ...fields.flatMap(({ name, type, refersTo }): [string, string][] =>
-    type === 'decimal'
-      ? [
-          [name, 'REAL'],
-          [`${name}_exact`, 'TEXT'],
-          [`${name}_e4`, 'BIGINT'],
-        ]
-      : [[name, refersTo === undefined ? SHOWN[type] : SHOWN.integer]],
-  ),
+  ...fields.flatMap(({ name, type, refersTo, recordOf }): [string, string][] => {
+    if (type === 'decimal')
+      return [
+        [name, 'REAL'],
+        [`${name}_exact`, 'TEXT'],
+        [`${name}_e4`, 'BIGINT'],
+      ];
+    const id: [string, string][] = recordOf === undefined ? [] : [[`${name}_id`, SHOWN.integer]];
+    return [[name, refersTo === undefined ? SHOWN[type] : SHOWN.integer], ...id];
+  }),
   ['_first_seen_at', 'TIMESTAMP'],
   ['_changed_at', 'TIMESTAMP'],
 ];

@@ -1,0 +1,3 @@
+ALTER TABLE `changes` ADD `record_number` BIGINT GENERATED ALWAYS AS (case when cast(cast(record_id as integer) as text) = record_id then cast(record_id as integer) end) VIRTUAL;--> statement-breakpoint
+CREATE INDEX `changes_by_record_number` ON `changes` (`record_number`);--> statement-breakpoint
+ALTER TABLE `issues` ADD `record_number` BIGINT GENERATED ALWAYS AS (case when cast(cast(record_id as integer) as text) = record_id then cast(record_id as integer) end) VIRTUAL;

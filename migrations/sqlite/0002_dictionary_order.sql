@@ -1,0 +1,1 @@
+ALTER TABLE `dictionary` ADD `ordinal` integer DEFAULT 0 NOT NULL;
