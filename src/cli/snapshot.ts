@@ -34,7 +34,7 @@ export function snapshotCommand(context: CommandContext): Command {
           `A pull is reading ${kinds.join(', ')}: waiting up to ${options.wait} s for its end.`,
         );
       };
-      const waitMs = options.now === true ? null : options.wait * 1000;
+      const waitMs = options.now ? null : options.wait * 1000;
       const how = { waitMs, clock: systemClock, signal: io.signal, onWait };
       try {
         const report = await takeSnapshot({ url, kinds: allKinds(config), path, ...how });

@@ -41,10 +41,9 @@ export async function openExport(
     });
   }
   const dictionary = await readDictionary(session, name);
-  const isTime = (column: string): boolean =>
-    dictionary.some((row) => row['column'] === column && row['type'] === 'time'); // SQLite declares a text.
+  const times = new Set(dictionary.filter((row) => row['type'] === 'time').map((row) => row['column'])); // Texts in SQLite.
   const columns = exportColumns(declared).map((column) =>
-    isTime(column.name) ? { ...column, type: 'time' as const } : column,
+    times.has(column.name) ? { ...column, type: 'time' as const } : column,
   );
   const shown = { name, columns, dictionary };
   if (asOf === undefined)
@@ -65,27 +64,23 @@ export async function openExport(
     });
   const mirrored = await asMirrored(session, kind);
   const batches = readAsOf(session, { kind: mirrored, columns, instant: instantText(at) });
-  const read = isZoned ? [] : [`As of ${instantText(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`];
-  const partial = whyPartial(kind.name, at, past);
-  const remarks = partial === null ? read : [...read, partial];
-  return { source: { ...shown, batches }, remark: remarks.length === 0 ? null : remarks.join('\n') };
+  const read = isZoned ? null : `As of ${instantText(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
+  const remarks = [read, whyPartial(kind.name, at, past)].filter((remark) => remark !== null);
+  return { source: { ...shown, batches }, remark: remarks.join('\n') || null };
 }
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-interface AsOf {
-  readonly at: Date;
-  /** Whether the text names its zone. */
-  readonly isZoned: boolean;
-}
-
 /**
  * Reads the instant of `--as-of`: an ISO instant, an instant as the mirror writes it, or a date, which means the end of that
- * day. Without a zone it is of `timezone`. Of today, it is now.
+ * day. Without a zone (`isZoned`) it is of `timezone`. Of today, it is now.
  *
  * @throws {UsageError} `usage.as_of` for anything else, and for an instant that is still to come.
  */
-export function asOfInstant(given: string, { now, timezone }: Pick<ExportWish, 'now' | 'timezone'>): AsOf {
+export function asOfInstant(
+  given: string,
+  { now, timezone }: Pick<ExportWish, 'now' | 'timezone'>,
+): { readonly at: Date; readonly isZoned: boolean } {
   const [, date = '', time = '00:00', zone] = INSTANT.exec(given.trim()) ?? [];
   const isDay = !/\d:\d/.test(given);
   const asUtc = new Date(`${date}T${time}${zone?.toUpperCase() ?? 'Z'}`).getTime();

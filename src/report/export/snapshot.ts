@@ -53,12 +53,11 @@ export async function takeSnapshot(wish: SnapshotWish) {
 
 const LOOK_MS = 1000;
 
-function underWay(kinds: readonly string[]): SyncError {
-  return new SyncError(`A pull is under way, and has still to read ${kinds.join(', ')} to the end.`, {
+const underWay = (kinds: readonly string[]): SyncError =>
+  new SyncError(`A pull is under way, and has still to read ${kinds.join(', ')} to the end.`, {
     code: 'snapshot.pull_under_way',
     hint: 'Take the snapshot at another time, wait longer (--wait SECONDS), or take it of lists read in part (--now).',
   });
-}
 
 /** The snapshot of this instant, with the kinds that a pull is reading; `report` is null if these forbid it. */
 async function tryToTake({ url, path, kinds, waitMs, clock }: SnapshotWish) {
@@ -97,11 +96,9 @@ async function openReader(url: string, file: SnapshotFile): Promise<InstantReade
   return { dialect: 'sqlite', ...file.attach(mirror), [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
-const LATEST_RUNS = 1000;
-
 /** The kinds that a pull under way is reading, or has still to read. */
 async function kindsBeingRead(reader: Queryable, now: Date): Promise<readonly string[]> {
-  const latest = await listRuns(reader, { limit: LATEST_RUNS, now });
+  const latest = await listRuns(reader, { limit: 1000, now });
   const living = latest.filter(({ state }) => state === 'running').map(({ id }) => id); // Not one whose process is gone.
   const pulls = (await openRuns(reader)).filter(
     ({ id, command }) => command === 'pull' && living.includes(id),

@@ -8,13 +8,13 @@ import type { ExportColumn, ExportType } from './read-rows.ts';
  * @param isRaw Leaves texts as they are. Otherwise an apostrophe stands before whatever a spreadsheet would run as a formula.
  */
 export function csvEncoding(columns: readonly ExportColumn[], isRaw: boolean) {
-  const guard = isRaw ? asIs : guardWith(/([;\t\r\n])(?=[^\S\t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g);
+  const guard = guardBehind(';', isRaw);
   const quoted = quoting(/[",\r\n]/);
   const cellOf = (type: ExportType, value: string | number): string => {
     const isPlain = typeof value === 'number' || (type !== 'text' && isNumberText(value));
     return isPlain ? String(value) : quoted(guard(value));
   };
-  return separated(columns, { separator: ',', headOf: (name) => quoted(guard(name)), cellOf });
+  return separated(columns, ',', cellOf);
 }
 
 /**
@@ -24,7 +24,7 @@ export function csvEncoding(columns: readonly ExportColumn[], isRaw: boolean) {
  * @param isRaw Leaves texts as they are: without tabs, and formulas too.
  */
 export function excelEncoding(columns: readonly ExportColumn[], isRaw: boolean) {
-  const guard = isRaw ? asIs : guardWith(/([,\t\r\n])(?=[^\S\t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g);
+  const guard = guardBehind(',', isRaw);
   const quoted = quoting(/[";\t\r\n]/);
   const kept = (text: string): string => quoted(isRaw ? text : `\t${text}`);
   const cellOf = (type: ExportType, value: string | number): string => {
@@ -36,31 +36,21 @@ export function excelEncoding(columns: readonly ExportColumn[], isRaw: boolean) 
     if (type === 'date' || type === 'time') return text;
     if (type === 'timestamp') return text.slice(0, WHOLE_SECONDS); // Excel shows no date in an instant with a fraction.
     const guarded = guard(text);
-    return guarded === text && LOOKS_TYPED.test(text) ? kept(text) : quoted(guarded);
+    return guarded === text && TYPED_FORMS.some((form) => form.test(text)) ? kept(text) : quoted(guarded);
   };
-  const { head, rows } = separated(columns, {
-    separator: ';',
-    headOf: (name) => quoted(guard(name)),
-    cellOf,
-  });
+  const { head, rows } = separated(columns, ';', cellOf);
   return { head: `\ufeff${head}`, rows };
 }
 
 const WHOLE_SECONDS = 'YYYY-MM-DD HH:MM:SS'.length;
 
 /** Excel takes such a text for a number, an amount, a date, a time or a truth: `000123`, `3-4`, `12 h`, `5 mars`, `1e5`, `VRAI`. */
-const LOOKS_TYPED = new RegExp(
-  [
-    "[\\s\\d.,:/%$€'+-]*\\d[\\s\\d.,:/%$€'+ehapm-]*",
-    '\\(\\s*\\d[\\d.,\\s]*\\)',
-    '[\\s\\d./-]*(?:jan|f[eé]v|feb|mar|a[vp]r|ma[iy]|ju[inl]|ao[uû]|aug|sep|oct|nov|d[eé]c)[a-zéû]*[\\s\\d.,/-]*',
-    '\\s*(?:true|false|vrai|faux)\\s*',
-  ]
-    .map((form) => `^${form}$`)
-    .join('|'),
-  'i',
-);
-
+const TYPED_FORMS = [
+  /^[\s\d.,:/%$€'+-]*\d[\s\d.,:/%$€'+ehapm-]*$/i,
+  /^\(\s*\d[\d.,\s]*\)$/,
+  /^[\s\d./-]*(?:jan|f[eé]v|feb|mar|a[vp]r|ma[iy]|ju[inl]|ao[uû]|aug|sep|oct|nov|d[eé]c)[a-zéû]*[\s\d.,/-]*$/i,
+  /^\s*(?:true|false|vrai|faux)\s*$/i,
+];
 const EXACT_DIGITS = 15;
 
 /** Whether a spreadsheet keeps all digits of a number: it rounds to fifteen. */
@@ -70,46 +60,45 @@ export const hasFewDigits = (text: string): boolean =>
     .replace(/\D/g, '')
     .replace(/^0+/, '').length <= EXACT_DIGITS;
 
-const asIs = (text: string): string => text;
-
-/** A spreadsheet takes such a text for a formula, after spaces too; the wide signs are those of East Asian keyboards. */
-const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^\s*[\t\r]/;
+/** What a formula begins with, after spaces too; the wide signs are those of East Asian keyboards. */
+const SIGN = '[=+\\-@\uff1d\uff0b\uff0d\uff20]';
+const FORMULA = new RegExp(`^\\s*(?:${SIGN}|[\\t\\r])`);
 
 /**
- * Puts an apostrophe before what would be a formula.
+ * Puts an apostrophe before what a spreadsheet would run as a formula, unless texts are to stay as they are.
  *
- * @param within Finds formulas behind a sign at which a spreadsheet of another country begins a cell, even in quotes.
+ * @param separator A spreadsheet of another country begins a cell behind it, even in quotes.
  */
-const guardWith =
-  (within: RegExp) =>
-  (text: string): string => {
+function guardBehind(separator: string, isRaw: boolean): (text: string) => string {
+  const within = new RegExp(`([${separator}\\t\\r\\n])(?=[^\\S\\t\\r\\n]*${SIGN})`, 'g');
+  return (text) => {
+    if (isRaw) return text;
     const guarded = text.replace(within, "$1'");
     return FORMULA.test(text) ? `'${guarded}` : guarded;
   };
+}
 
 const quoting =
   (needsQuotes: RegExp) =>
   (text: string): string =>
     text === '' || needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
-interface Separated {
-  readonly separator: string;
-  readonly headOf: (name: string) => string;
-  readonly cellOf: (type: ExportType, value: string | number) => string;
-}
-
-function separated(columns: readonly ExportColumn[], { separator, headOf, cellOf }: Separated) {
+function separated(
+  columns: readonly ExportColumn[],
+  separator: string,
+  cellOf: (type: ExportType, value: string | number) => string,
+) {
   const line = (cells: readonly string[]): string => `${cells.join(separator)}\r\n`;
   const cell = (type: ExportType, value: SqlValue | undefined): string =>
     value === null || value === undefined ? '' : cellOf(type, value);
   return {
-    head: line(columns.map(({ name }) => headOf(name))),
+    head: line(columns.map(({ name }) => cellOf('text', name))),
     rows: (batch: readonly Values[]): string =>
       batch.map((values) => line(columns.map(({ type }, index) => cell(type, values[index])))).join(''),
   };
 }
 
-const NUMBERS: readonly ExportType[] = ['integer', 'decimal', 'real'];
+export const NUMBERS: readonly ExportType[] = ['integer', 'decimal', 'real'];
 
 /** One JSON object a line: numbers and amounts with all their digits, dates and instants as text. */
 export function ndjsonEncoding(columns: readonly ExportColumn[]) {

@@ -5,7 +5,7 @@ import { SyncError } from '../../lib/sync-error.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import { isNumberText } from './read-rows.ts';
 import type { ExportColumn, ExportSource, ExportType } from './read-rows.ts';
-import { hasFewDigits } from './text-encodings.ts';
+import { NUMBERS, hasFewDigits } from './text-encodings.ts';
 
 /**
  * Writes rows as a workbook of Excel, batch after batch, with what `bi_dictionary` says of the columns as a second sheet.
@@ -48,17 +48,15 @@ const DICTIONARY = ['column', 'type', 'unit', 'meaning', 'label_en', 'label_fr']
   (name): ExportColumn => ({ name, type: 'text' }),
 );
 
-/** Adds a sheet whose first row names the columns, and stays in sight. */
+/** Adds a sheet, whose name has 31 signs at most. Its first row names the columns, and stays in sight. */
 function addSheet(book: WorkbookWriter, name: string, columns: readonly ExportColumn[]) {
-  const sheet = book.addWorksheet(name.slice(0, LONGEST_NAME), { views: [{ state: 'frozen', ySplit: 1 }] });
+  const sheet = book.addWorksheet(name.slice(0, 31), { views: [{ state: 'frozen', ySplit: 1 }] });
   sheet.columns = columns.map((column) => {
     const { width, numFmt } = LOOKS[column.type];
     return { header: column.name, width: Math.max(width, column.name.length + 2), style: { numFmt } };
   });
   return sheet;
 }
-
-const LONGEST_NAME = 31;
 
 const NUMBER = { width: 14, numFmt: 'General' };
 const TEXT = { width: 24, numFmt: '@' };
@@ -78,22 +76,14 @@ const LOOKS: Readonly<Record<ExportType, typeof NUMBER>> = {
 /** Excel counts days from 1900, and the first two months of that year wrongly. */
 const FIRST_DAY = '1900-03-01';
 const LONGEST_TEXT = 32_767;
-const DAY_SECONDS = 86_400;
 
 function cellOf(type: ExportType, value: SqlValue): number | string | Date | null {
   if (value === null) return null;
   const text = String(value);
   if (typeof value === 'number' || NUMBERS.includes(type))
     return isNumberText(text) && hasFewDigits(text) ? Number(text) : text;
-  if (type === 'time') return partOfDay(text);
+  if (type === 'time') return instantOf(`1899-12-30 ${text}`); // Day zero.
   if ((type === 'date' || type === 'timestamp') && text >= FIRST_DAY)
     return instantOf(type === 'date' ? `${text} 00:00:00` : text);
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text;
-}
-
-const NUMBERS: readonly ExportType[] = ['integer', 'decimal', 'real'];
-
-function partOfDay(time: string): number {
-  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
-  return (hours * 3600 + minutes * 60 + seconds) / DAY_SECONDS;
 }
