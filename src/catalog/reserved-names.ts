@@ -31,10 +31,11 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'relations',
 ];
 
-/** `bi_sync_status`, `sync_status_now` and `client_contacts` are views; `schedules.timezone` is a setting. */
+/** `bi_sync_status`, `sync_status_now`, `calendar_days` and `client_contacts` are views; `schedules.timezone` is a setting. */
 export const OTHER_NAMES: readonly string[] = [
   'sync_status',
   'sync_status_now',
+  'calendar_days',
   'client_contacts',
   'timezone',
   'verify',

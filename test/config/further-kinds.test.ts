@@ -110,6 +110,7 @@ describe('a kind cannot be called', () => {
   test.each([
     ['sync_status', OURS],
     ['sync_status_now', OURS],
+    ['calendar_days', OURS],
     ['dictionary', OURS],
     ['client_contacts', OURS],
     ['clients_contacts', OURS],

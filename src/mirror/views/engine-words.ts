@@ -96,6 +96,23 @@ const COLUMNS = {
     first_seen_at: instant('First seen at', 'Première lecture', 'When the service first sent the field.'),
     vanished_at: instant('Vanished at', 'Disparu le', 'Since when no record has it; null = some have it.'),
   },
+  calendar: {
+    date: ['date', 'Date', 'Date', 'The day.'],
+    year: ['integer', 'Year', 'Année', 'The year.'],
+    month: ['integer', 'Month', 'Mois', 'The month, 1 to 12.'],
+    iso_year: [
+      'integer',
+      'Year of the week',
+      'Année de la semaine',
+      'The year that the week of ISO 8601 is of.',
+    ],
+    iso_week: ['integer', 'Week', 'Semaine', 'The week of ISO 8601, which begins on Monday.'],
+    weekday: ['integer', 'Weekday', 'Jour', 'The day of the week: 1 = Monday, 7 = Sunday.'],
+    month_en: ['text', 'Month, English', 'Mois, en anglais', 'The name of the month in English.'],
+    month_fr: ['text', 'Month, French', 'Mois, en français', 'The name of the month in French.'],
+    weekday_en: ['text', 'Weekday, English', 'Jour, en anglais', 'The name of the day in English.'],
+    weekday_fr: ['text', 'Weekday, French', 'Jour, en français', 'The name of the day in French.'],
+  },
   record: {
     _first_seen_at: instant('First seen at', 'Première lecture', 'When the mirror first read the record.'),
     _changed_at: instant(
@@ -123,6 +140,16 @@ const COLUMNS = {
     none: ['text', 'None', 'Aucun', 'How the column names no record, besides null.'],
   },
 } as const satisfies Record<string, Record<string, ColumnEntry>>;
+
+/** Names from January and from Monday on. */
+export const MONTHS = {
+  en: 'January February March April May June July August September October November December',
+  fr: `janvier février mars avril mai juin juillet août septembre octobre novembre décembre`,
+};
+export const WEEKDAYS = {
+  en: 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday',
+  fr: `lundi mardi mercredi jeudi vendredi samedi dimanche`,
+};
 
 type EngineView = keyof typeof COLUMNS;
 

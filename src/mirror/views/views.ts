@@ -10,6 +10,7 @@ import { nestedTables } from '../tables/kind-table.ts';
 import type { Dialect, NestedTable } from '../tables/kind-table.ts';
 import { hasRow, pick, readRows, readTexts, select } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
+import { calendarViews } from './calendar-view.ts';
 import type { View, ViewColumn } from './draw-views.ts';
 import {
   CHANGES_VIEW,
@@ -33,6 +34,7 @@ export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View
     ISSUES_VIEW,
     DRIFT_VIEW,
     FIELDS_VIEW,
+    ...calendarViews(kinds, dialect),
     DICTIONARY_VIEW,
     RELATIONS_VIEW,
   ];

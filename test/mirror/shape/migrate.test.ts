@@ -94,6 +94,8 @@ describe('migrating', () => {
         'sync_status_now',
         'bi_issues',
         'bi_drift',
+        'bi_calendar',
+        'calendar_days',
         'bi_fields',
         'bi_dictionary',
         'bi_relations',
