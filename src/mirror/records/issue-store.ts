@@ -38,11 +38,7 @@ export async function saveFieldIssues(
   }: { kind: string; recordIds: readonly string[]; found: readonly Issue[]; now: Date },
 ): Promise<void> {
   if (found.length === 0 && !(await hasOpenFieldIssues(tx, kind))) return;
-  const open = await openFieldIssues(tx, kind, recordIds);
-  await closeOthers(tx, open, new Set(found.map(issueKey)), now);
-  const openKeys = new Set(open.map(issueKey));
-  const fresh = found.filter((issue) => !openKeys.has(issueKey(issue)));
-  await openIssues(tx, kind, fresh, now);
+  await replaceIssues(tx, kind, { open: await openFieldIssues(tx, kind, recordIds), found, now });
 }
 
 /** The keys of the open issues about whole records. */
@@ -96,15 +92,7 @@ export async function saveVanishedIssues(
     code: VANISHED,
     detail: 'no record has it',
   }));
-  const open = await openWhere(tx, kind, sql`code = ${VANISHED}`);
-  await closeOthers(tx, open, new Set(found.map(issueKey)), now);
-  const known = new Set(open.map(issueKey));
-  await openIssues(
-    tx,
-    kind,
-    found.filter((issue) => !known.has(issueKey(issue))),
-    now,
-  );
+  await replaceIssues(tx, kind, { open: await openWhere(tx, kind, sql`code = ${VANISHED}`), found, now });
 }
 
 /** Opens an issue about a record that one of our creates may have made twice; a person closes it. */
@@ -180,6 +168,18 @@ async function closeOthers(
 ): Promise<void> {
   const others = open.filter((issue) => !kept.has(issueKey(issue)));
   await closeIssues(tx, others, now);
+}
+
+/** Closes the open ones that were not found again, and opens those found that are not open yet. */
+async function replaceIssues(
+  tx: Transaction,
+  kind: string,
+  { open, found, now }: { open: readonly OpenIssue[]; found: readonly Issue[]; now: Date },
+): Promise<void> {
+  await closeOthers(tx, open, new Set(found.map(issueKey)), now);
+  const known = new Set(open.map(issueKey));
+  const fresh = found.filter((issue) => !known.has(issueKey(issue)));
+  await openIssues(tx, kind, fresh, now);
 }
 
 const REPAIRED = 'mirror_touched';
