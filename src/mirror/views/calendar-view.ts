@@ -3,6 +3,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { identifier, literal } from '../../db/session/sql-text.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { View, ViewColumn } from './draw-views.ts';
+import { asInteger, asText, typedAs } from './engine-views.ts';
 import { MONTHS, WEEKDAYS, engineColumns } from './engine-words.ts';
 
 /** Numbers of a day `d.date`, as each database computes them. SQLite has known the week of ISO 8601 only since 3.46. */
@@ -67,14 +68,13 @@ function nameOf(number: string, names: string): string {
   return `case ${number} ${cases.join(' ')} end`;
 }
 
-/** A sub-select has the type of its last part's column: a date takes that of a date of the service. */
+/** A date takes the type of a date of the service. */
 function typedValue({ name, type }: ViewColumn, kinds: readonly Kind[]): string {
   const value = `n.${identifier(name)}`;
-  if (type === 'text') return `(select ${value} union all select x.kind from kind_state x where false)`;
-  if (type === 'integer') return `(select ${value} union all select x.tick from kind_state x where false)`;
+  if (type === 'text') return asText(value);
+  if (type === 'integer') return asInteger(value);
   for (const { name: kind, fields } of kinds)
     for (const field of fields)
-      if (columnType(field) === 'date')
-        return `(select ${value} union all select x.${identifier(field.name)} from ${identifier(kind)} x where false)`;
+      if (columnType(field) === 'date') return typedAs(value, identifier(kind), identifier(field.name));
   return value;
 }

@@ -122,13 +122,17 @@ function typedStatus(view: View): View {
   return { ...view, columns, from: `from ${STATUS_NOW} n left join kind_state s on s.kind = n.kind` };
 }
 
-/** SQLite before 3.41 gives a cast no type, but a sub-select that of its last part's column. */
 function typedValue({ name, type }: ViewColumn): string {
   if (type === 'timestamp') return `s.${name}`;
-  return type === 'text'
-    ? `(select n.${name} union all select x.kind from kind_state x where false)`
-    : `(select cast(n.${name} as bigint) union all select x.tick from kind_state x where false)`;
+  return type === 'text' ? asText(`n.${name}`) : asInteger(`cast(n.${name} as bigint)`);
 }
+
+/** A value with the type of a table's column: SQLite before 3.41 gives a cast none, but a sub-select that of its last part. */
+export const typedAs = (value: string, table: string, column: string): string =>
+  `(select ${value} union all select x.${column} from ${table} x where false)`;
+
+export const asText = (value: string): string => typedAs(value, 'kind_state', 'kind');
+export const asInteger = (value: string): string => typedAs(value, 'kind_state', 'tick');
 
 /** In SQLite no union and no `count(*)`: DuckDB rewrites these in a way that SQLite does not understand. */
 function statusView(kinds: readonly ListedKind[], dialect: Dialect): View {
@@ -138,14 +142,14 @@ function statusView(kinds: readonly ListedKind[], dialect: Dialect): View {
     return `when ${literal(name)} then ${all}) - ${all} where _deleted_at is not null)`;
   });
   const isDead = `s.state = 'running' and s.lease_until < ${NOW[dialect]}`; // Its process has renewed no lease.
-  const asText = (expression: string): string => `cast(${expression} as text)`;
+  const castToText = (expression: string): string => `cast(${expression} as text)`;
   return {
     name: 'bi_sync_status',
     meaning: 'How fresh and how sound the copy of each record kind is.',
     columns: engineColumns('sync_status', {
-      kind: asText('k.kind'),
-      state: asText(`case when ${isDead} then 'aborted' else coalesce(s.state, 'never') end`),
-      reason: asText(`case when ${isDead} then 'interrupted' else s.reason end`),
+      kind: castToText('k.kind'),
+      state: castToText(`case when ${isDead} then 'aborted' else coalesce(s.state, 'never') end`),
+      reason: castToText(`case when ${isDead} then 'interrupted' else s.reason end`),
       rows: `cast(case k.kind ${rows.join(' ')} end as bigint)`,
       last_sweep_at: 's.last_sweep_at',
       certified_at: 's.certified_at',
