@@ -104,12 +104,16 @@ async function refuseWrites(tx: Transaction, views: readonly string[]): Promise<
     select relname from pg_trigger join pg_class c on c.oid = tgrelid
     where tgname = ${EACH_ROW} and relnamespace = 'public'::regnamespace and relname in (${sqlList(views)})`;
   const done = new Set(await readTexts(tx, guarded));
-  for (const view of views.filter((view) => !done.has(view)))
-    await tx.execute(`
+  const statements = views
+    .filter((view) => !done.has(view))
+    .map(
+      (view) => `
       create trigger ${EACH_ROW} instead of insert or update or delete on ${placeOf(view)}
         for each row execute function ${FUNCTION}();
       create trigger ${STATEMENT} before insert or update or delete on ${placeOf(view)}
-        for each statement execute function ${FUNCTION}()`);
+        for each statement execute function ${FUNCTION}()`,
+    );
+  if (statements.length > 0) await tx.execute(statements.join(';'));
 }
 
 /**
