@@ -32,9 +32,7 @@ export async function removeExcluded(
   const applied = await readMeta(session, 'privacy.excluded');
   const leftover = await readMeta(session, 'privacy.scrub');
   // What the mirror keeps out of kinds that the settings do not declare at present holds again once they do.
-  const undeclared = [...(await readExclusions(session))].filter(([name]) =>
-    kinds.every((kind) => kind.name !== name),
-  );
+  const undeclared = [...exclusionsIn(applied)].filter(([name]) => kinds.every((kind) => kind.name !== name));
   const all = [...excluding.map((kind) => [kind.name, namesOf(kind)]), ...undeclared];
   const wanted = all.length === 0 ? null : JSON.stringify(all);
   if ([wanted, applied, leftover].every((each) => each === null))
@@ -59,8 +57,11 @@ export async function readExclusions(db: Session): Promise<Exclusions> {
   const text = await db.atomically(async (tx) =>
     (await tx.columnsOf('mirror_meta')).size === 0 ? null : readMeta(tx, 'privacy.excluded'),
   );
-  return new Map(JSON.parse(text ?? '[]') as [string, string[]][]);
+  return exclusionsIn(text);
 }
+
+const exclusionsIn = (text: string | null): Exclusions =>
+  new Map(JSON.parse(text ?? '[]') as [string, string[]][]);
 
 /** The outcome of a removal. */
 interface Removal {
