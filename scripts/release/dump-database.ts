@@ -13,6 +13,17 @@ const OBJECTS: readonly string[] = [
    left join pg_attrdef d on d.adrelid = c.oid and d.adnum = attnum
    where relkind = 'r' and relnamespace = 'bms_sync'::regnamespace group by c.oid`,
 ];
+/** For each table the query that makes the statement which inserts its rows; no row where it has none. */
+const INSERTS = `
+  select format(
+    'select format(%L, json_agg(row_to_json(t))) from (select %s from %s) t having count(*) > 0',
+    format('insert into %s (%s) overriding system value select %s from json_populate_recordset(null::%s, %%L)',
+      c.oid::regclass, columns, columns, c.oid::regclass), columns, c.oid::regclass)
+  from pg_class c cross join lateral (
+    select string_agg(quote_ident(attname), ', ' order by attnum) as columns from pg_attribute
+    where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') a
+  where relkind = 'r' and relnamespace = 'bms_sync'::regnamespace`;
+
 const AFTER_ROWS: readonly string[] = [
   `select format('select setval(%L, greatest(1, (select max(%I) from %s)))',
       pg_get_serial_sequence(c.oid::regclass::text, attname), attname, c.oid::regclass)
@@ -31,27 +42,14 @@ const AFTER_ROWS: readonly string[] = [
    where relnamespace = 'public'::regnamespace and col_description(attrelid, attnum) is not null`,
 ];
 
-/** The SQL that makes a mirror's schemas, tables and views anew with their rows: the server comes here without \`pg_dump\`. */
+/** The SQL that makes a mirror's schemas, tables and views anew with their rows: the server comes here without `pg_dump`. */
 export async function dumpDatabase(client: Client): Promise<string> {
   const texts = async (query: string): Promise<string[]> =>
     (await client.query<[string]>({ text: query, rowMode: 'array' })).rows.map(([text]) => text);
   await client.query('set search_path to pg_catalog'); // So that every name is told with its schema.
   const statements: string[] = [];
   for (const query of OBJECTS) statements.push(...(await texts(query)));
-  const inserts = await texts(`
-    select format('select format(%L, string_agg(row_to_json(t)::text, %L)) from (select %s from %s) t',
-      format('insert into %s (%s) overriding system value select %s from json_populate_recordset(null::%s, %%L)',
-        c.oid::regclass, columns, columns, c.oid::regclass), ',', columns, c.oid::regclass)
-    from pg_class c cross join lateral (
-      select string_agg(quote_ident(attname), ', ' order by attnum) as columns from pg_attribute
-      where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') a
-    where relkind = 'r' and relnamespace = 'bms_sync'::regnamespace`);
-  for (const insert of inserts) {
-    const [text] = await texts(
-      insert.replace("string_agg(row_to_json(t)::text, ',')", 'json_agg(row_to_json(t))::text'),
-    );
-    if (text !== undefined && !text.endsWith(', NULL)')) statements.push(text);
-  }
+  for (const insert of await texts(INSERTS)) statements.push(...(await texts(insert)));
   for (const query of AFTER_ROWS) statements.push(...(await texts(query)));
   return statements.map((statement) => `${statement};\n`).join('');
 }
