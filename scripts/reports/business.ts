@@ -7,6 +7,7 @@ import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { World } from '../../src/sandbox/world.ts';
 import { openSource } from '../../src/source/source.ts';
+import { SOURCE_SETTINGS } from '../../test/support/source-settings.ts';
 import { fakeClock } from '../../test/support/fake-clock.ts';
 import { KEEP_ALL } from '../../test/support/retention.ts';
 
@@ -43,20 +44,7 @@ async function read(
   const kinds = LISTED_KINDS.filter(({ name }) => names.length === 0 || names.includes(name));
   for (const session of mirrors) {
     const clock = fakeClock(instant);
-    await using source = openSource(
-      {
-        baseUrl: url,
-        token,
-        concurrency: 4,
-        requestsPerSecond: null,
-        timeoutSeconds: 30,
-        maxAttempts: 5,
-        maxBodyBytes: 1e8,
-        authHeaders: 'all',
-        proxyUrl: null,
-      },
-      { clock, logger },
-    );
+    await using source = openSource({ ...SOURCE_SETTINGS, baseUrl: url, token }, { clock, logger });
     const report = await pullKinds(
       { session, source, clock, logger, owner: createOwner() },
       {
