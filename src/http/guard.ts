@@ -84,7 +84,7 @@ export function hostRefusal(
   if (name === undefined)
     return { status: 400, code: 'http.bad_host', detail: 'The Host header is missing or malformed.' };
   const asked = plainAddress(name);
-  if ([...OWN_NAMES, ...[host, ...names].map(plainAddress)].includes(asked)) return null;
+  if (OWN_NAMES.includes(asked) || [host, ...names].map(plainAddress).includes(asked)) return null;
   if (isEveryAddress(host) && isIP(asked) !== 0) return null;
   return {
     status: 421,

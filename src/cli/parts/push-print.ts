@@ -47,9 +47,12 @@ function* updateTexts({ recordId, kind, merge, request }: Updated): Iterable<Tex
   if (merge?.is === 'nothing') yield 'Nothing would be sent: the record is so already.';
   if (merge?.is === 'conflict') {
     yield 'It would be parked: another user changed these fields since the base.';
-    const rows = merge.conflicts.map(({ field, base, remote, wanted }) => {
-      return [field, ...[base, remote, wanted].map(compactJson)];
-    });
+    const rows = merge.conflicts.map(({ field, base, remote, wanted }) => [
+      field,
+      compactJson(base),
+      compactJson(remote),
+      compactJson(wanted),
+    ]);
     yield textTable(['field', 'base', 'mirror', 'wanted'], rows);
     yield '';
   }

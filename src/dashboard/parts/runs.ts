@@ -22,7 +22,7 @@ export async function readRuns(
 /** Runs as a table, in the given order. */
 export function runTable(runs: readonly SummedRun[], times: Times): Html {
   if (runs.length === 0) return nothing('No run yet.');
-  const headings = ['run', 'kinds', 'began', ...['took', 'rows', 'changed'].map((number) => ({ number }))];
+  const headings = ['run', 'kinds', 'began', { number: 'took' }, { number: 'rows' }, { number: 'changed' }];
   const rows = runs.map(({ id, command, kinds, state, startedAt, finishedAt, sums }) => {
     const more = kinds.length - KINDS_SHOWN;
     const names = kinds.slice(0, KINDS_SHOWN).join(', ');

@@ -251,7 +251,8 @@ export function decoderOf(kind: Kind): string {
 
 function ruleOf(field: Field): readonly (string | number | null)[] {
   const { name, scale, textOf, recordOf } = field;
-  return [name, columnType(field), scale ?? null, ...[textOf, recordOf].filter((each) => each !== undefined)];
+  const further = [textOf, recordOf].filter((each) => each !== undefined);
+  return [name, columnType(field), scale ?? null, ...further];
 }
 
 const digest = (rules: unknown): string => createHash('sha256').update(JSON.stringify(rules)).digest('hex');
