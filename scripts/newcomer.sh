@@ -1,16 +1,14 @@
 #!/usr/bin/env bash
 # Plays a newcomer from a copy in a fresh home of mode 700, first as root, then as an ordinary user: to a first query. The latter also
-# runs the tests that touch the machine, the walk of the README on both databases, and the exit codes. As root only.
+# runs the tests that touch the machine, the walk of the README on both databases, and the exit codes. Where the machine allows it, all
+# in a mount namespace whose /root and /home are empty. As root only.
 set -euo pipefail
 PATH=$PATH:/usr/sbin
 user=bms-newcomer
-id "$user" > /dev/null 2>&1 || useradd --create-home "$user"
 
 first_query() { # user, home
-  install --directory --mode 700 "$2"
-  rm -rf "$2/bms-sync"
-  mkdir "$2/bms-sync"
-  git -c safe.directory='*' archive HEAD | tar --extract --directory "$2/bms-sync"
+  install --directory --mode 700 "$2" "$2/bms-sync"
+  tar --extract --file "$folder/bms-sync.tar" --directory "$2/bms-sync"
   chown -R "$1:" "$2"
   as "$1" "$2" '
     npm ci
@@ -34,9 +32,29 @@ as() { # user, home, commands
   runuser --user "$1" -- env HOME="$2" USER="$1" bash -euo pipefail -c "cd ~/bms-sync; $3"
 }
 
-root_home=$(mktemp --directory)
-trap 'rm -rf "$root_home"' EXIT
-first_query root "$root_home"
-home=$(getent passwd "$user" | cut -d: -f6)
-first_query "$user" "$home"
-as "$user" "$home" 'BMS_TEST_TIER=tests npx vitest run test/end-to-end test/db test/checks test/cli/usage.test.ts'
+if [ $# = 0 ]; then
+  id "$user" > /dev/null 2>&1 || useradd --create-home "$user"
+  folder=$(mktemp --directory --tmpdir=/var/tmp)
+  trap 'rm -rf "$folder"' EXIT
+  chmod 755 "$folder"
+  mkdir "$folder/root" "$folder/home"
+  git -c safe.directory='*' archive --output "$folder/bms-sync.tar" HEAD
+  if unshare --mount true 2> /dev/null; then
+    unshare --mount "$0" "$folder" apart
+  else
+    echo "No mount namespace here: the other homes of this machine can be seen."
+    "$0" "$folder"
+  fi
+  exit
+fi
+
+folder=$1
+homes=$folder
+if [ "${2:-}" = apart ]; then
+  homes=
+  mount --bind "$folder/root" /root
+  mount --bind "$folder/home" /home
+fi
+first_query root "$homes/root"
+first_query "$user" "$homes/home/$user"
+as "$user" "$homes/home/$user" 'BMS_TEST_TIER=tests npx vitest run test/end-to-end test/db test/checks test/cli/usage.test.ts'
