@@ -51,9 +51,10 @@ function isAsDocumented({ personality }: Recording, traits: readonly Trait[]): b
 
 /**
  * Whether a record must have been known at the baseline: one that was certified knew all there was at some point of its last
- * three sweeps. One that was not certified knows nothing for certain.
+ * three sweeps. One that was not certified knows nothing for certain. What we create ourselves is news at any time.
  */
 function isOld(recording: Recording, event: ChangeRow): boolean {
+  if (event.origin !== 'service') return false;
   const pulls = recording.pulls.toSorted((a, b) => a.fromMs - b.fromMs); // One that stood still has ended after a later one.
   const stateAfter = ({ after }: Pull) => after.kinds.get(event.kind);
   const first = pulls.findIndex((pull) => typeof stateAfter(pull)?.baselineAt === 'string');

@@ -9,6 +9,7 @@ const SHARE = 60;
 const NAMED = {
   'another person writes nearly what an update wants, which an intermediary refuses': 3_182,
   'another person renames the record that a create made, before it could be recognised': 9_858,
+  'a record that we create long before the baseline is news all the same': 4_161,
   'page 1, full by its own word, comes again whatever page is asked for': 3_375,
 };
 
