@@ -12,7 +12,7 @@ import { OWN_COLUMNS, decoderOf, writtenColumns, writtenRow } from '../tables/ki
 import { selectOne } from '../../db/rows/rows.ts';
 
 /** Values decoded in one transaction: more would block the event loop. */
-const VALUES_A_TRANSACTION = 30_000;
+const VALUES_A_TRANSACTION = 10_000;
 
 /** How far a kind is refilled. */
 interface RefillProgress {

@@ -1,9 +1,9 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sortPage } from '../../diff/judge-page.ts';
 import type { SortedPage } from '../../diff/judge-page.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import { arrivedTogether } from '../../lib/time/arrived-together.ts';
+import { ownTurn } from '../../lib/time/own-turn.ts';
 import { renewLease } from '../../mirror/kinds/kind-lease.ts';
 import { bindSource } from '../../mirror/kinds/source-binding.ts';
 import { readSending } from '../../mirror/outbox/outbox-queue.ts';
@@ -114,6 +114,7 @@ function parseOnce(response: ListResponse): () => Promise<ParsedPage> {
   let parsed: ParsedPage | null = null;
   return async () => {
     if (parsed === null) {
+      await ownTurn(); // Apart from the reading of its answer.
       const sorted = sortPage(response.read(), response.texts?.());
       const seen = sorted.incoming.map(({ id }) => id);
       const fields = new Set<string>();
@@ -126,7 +127,7 @@ function parseOnce(response: ListResponse): () => Promise<ParsedPage> {
       }
       parsed = { ...sorted, seen, ids: idsText(seen), fields };
     }
-    await yieldToEventLoop(); // A record of 100,000 fields takes long in each of these steps.
+    await ownTurn(); // A record of 100,000 fields takes long in each of these steps.
     return parsed;
   };
 }

@@ -1,7 +1,7 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { AUTH_HEADERS } from '../../catalog/kind.ts';
 import type { AuthHeader } from '../../catalog/kind.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
+import { ownTurn } from '../../lib/time/own-turn.ts';
 import { SourceError, redactErrors } from './errors.ts';
 import type { HttpClient, Received, SourceParts, SourceSettings } from './http.ts';
 import { createHttpClient } from './http-client.ts';
@@ -74,7 +74,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
       if (number > 1) counts.retries++;
       return fetchAnswer(settings, parts, client, { ...question, signal });
     }, signal);
-    await yieldToEventLoop(); // The next request goes out first: the service works on it while this answer is read.
+    await ownTurn(); // The next request goes out first: the service works on it while this answer is read.
     return { value: await answer.withRedactedErrors(() => question.read(answer)), ...ticks };
   };
 

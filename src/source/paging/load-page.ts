@@ -1,4 +1,3 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ListedKind } from '../../catalog/kind.ts';
 import { createQueue } from '../../lib/queue.ts';
 import { NO_META } from '../http/read-answer.ts';
@@ -8,6 +7,7 @@ import { orMissing, readKnown, readPage, withoutExcludedFields } from './list-pa
 import type { KnownPage, ListPage } from './list-page.ts';
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../http/http.ts';
+import { ownTurn } from '../../lib/time/own-turn.ts';
 import { withoutQuote } from '../http/errors.ts';
 import type { PageRange } from './sweep-plan.ts';
 
@@ -56,7 +56,7 @@ export function pageLoader(
       const page = withoutQuote(kind, () => readUnparsed(answer));
       if (page !== null) return withoutExcludedFields(kind, page);
       return oneByOne(async () => {
-        await yieldToEventLoop(); // Serve arrived pages first: that frees their slot for the next request.
+        await ownTurn(); // Serve arrived pages first: that frees their slot for the next request.
         return answer.withRedactedErrors(() => readParsed(answer));
       });
     };
