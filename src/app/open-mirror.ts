@@ -59,7 +59,10 @@ async function bringUpToDate(session: Session, config: Config, onProgress?: OnRe
   const kinds = allKinds(config);
   await refuseUnknownFields(session, config);
   refuseMissingExclusions(config, await readExclusions(session));
-  const migrated = await migrate(session, kinds, { readerRole: config.bi.readerRole });
+  const migrated = await migrate(session, kinds, {
+    readerRole: config.bi.readerRole,
+    language: config.language,
+  });
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated)
     for (const kind of kinds)
@@ -77,7 +80,10 @@ export async function openExistingMirror(config: Config): Promise<Session> {
   const { url } = config.database;
   if (isFileMissing(url)) throw absent(sqlitePath(url) ?? url);
   return openAs(config, async (session) => {
-    const shape = await examineShape(session, allKinds(config), { readerRole: config.bi.readerRole });
+    const shape = await examineShape(session, allKinds(config), {
+      readerRole: config.bi.readerRole,
+      language: config.language,
+    });
     if (shape === 'none') throw absent(session.location);
     if (shape !== 'of an older release') return;
     throw new SyncError(`The mirror ${session.location} is of an older release.`, {

@@ -1,6 +1,16 @@
 import * as z from 'zod';
 import { kinds } from './groups/kinds.ts';
-import { bi, database, queue, retention, log, server, shutdown, webhooks } from './groups/process.ts';
+import {
+  bi,
+  database,
+  language,
+  queue,
+  retention,
+  log,
+  server,
+  shutdown,
+  webhooks,
+} from './groups/process.ts';
 import { freshness, monitor, schedules } from './groups/schedules.ts';
 import { source, sweep, deletions, diff, outbound, privacy } from './groups/source.ts';
 import type { Path } from './layer.ts';
@@ -25,6 +35,7 @@ export const settings = group({
   webhooks,
   monitor,
   bi,
+  language,
   retention,
   shutdown,
 });
