@@ -119,11 +119,13 @@ describe.each(DATABASES)('%s', (database) => {
       const expected = noted.filter((each) => each.atMs <= atMs).at(-1);
       if (expected === undefined) throw new Error(`nothing was noted before ${instant}`);
 
-      const rows = await collected(rowsAsOf(session, mirrored, instant));
+      const rows = await collected(rowsAsOf(session, { kind: mirrored, nested: null, instant }));
       const raws = new Map(rows.map((row) => [String(row['id']), row['_raw']]));
       for (const [id, text] of expected.texts) expect(raws.get(id), `${id} at ${instant}`).toBe(text);
 
-      const exported = await collected(readAsOf(session, { kind: mirrored, columns, instant }));
+      const exported = await collected(
+        readAsOf(session, { kind: mirrored, nested: null, instant }, { columns, amounts: 'exact' }),
+      );
       const valueIn = (row: Row, { name, type }: ExportColumn): SqlValue =>
         row[type === 'decimal' ? `${name}_exact` : name] ?? null;
       expect(exported.map(textsIn)).toEqual(
