@@ -26,13 +26,11 @@ const KINDS: Readonly<Record<string, { readonly section: string; readonly meanin
 
 /** A kind of the settings has no section of the documentation. */
 export function kindWords(kind: string): { readonly section: string | null; readonly meaning: Bilingual } {
-  const known = KINDS[kind];
-  if (known !== undefined) return { ...known, meaning: bilingual(known.meaning) };
-  return {
-    section: null,
-    meaning: bilingual('Records of the kind {kind}, which the settings declare.', { kind }),
-  };
+  const { section, meaning } = KINDS[kind] ?? { section: null, meaning: DECLARED };
+  return { section, meaning: bilingual(meaning, { kind }) };
 }
+
+const DECLARED = 'Records of the kind {kind}, which the settings declare.';
 
 type FieldEntry = readonly [en: string, fr: string, meaning: string, unit?: string];
 

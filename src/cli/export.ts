@@ -15,13 +15,13 @@ import {
 import type { ExportFormat } from '../report/export/export.ts';
 import { outputFile } from '../report/output-file.ts';
 import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
-import { expandIds } from './parts/input.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { expandIds } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
 import type { Io } from './parts/io.ts';
 import { createExportProgress } from './parts/progress.ts';
 
-interface ExportCommandOptions extends CommonOptions {
+interface Options extends CommonOptions {
   readonly format?: ExportFormat;
   readonly excel?: true;
   readonly asOf?: string;
@@ -42,7 +42,7 @@ export function exportCommand(context: CommandContext): Command {
     .option('--ids <list>', 'with --as-of: of these records only, e.g. 1,5-9')
     .option('--out <file>', 'write this file, which appears whole (default: stdout)')
     .option('--raw', 'leave texts in CSV that a spreadsheet would run as formulas as they are')
-    .action(async (what: string, options: ExportCommandOptions) => {
+    .action(async (what: string, options: Options) => {
       const { io } = context;
       const { raw: isRaw = false, excel: isExcel = false, asOf, out } = options;
       const format = chosenFormat(options);
@@ -76,17 +76,14 @@ export function exportCommand(context: CommandContext): Command {
 }
 
 /** @throws {UsageError} If neither an option nor the file's name tells it. */
-function chosenFormat({ format, excel, out }: ExportCommandOptions): ExportFormat {
+function chosenFormat({ format, excel, out }: Options): ExportFormat {
   const chosen = format ?? formatOfFile(out ?? '') ?? (excel ? 'csv' : null);
   if (chosen !== null) return chosen;
   throw refusal('The format is not told.', 'Add --format csv, ndjson or xlsx, or --out with such an ending.');
 }
 
 /** @throws {UsageError} For a document and rows on the same output, and options that a format does not have. */
-function refuseMixture(
-  { json, out, raw, excel, ids, asOf }: ExportCommandOptions,
-  format: ExportFormat,
-): void {
+function refuseMixture({ json, out, raw, excel, ids, asOf }: Options, format: ExportFormat): void {
   if (json && out === undefined)
     throw refusal('Without --out the rows are on stdout, where --json has no place.', 'Add --out FILE.');
   if (ids !== undefined && asOf === undefined)

@@ -24,10 +24,10 @@ export function snapshotCommand(context: CommandContext): Command {
     .option('--wait <seconds>', 'how long to wait for the end of a pull that is under way', wholeNumber, 60)
     .addOption(new Option('--now', 'do not wait: hold lists that are being read in part').conflicts('wait'))
     .addOption(
-      new Option(
-        '--as-of <instant>',
-        'records as they were: 2026-03-01T12:00:00Z, or a date for its end in schedules.timezone',
-      ).conflicts(['wait', 'now']),
+      new Option('--as-of <instant>', 'records as they were, at an instant or the end of a date').conflicts([
+        'wait',
+        'now',
+      ]),
     )
     .action(async (file: string, options: SnapshotCommandOptions) => {
       const { io } = context;

@@ -26,11 +26,6 @@ export const bi = group({
   ),
 });
 
-export const language = setting(
-  z.enum(['en', 'fr'], 'en or fr').default('en'),
-  "Language of the comments on PostgreSQL's views and columns: en or fr. bi_dictionary has both.",
-);
-
 export const retention = group({
   changesDays: setting(unset(a.days), 'How long change events are kept; null keeps them all.'),
   runsDays: setting(a.days.nullable().default(30), 'How long finished runs are kept; null keeps them all.'),

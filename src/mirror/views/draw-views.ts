@@ -141,12 +141,8 @@ export async function describeViews(
   const places = new Map<string, readonly string[]>();
   for (const { name } of described) places.set(name, [...(await presentColumns(tx, name)).keys()]);
   const entries = columns.map(({ view, name: column, type, words, section = null }) => {
-    const {
-      en: labelEn,
-      fr: labelFr,
-      meaning: { en: meaning, fr: meaningFr },
-      unit,
-    } = words;
+    const { en: labelEn, fr: labelFr, unit } = words;
+    const { en: meaning, fr: meaningFr } = words.meaning;
     const ordinal = (places.get(view)?.indexOf(column) ?? -1) + 1;
     return { view, column, type, unit, meaning, section, labelEn, labelFr, ordinal, meaningFr };
   });

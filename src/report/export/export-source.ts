@@ -55,13 +55,10 @@ export async function openExport(
   const { at, isZoned } = asOfInstant(asOf, { now, timezone });
   const past = await findPast(session, kinds, { view: name, at });
   if (past === null)
-    throw new UsageError(
-      `The state of ${name} at an instant is not known: it shows neither records nor their lists.`,
-      {
-        code: 'usage.as_of',
-        hint: 'Take --as-of with a record kind, such as clients, or the view of a nested list, such as bi_clients_contacts.',
-      },
-    );
+    throw new UsageError(`The past of ${name} is not known: it shows neither records nor their lists.`, {
+      code: 'usage.as_of',
+      hint: 'Take --as-of with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
+    });
   if (past.unknown !== null) throw unknownState(past.kind.name, at, past.unknown);
   const batches = readAsOf(session, { ...past, ids }, { columns, amounts: 'exact' });
   const read = isZoned ? null : `As of ${instantText(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
@@ -90,13 +87,8 @@ export async function findPast(
     if (table !== kind.name && nested === null) continue;
     const known = await readKnownPast(db, kind.name, instant);
     const unknown = whyUnknown(kind.name, at, known);
-    return {
-      kind,
-      nested,
-      instant,
-      unknown,
-      partial: unknown === null ? whyPartial(kind.name, at, known) : null,
-    };
+    const partial = unknown === null ? whyPartial(kind.name, at, known) : null;
+    return { kind, nested, instant, unknown, partial };
   }
   return null;
 }
