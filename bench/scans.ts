@@ -1,7 +1,11 @@
 /**
  * What analysts wait for over a million purchase lines, beside a plain table of the same columns, and what landing them
- * costs: the tables as they are, with the records in a table apart, and plain. `npm run bench:scans`, `-- 100000` for fewer.
+ * costs: the tables as they are, with the records in a table apart, and plain; and of a whole mirror the histories, nested
+ * arrays and states of the past. `npm run bench:scans`, `-- 100000` for fewer, `-- 1000000 'as it is'` for one layout.
  */
+import { join } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../src/catalog/kind.ts';
@@ -9,11 +13,23 @@ import { kindNamed } from '../src/catalog/kinds/catalog.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Session, SqlValue } from '../src/db/session/session.ts';
 import { recordDecoder } from '../src/diff/decode-record.ts';
-import { compactJson } from '../src/lib/json/json.ts';
-import { kindColumns, writtenColumns, writtenRow } from '../src/mirror/tables/kind-table.ts';
+import { compactJson, parseObject } from '../src/lib/json/json.ts';
+import { systemClock } from '../src/lib/time/clock.ts';
+import { elementReader } from '../src/mirror/records/nested-rows.ts';
+import { migrate } from '../src/mirror/shape/migrate.ts';
+import {
+  kindColumns,
+  nestedColumns,
+  nestedTables,
+  writtenColumns,
+  writtenRow,
+} from '../src/mirror/tables/kind-table.ts';
 import { selectOf } from '../src/mirror/views/draw-views.ts';
 import { kindViews } from '../src/mirror/views/views.ts';
+import { openExport } from '../src/report/export/export-source.ts';
+import { takeSnapshot } from '../src/report/export/snapshot.ts';
 import { createWorld } from '../src/sandbox/world.ts';
+import { CHANGE_COLUMNS } from './change-columns.ts';
 import { postgresServer, sqliteFiles } from './databases.ts';
 import type { Databases } from './databases.ts';
 
@@ -41,6 +57,10 @@ const leftOut: Record<Layout, readonly string[]> = { plain: OURS, 'as it is': []
 
 async function create(session: Session, kind: Kind, layout: Layout): Promise<void> {
   const { dialect } = session;
+  if (layout === 'as it is') {
+    await migrate(session, KINDS);
+    return;
+  }
   const columns = kindColumns(kind, dialect).filter(({ name }) => !leftOut[layout].includes(name));
   const declared = columns.map(({ name, type, rule = '' }) => `"${name}" ${type} ${rule}`).join(', ');
   await session.atomically(async (tx) => {
@@ -120,12 +140,118 @@ function questions(layout: Layout, dialect: Session['dialect']): Record<string, 
   };
 }
 
+/** A contact for each of the clients, and an event for every tenth line. */
+async function fillPast(session: Session): Promise<void> {
+  const { dialect } = session;
+  const [table] = nestedTables(named('clients'));
+  if (table === undefined) throw new RangeError('Clients have no nested array.');
+  const read = elementReader(table, dialect, []);
+  const columns = nestedColumns(table, dialect).map(({ name }) => name);
+  const contact = parseObject('{"contacts":[{"id":7,"nom":"Ada","email":"ada@example.com"}]}');
+  const raw = compactJson(world.get('purchase_products', world.ids('purchase_products')[0] ?? 0) ?? {});
+  for (let from = 0; from < ROWS; from += TOGETHER) {
+    const ids = Array.from({ length: Math.min(TOGETHER, ROWS - from) }, (_, n) => String(from + n + 1));
+    const elements = ids.flatMap((id) => read({ id, record: contact }));
+    const changed = ids.filter((id) => id.endsWith('1'));
+    const rows = changed.map((id) => {
+      const facts = ['purchase_products', id, 'updated', LATER, raw, raw];
+      return [...facts, '{"product_price":[1,2]}', 'service', null];
+    });
+    await session.atomically(async (tx) => {
+      await tx.append({ table: table.name, columns, rows: elements });
+      await tx.append({ table: 'changes', columns: CHANGE_COLUMNS, rows });
+    });
+  }
+}
+
+/** Between the first reading and the changes. */
+const THEN = '2026-01-15 00:00:00.000';
+
+/** What docs/analysts.md tells the times of, beside the questions to the view. */
+function furtherQuestions(dialect: Session['dialect']): Record<string, SQL> {
+  const total = sql.raw(
+    dialect === 'sqlite'
+      ? `json_extract(record, '$.produit_total')`
+      : `cast(record::json ->> 'produit_total' as numeric)`,
+  );
+  const history = sql`bi_purchase_products_history`;
+  const then = sql`(select id, record from (
+    select k.id, case when c.seq is null then case when k._deleted_at is null then k._raw end else c.before end as record
+    from purchase_products k left join changes c on c.seq = (
+      select min(seq) from changes
+      where kind = 'purchase_products' and record_id = cast(k.id as text) and observed_at > ${THEN})
+    where k._first_seen_at <= ${THEN}) then_there where record is not null)`;
+  const questionsTo = (rows: SQL, name: string): Record<string, SQL> => ({
+    [`${name}: sum`]: sql`select sum(${total}) from ${rows} r`,
+    [`${name}: count`]: sql`select count(*) from ${rows} r`,
+    [`${name}: one id`]: sql`select * from ${rows} r where id = 500001`,
+    [`${name}: join`]: sql`select count(*) from ${rows} r join bi_purchase_products l on l.id = r.id`,
+  });
+  return {
+    'view: one id': sql`select * from bi_purchase_products where id = 500001`,
+    'nested: sum': sql`select sum(id) from bi_clients_contacts`,
+    'nested: count': sql`select count(*) from bi_clients_contacts`,
+    'nested: one id': sql`select * from bi_clients_contacts where parent_id = 500001`,
+    'nested: join': sql`select count(*) from bi_clients_contacts n join bi_clients c on c.id = n.parent_id`,
+    ...questionsTo(history, 'history'),
+    ...questionsTo(then, 'as of'),
+  };
+}
+
+/** The typed state of the past: one record of the mirror, the whole as a file, and questions to it. */
+async function timesOfPast(session: Session, url: string): Promise<Record<string, number>> {
+  const took: Record<string, number> = {};
+  const time = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const started = performance.now();
+    const result = await work();
+    took[name] = Number((performance.now() - started).toFixed(2));
+    return result;
+  };
+  const rowsOf = async (what: string): Promise<number> => {
+    const wish = { what, asOf: `${THEN}Z`, ids: ['500001'], now: new Date(), timezone: 'UTC' };
+    let rows = 0;
+    for await (const batch of (await openExport(session, KINDS, wish)).source.batches) rows += batch.length;
+    return rows;
+  };
+  for (const what of ['purchase_products', 'bi_clients_contacts']) {
+    await rowsOf(what);
+    await time(`export --as-of --ids of ${what}`, () => rowsOf(what));
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'bms-sync-bench-'));
+  const path = join(folder, 'then.db');
+  const signal = new AbortController().signal;
+  const how = {
+    waitMs: null,
+    asOf: new Date(`${THEN}Z`),
+    clock: systemClock,
+    signal,
+    onWait: () => undefined,
+  };
+  await time('snapshot --as-of', () =>
+    takeSnapshot({ url, kinds: [named('purchase_products')], path, ...how }),
+  );
+  const file = await openSession(`file:${path}`);
+  const asked: Record<string, SQL> = {
+    sum: sql`select sum(produit_total_e4) from bi_purchase_products`,
+    count: sql`select count(*) from bi_purchase_products`,
+    'one id': sql`select * from bi_purchase_products where id = 500001`,
+    join: sql`select count(*) from bi_purchase_products l join bi_purchase_products r on r.id = l.id`,
+  };
+  for (const [name, query] of Object.entries(asked)) {
+    await file.query(query);
+    await time(`its file: ${name}`, () => file.query(query));
+  }
+  await file.close();
+  rmSync(folder, { recursive: true });
+  return took;
+}
+
 const TIMES = 5;
 
 /** The median of some times, in milliseconds. */
-async function timesOf(session: Session, layout: Layout): Promise<Record<string, number>> {
+async function timesOf(session: Session, asked: Record<string, SQL>): Promise<Record<string, number>> {
   const times: Record<string, number> = {};
-  for (const [name, query] of Object.entries(questions(layout, session.dialect))) {
+  for (const [name, query] of Object.entries(asked)) {
     const took: number[] = [];
     for (let time = 0; time < TIMES; time++) {
       const started = performance.now();
@@ -139,19 +265,25 @@ async function timesOf(session: Session, layout: Layout): Promise<Record<string,
 
 async function measure(databases: Databases): Promise<void> {
   const plain: Record<string, number> = {};
-  for (const layout of LAYOUTS) {
-    const session = await openSession(await databases.fresh());
+  for (const layout of LAYOUTS.filter((one) => one === (process.argv[3] ?? one))) {
+    const url = await databases.fresh();
+    const session = await openSession(url);
     if (layout === 'records apart') await createRecords(session);
     const landing: Record<string, string> = {};
     for (const kind of KINDS) {
       await create(session, kind, layout);
       landing[kind.name] = `${(await fill(session, kind, layout)).toFixed(1)} µs a row`;
     }
+    if (layout === 'as it is') await fillPast(session);
     await index(session, layout);
-    const times = await timesOf(session, layout);
+    const times = await timesOf(session, questions(layout, session.dialect));
     if (layout === 'plain') Object.assign(plain, times);
     const ratios = Object.entries(times).map(([name, ms]) => [name, (ms / (plain[name] ?? ms)).toFixed(2)]);
     console.log(session.dialect, layout, landing, times, Object.fromEntries(ratios));
+    if (layout === 'as it is') {
+      console.log(await timesOf(session, furtherQuestions(session.dialect)));
+      console.log(await timesOfPast(session, url));
+    }
     await session.close();
   }
 }

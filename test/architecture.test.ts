@@ -71,9 +71,9 @@ function sourceFiles(folder: string): string[] {
 function importsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
   const pattern = /^(?:import|export)\s+(?:type\s)?[^'";]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm;
-  return [...text.matchAll(pattern)].map((match) =>
-    normalize(join(dirname(file), match[1] ?? match[2] ?? '')),
-  );
+  return [...text.matchAll(pattern)]
+    .map((match) => normalize(join(dirname(file), match[1] ?? match[2] ?? '')))
+    .filter((target) => target.endsWith('.ts')); // Not the texts of locales/.
 }
 
 const floorOf = (file: string): string => relative(SRC, file).split('/')[0] ?? '';

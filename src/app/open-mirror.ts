@@ -59,13 +59,15 @@ async function bringUpToDate(session: Session, config: Config, onProgress?: OnRe
   const kinds = allKinds(config);
   await refuseUnknownFields(session, config);
   refuseMissingExclusions(config, await readExclusions(session));
-  const migrated = await migrate(session, kinds, { readerRole: config.bi.readerRole });
+  const migrated = await migrate(session, kinds, shapeOf(config));
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated)
     for (const kind of kinds)
       await redecode(session, await asMirrored(session, kind), { now: systemClock.now(), onProgress });
   return hasRemoved || scrubbed !== null ? { migrated, excluded: { scrubbed } } : { migrated };
 }
+
+const shapeOf = ({ bi, language }: Config) => ({ readerRole: bi.readerRole, language });
 
 /**
  * Opens an existing mirror for a report or a decision.
@@ -77,7 +79,7 @@ export async function openExistingMirror(config: Config): Promise<Session> {
   const { url } = config.database;
   if (isFileMissing(url)) throw absent(sqlitePath(url) ?? url);
   return openAs(config, async (session) => {
-    const shape = await examineShape(session, allKinds(config), { readerRole: config.bi.readerRole });
+    const shape = await examineShape(session, allKinds(config), shapeOf(config));
     if (shape === 'none') throw absent(session.location);
     if (shape !== 'of an older release') return;
     throw new SyncError(`The mirror ${session.location} is of an older release.`, {

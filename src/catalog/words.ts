@@ -1,10 +1,10 @@
+import { bilingual } from '../lib/text/french.ts';
+import type { Bilingual } from '../lib/text/french.ts';
 import type { Field } from './kind.ts';
 
 /** The name of a field for a person, in English and in French, and its content, as far as the documentation or its names say so. */
-export interface FieldWords {
-  readonly en: string;
-  readonly fr: string;
-  readonly meaning: string;
+export interface FieldWords extends Bilingual {
+  readonly meaning: Bilingual;
   /** Null where the documentation names none. */
   readonly unit: string | null;
 }
@@ -25,8 +25,12 @@ const KINDS: Readonly<Record<string, { readonly section: string; readonly meanin
 };
 
 /** A kind of the settings has no section of the documentation. */
-export const kindWords = (kind: string): { readonly section: string | null; readonly meaning: string } =>
-  KINDS[kind] ?? { section: null, meaning: `Records of the kind ${kind}, which the settings declare.` };
+export function kindWords(kind: string): { readonly section: string | null; readonly meaning: Bilingual } {
+  const { section, meaning } = KINDS[kind] ?? { section: null, meaning: DECLARED };
+  return { section, meaning: bilingual(meaning, { kind }) };
+}
+
+const DECLARED = 'Records of the kind {kind}, which the settings declare.';
 
 type FieldEntry = readonly [en: string, fr: string, meaning: string, unit?: string];
 
@@ -159,16 +163,18 @@ const FIELDS: Readonly<Record<string, FieldEntry>> = {
 /** The words for a field of a kind or of a nested table; an undocumented one is called by its own name, made readable. */
 export function fieldWords(owner: string, { name, textOf }: Field): FieldWords {
   if (textOf !== undefined) {
-    const meaning = `The text of a value of ${textOf} that does not fit its type; null for values that fit.`;
-    return { en: `${textOf} as text`, fr: `${textOf} en texte`, meaning, unit: null };
+    const meaning = 'The text of a value of {field} that does not fit its type; null for values that fit.';
+    const field = textOf;
+    return { ...bilingual('{field} as text', { field }), meaning: bilingual(meaning, { field }), unit: null };
   }
   const entry = entryOf(`${owner}.${name}`) ?? entryOf(name);
   if (entry === undefined) {
     const label = readable(name);
-    return { en: label, fr: label, meaning: 'The documentation does not show this field.', unit: null };
+    const meaning = bilingual('The documentation does not show this field.');
+    return { en: label, fr: label, meaning, unit: null };
   }
   const [en, fr, meaning, unit = null] = entry;
-  return { en, fr, meaning, unit };
+  return { en, fr, meaning: bilingual(meaning), unit };
 }
 
 /** A field of the service may have any name, that of an object's own members too. */
@@ -183,22 +189,19 @@ function readable(name: string): string {
 
 /** The words for the columns that stand beside a decimal, and beside a nested record. */
 export const exactWords = (words: FieldWords): FieldWords => ({
-  en: `${words.en}, exact`,
-  fr: `${words.fr}, valeur exacte`,
+  ...bilingual('{label}, exact', { label: words }),
+  meaning: bilingual('{meaning} The exact value as text.', { meaning: words.meaning }),
   unit: words.unit,
-  meaning: `${words.meaning} The exact value as text.`,
 });
 
 export const idWords = (words: FieldWords): FieldWords => ({
-  en: `${words.en}, id`,
-  fr: `${words.fr}, identifiant`,
-  meaning: `${words.meaning} Its id; 0 = none.`,
+  ...bilingual('{label}, id', { label: words }),
+  meaning: bilingual('{meaning} Its id; 0 = none.', { meaning: words.meaning }),
   unit: null,
 });
 
 export const unitWords = (words: FieldWords): FieldWords => ({
-  en: `${words.en}, in 0.0001`,
-  fr: `${words.fr}, en 0,0001`,
-  meaning: `${words.meaning} In units of 0.0001, for exact sums.`,
+  ...bilingual('{label}, in 0.0001', { label: words }),
+  meaning: bilingual('{meaning} In units of 0.0001, for exact sums.', { meaning: words.meaning }),
   unit: words.unit === null ? '0.0001' : `0.0001 ${words.unit}`,
 });

@@ -25,8 +25,9 @@ export async function checkDatabase(config: Config, openMirror: () => Promise<Se
   const opened = await check('database', async () => {
     await using session = await openMirror();
     refuseMissingExclusions(config, await readExclusions(session));
-    const { readerRole } = config.bi;
-    const shape = await examineShape(session, allKinds(config), { readerRole });
+    const { language, bi } = config;
+    const { readerRole } = bi;
+    const shape = await examineShape(session, allKinds(config), { readerRole, language });
     if (session.dialect === 'sqlite') more.push(...(await checkFile(session)));
     else {
       const size = megabytes(await postgresSize(session));

@@ -16,14 +16,16 @@ import type { ExportFormat } from '../report/export/export.ts';
 import { outputFile } from '../report/output-file.ts';
 import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { expandIds } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
 import type { Io } from './parts/io.ts';
 import { createExportProgress } from './parts/progress.ts';
 
-interface ExportCommandOptions extends CommonOptions {
+interface Options extends CommonOptions {
   readonly format?: ExportFormat;
   readonly excel?: true;
   readonly asOf?: string;
+  readonly ids?: string;
   readonly out?: string;
   readonly raw?: true;
 }
@@ -37,9 +39,10 @@ export function exportCommand(context: CommandContext): Command {
       '--as-of <instant>',
       "a kind's rows as they were: 2026-03-01T12:00:00Z, or a date for its end in schedules.timezone",
     )
+    .option('--ids <list>', 'with --as-of: of these records only, e.g. 1,5-9')
     .option('--out <file>', 'write this file, which appears whole (default: stdout)')
     .option('--raw', 'leave texts in CSV that a spreadsheet would run as formulas as they are')
-    .action(async (what: string, options: ExportCommandOptions) => {
+    .action(async (what: string, options: Options) => {
       const { io } = context;
       const { raw: isRaw = false, excel: isExcel = false, asOf, out } = options;
       const format = chosenFormat(options);
@@ -51,7 +54,8 @@ export function exportCommand(context: CommandContext): Command {
         const file = out === undefined ? null : outputFile(config.database.url, out);
         await using session = await openExistingMirror(config);
         const { timezone } = config.schedules;
-        const wish = { what, asOf, now: systemClock.now(), timezone };
+        const ids = options.ids === undefined ? undefined : expandIds(options.ids);
+        const wish = { what, asOf, ids, now: systemClock.now(), timezone };
         const { source, remark } = await openExport(session, allKinds(config), wish);
         const written = file === null ? null : { ...(await exportFile(source, file, how)), file, format };
         if (written === null) await exportText(source, writerOf(io), how);
@@ -72,16 +76,18 @@ export function exportCommand(context: CommandContext): Command {
 }
 
 /** @throws {UsageError} If neither an option nor the file's name tells it. */
-function chosenFormat({ format, excel, out }: ExportCommandOptions): ExportFormat {
+function chosenFormat({ format, excel, out }: Options): ExportFormat {
   const chosen = format ?? formatOfFile(out ?? '') ?? (excel ? 'csv' : null);
   if (chosen !== null) return chosen;
   throw refusal('The format is not told.', 'Add --format csv, ndjson or xlsx, or --out with such an ending.');
 }
 
 /** @throws {UsageError} For a document and rows on the same output, and options that a format does not have. */
-function refuseMixture({ json, out, raw, excel }: ExportCommandOptions, format: ExportFormat): void {
+function refuseMixture({ json, out, raw, excel, ids, asOf }: Options, format: ExportFormat): void {
   if (json && out === undefined)
     throw refusal('Without --out the rows are on stdout, where --json has no place.', 'Add --out FILE.');
+  if (ids !== undefined && asOf === undefined)
+    throw refusal('--ids goes with --as-of.', 'Ask the view itself: select … where id = 17.');
   if (format === 'xlsx' && out === undefined) throw refusal('A workbook is a file.', 'Add --out FILE.');
   if (raw && format !== 'csv') throw refusal('--raw is for CSV: other formats never change a text.', '');
   if (excel && format !== 'csv') throw refusal(`--excel is a form of CSV, and not of ${format}.`, '');

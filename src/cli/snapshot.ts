@@ -4,6 +4,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { snapshotFile } from '../report/output-file.ts';
+import { asOfInstant } from '../report/export/export-source.ts';
 import { ExportStopped } from '../report/export/export.ts';
 import { takeSnapshot } from '../report/export/snapshot.ts';
 import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
@@ -14,6 +15,7 @@ import { printLine } from './parts/io.ts';
 interface SnapshotCommandOptions extends CommonOptions {
   readonly wait: number;
   readonly now?: true;
+  readonly asOf?: string;
 }
 
 export function snapshotCommand(context: CommandContext): Command {
@@ -21,10 +23,19 @@ export function snapshotCommand(context: CommandContext): Command {
     .argument('<file>', 'the file; a former snapshot there is replaced at once')
     .option('--wait <seconds>', 'how long to wait for the end of a pull that is under way', wholeNumber, 60)
     .addOption(new Option('--now', 'do not wait: hold lists that are being read in part').conflicts('wait'))
+    .addOption(
+      new Option('--as-of <instant>', 'records as they were, at an instant or the end of a date').conflicts([
+        'wait',
+        'now',
+      ]),
+    )
     .action(async (file: string, options: SnapshotCommandOptions) => {
       const { io } = context;
       const config = settingsOf(context, options);
       const { url } = config.database;
+      const { timezone } = config.schedules;
+      const { asOf } = options;
+      const at = asOf === undefined ? null : asOfInstant(asOf, { now: systemClock.now(), timezone }).at;
       const path = snapshotFile(url, file);
       const mirror = await openExistingMirror(config); // It is brought to the shape of this release.
       await mirror.close();
@@ -35,10 +46,12 @@ export function snapshotCommand(context: CommandContext): Command {
         );
       };
       const waitMs = options.now ? null : options.wait * 1000;
-      const how = { waitMs, clock: systemClock, signal: io.signal, onWait };
+      const how = { waitMs, asOf: at, clock: systemClock, signal: io.signal, onWait };
       try {
         const report = await takeSnapshot({ url, kinds: allKinds(config), path, ...how });
-        const { tables, rows, bytes, beingRead } = report;
+        const { tables, rows, bytes, beingRead, remarks } = report;
+        if (report.asOf !== null) printLine(io.stderr, `As of ${report.asOf} UTC.`);
+        for (const remark of remarks) printLine(io.stderr, remark);
         if (beingRead.length > 0)
           printLine(io.stderr, `Being read by a pull, and held in part: ${beingRead.join(', ')}.`);
         answer(context, options, report, [`${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`]);

@@ -4,7 +4,7 @@ import { bi, database, queue, retention, log, server, shutdown, webhooks } from 
 import { freshness, monitor, schedules } from './groups/schedules.ts';
 import { source, sweep, deletions, diff, outbound, privacy } from './groups/source.ts';
 import type { Path } from './layer.ts';
-import { aboutOf, group } from './groups/setting.ts';
+import { aboutOf, group, setting } from './groups/setting.ts';
 import type { About } from './groups/setting.ts';
 
 /** Every setting with its default, in the order of the table in docs/settings.md. */
@@ -25,6 +25,10 @@ export const settings = group({
   webhooks,
   monitor,
   bi,
+  language: setting(
+    z.enum(['en', 'fr'], 'en or fr').default('en'),
+    "Language of the comments on PostgreSQL's views and columns: en or fr. bi_dictionary has both.",
+  ),
   retention,
   shutdown,
 });

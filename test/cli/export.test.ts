@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
@@ -118,6 +118,33 @@ describe.each(DATABASES)('%s', (database) => {
   });
 });
 
+describe.each(DATABASES)('%s', (database) => {
+  test('as of an instant, the elements of a nested list and chosen records are told alone', async () => {
+    const { service, env, exported } = await stage(database);
+    const rowsOf = async (...argv: readonly string[]): Promise<string[]> => {
+      const { code, stdout } = await exported(...argv, '--format', 'ndjson');
+      expect(code).toBe(0);
+      return stdout.split('\n').filter((line) => line !== '');
+    };
+    const elements = await rowsOf('bi_clients_contacts');
+    const records = await rowsOf('clients');
+    const then = new Date().toISOString();
+    const [one = 0, two = 0, three = 0] = service.world.ids('clients').toSorted((a, b) => b - a);
+    for (const id of [one, two]) service.world.update('clients', id, { contacts: [], city: 'Rimouski' });
+    service.world.remove('clients', three);
+    await run(['pull', 'clients'], env);
+
+    const asOf = ['--as-of', then];
+    expect(await rowsOf('bi_clients_contacts', ...asOf)).toEqual(elements);
+    expect(await rowsOf('client_contacts', ...asOf)).toEqual(elements);
+    const chosen = [one, three];
+    const isChosen = (name: string) => (row: string) => chosen.some((id) => row.includes(`"${name}":${id},`));
+    const some = [...asOf, '--ids', [...chosen, 999].join(',')];
+    expect(await rowsOf('clients', ...some)).toEqual(records.filter(isChosen('id')));
+    expect(await rowsOf('bi_clients_contacts', ...some)).toEqual(elements.filter(isChosen('parent_id')));
+  });
+});
+
 describe.each(ONE_DATABASE)('%s', (database) => {
   test('as of an instant, rows are as they were, with the columns of today', async () => {
     const { service, env, session, exported } = await stage(database);
@@ -177,6 +204,27 @@ describe.each(ONE_DATABASE)('%s', (database) => {
   });
 });
 
+test('PostgreSQL takes rows as of an instant into a table like the view', async () => {
+  const { service, env, session, folder, exported } = await stage('PostgreSQL');
+  await session.atomically((tx) => tx.execute('create table before as select * from bi_clients'));
+  const then = new Date().toISOString();
+  for (const id of service.world.ids('clients'))
+    service.world.update('clients', id, { city: '', credit: '1.00' });
+  await run(['pull', 'clients'], env);
+  const file = join(folder, 'then.csv');
+  await exported('clients', '--as-of', then, '--raw', '--out', file);
+  for (const path of [folder, file]) chmodSync(path, 0o755);
+
+  await session.atomically(async (tx) => {
+    await tx.execute(`set local time zone 'UTC'; create table march (like bi_clients);
+      copy march from '${file}' with (format csv, header)`);
+  });
+
+  const [count] = await session.query(sql`select (select count(*) from march) as n,
+    (select count(*) from (select * from march except select * from before) differing) as differing`);
+  expect(count).toEqual({ n: service.world.ids('clients').length, differing: 0 });
+});
+
 describe('mistakes', () => {
   test('end with exit code 2 and name the way out', async () => {
     const { exported, folder, path } = await stage('SQLite');
@@ -189,6 +237,7 @@ describe('mistakes', () => {
       [['clients'], '--format'],
       [['clients', '--out', join(folder, 'clients.txt')], '--format'],
       [['clients', '--format', 'xlsx'], 'Add --out FILE'],
+      [['clients', '--format', 'csv', '--ids', '7'], '--ids goes with --as-of'],
       [['clients', '--excel', '--out', join(folder, 'clients.ndjson')], 'a form of CSV'],
       [['clients', '--format', 'csv', '--json'], '--out'],
       [['clients', '--format', 'ndjson', '--raw'], '--raw is for CSV'],

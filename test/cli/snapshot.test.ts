@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
@@ -18,14 +18,14 @@ interface Stage extends Mirror {
   readonly file: string;
 }
 
-async function stage(database: (typeof DATABASES)[number]): Promise<Stage> {
+async function stage(database: (typeof DATABASES)[number], kinds: readonly string[] = []): Promise<Stage> {
   const service = await sandbox({ size: 8 });
   const mirror = await mirrorIn(database);
   const folder = tempFolder();
   chmodSync(folder, 0o755);
   const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: mirror.url };
   service.world.insert('clients', { code: 'X', name: 'Élan', credit: '-12345678901234.56' });
-  await run(['pull'], env);
+  await run(['pull', ...kinds], env);
   return { ...mirror, service, env, file: join(folder, 'bi.db') };
 }
 
@@ -120,6 +120,57 @@ describe.each(DATABASES)('%s', (database) => {
     expect(opened(file).pragma('journal_mode', { simple: true })).toBe('delete');
     expect(readdirSync(join(file, '..'))).toEqual(['bi.db']);
     expect(await readAsNobody(file)).toMatch(/^\d+\n$/);
+  });
+
+  test('as of an instant it has the records and their lists as a snapshot had them then, with the same types', async () => {
+    const { env, file, service } = await stage(database);
+    await run(['snapshot', file], env);
+    const former = opened(file);
+    const [then] = former.prepare('select taken_at from bi_snapshot').pluck().all() as [string];
+    const [id = 0, gone = 0, third = 0] = service.world.ids('clients');
+    service.world.update('clients', id, { city: 'Rimouski', credit: '1.005', contacts: [{ nom: 'Zoé' }] });
+    service.world.remove('clients', gone);
+    service.world.update('clients', third, { contacts: 'none', term: 'later' });
+    service.world.insert('clients', { code: 'NEW', name: 'Neuf' });
+    for (const booking of service.world.ids('bookings'))
+      service.world.update('bookings', booking, { items: [] });
+    await run(['pull'], env);
+
+    const ended = await run(['snapshot', file, '--as-of', `${then}Z`, '--json'], env);
+
+    expect(ended).toMatchObject({ code: 0 });
+    expect(document(ended)).toMatchObject({ asOf: then, beingRead: [], remarks: [] });
+    const past = opened(file);
+    expect(past.prepare('select as_of from bi_snapshot').pluck().get()).toBe(then);
+    const content = contentOf(past);
+    for (const name of ['bi_changes', 'bi_sync_status', 'bi_issues', 'bi_fields', 'bi_drift'])
+      expect(content).not.toHaveProperty(name);
+    for (const name of Object.keys(content).filter((each) => each !== 'bi_dictionary')) {
+      expect([name, content[name]]).toEqual([name, contentOf(former)[name]]);
+      const columns = `select name, type from pragma_table_xinfo('${name}')`;
+      expect(past.prepare(columns).all()).toEqual(former.prepare(columns).all());
+    }
+    const joined = `select count(*) from bi_clients_contacts c join bi_clients k on k.id = c.parent_id`;
+    expect(past.prepare(joined).pluck().get()).toBe(former.prepare(joined).pluck().get());
+  });
+
+  test('before the first reading it is refused with the reasons; a kind that was not read by then is left out', async () => {
+    const { service, env, file } = await stage(database, ['clients']);
+    const then = new Date().toISOString();
+    await run(['pull', 'vehicle_brands'], env);
+
+    const early = await run(['snapshot', file, '--as-of', '2020-01-01'], env);
+    expect(early).toMatchObject({ code: 2 });
+    expect(early.stderr).toContain('the first record of clients was read at');
+    expect(existsSync(file)).toBe(false);
+
+    const ended = await run(['snapshot', file, '--as-of', then], env);
+    expect(ended.stderr).toMatch(/Left out: .*the first record of vehicle_brands was read at/);
+    const past = opened(file);
+    expect(() => past.prepare('select 1 from bi_vehicle_brands')).toThrow('no such table');
+    expect(past.prepare('select count(*) from bi_clients').pluck().get()).toBe(
+      BigInt(service.world.ids('clients').length),
+    );
   });
 });
 

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import type { Kind } from '../../catalog/kind.ts';
+import type { Bilingual } from '../../lib/text/french.ts';
 import { PACKAGE_FOLDER, packageVersion } from '../../lib/package-folder.ts';
 import { asMirrored } from '../kinds/field-store.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
@@ -39,6 +40,8 @@ export const THIS_RELEASE: Release = {
 interface MigrateOptions {
   /** The role of PostgreSQL that may read the views: the setting `bi.readerRole`. */
   readonly readerRole?: string | null;
+  /** That of PostgreSQL's comments: the setting `language`. */
+  readonly language?: keyof Bilingual;
   readonly release?: Release;
 }
 
@@ -47,6 +50,7 @@ interface Wanted {
   readonly dialect: Dialect;
   readonly location: string;
   readonly readerRole: string | null;
+  readonly language: keyof Bilingual;
   readonly release: Release;
   readonly layout: string;
 }
@@ -85,10 +89,12 @@ export async function examineShape(
 function wantedOf(
   { dialect, location }: Session,
   kinds: readonly Kind[],
-  { readerRole = null, release = THIS_RELEASE }: MigrateOptions,
+  { readerRole: role = null, language: wished = 'en', release = THIS_RELEASE }: MigrateOptions,
 ): Wanted {
-  const role = dialect === 'postgres' ? readerRole : null;
-  return { kinds, dialect, location, readerRole: role, release, layout: layoutOf(kinds, dialect) };
+  const readerRole = dialect === 'postgres' ? role : null;
+  const language = dialect === 'postgres' ? wished : 'en'; // SQLite has no comments.
+  const layout = layoutOf(kinds, dialect, language);
+  return { kinds, dialect, location, readerRole, language, release, layout };
 }
 
 async function examineIn(tx: Transaction, wanted: Wanted): Promise<ShapeFound> {
@@ -120,6 +126,7 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   if (dialect === 'postgres') await setReaderRole(tx, { role, location });
   const views = viewsOf(await withRows(tx, mirrored), dialect);
   await replaceViews(tx, views);
+  await writeMeta(tx, 'language', wanted.language);
   await describeViews(tx, views, 'all');
   await writeMeta(tx, 'version', String(release.version));
   await writeMeta(tx, 'release', release.name);
@@ -158,13 +165,14 @@ async function migrateEngine(tx: Transaction, { dialect, release }: Wanted): Pro
   await writeMeta(tx, 'migrations', String(migrations.length));
 }
 
-/** A digest of every declared table and view: it changes with their shape. Discovered columns are added by pulls instead. */
-function layoutOf(kinds: readonly Kind[], dialect: Dialect): string {
+/** A digest of every declared table and view, and the language of its comments: it changes with their shape. Discovered columns are added by pulls instead. */
+function layoutOf(kinds: readonly Kind[], dialect: Dialect, language: string): string {
   const shape = JSON.stringify([
     kinds.map((kind) => [kind.name, kindColumns(kind, dialect)]),
     kinds.flatMap(nestedTables).map((table) => [table.name, nestedColumns(table, dialect)]),
     viewsOf(kinds, dialect),
     kinds.flatMap(({ name, excluded = [] }) => excluded.map((field) => [name, field.name])),
+    language,
   ]);
   return createHash('sha256').update(shape).digest('hex');
 }

@@ -198,6 +198,7 @@ export const DICTIONARY = {
     text('label_en'),
     text('label_fr'),
     withDefault(integer('ordinal'), '0'), // The place of the column in its view, from 1.
+    withDefault(text('meaning_fr'), "''"),
   ],
   primaryKey: ['view', 'column'],
 } as const satisfies EngineTable;

@@ -1,6 +1,7 @@
 import { columnType } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { identifier, literal } from '../../db/session/sql-text.ts';
+import { bilingual } from '../../lib/text/french.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { View, ViewColumn } from './draw-views.ts';
 import { asInteger, asText, typedAs } from './engine-views.ts';
@@ -40,7 +41,7 @@ export function calendarViews(kinds: readonly Kind[], dialect: Dialect): readonl
     `cast(${NUMBERS[dialect][name]} as ${dialect === 'sqlite' ? 'integer' : 'bigint'})`;
   const view: View = {
     name: 'bi_calendar',
-    meaning: 'The days from 2000 to 2049, one row each.',
+    meaning: bilingual('The days from 2000 to 2049, one row each.'),
     columns: engineColumns('calendar', {
       date: 'd.date',
       year: number('year'),

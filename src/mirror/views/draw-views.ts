@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { errorCode } from '../../lib/sync-error.ts';
+import { bilingual } from '../../lib/text/french.ts';
+import type { Bilingual } from '../../lib/text/french.ts';
 import { MirrorError } from '../../db/session/errors.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { TABLES_SCHEMA, identifier, placeOf, literal, sqlList } from '../../db/session/sql-text.ts';
@@ -8,13 +10,14 @@ import { hasRow, append, readRows, readTexts } from '../../db/rows/rows.ts';
 import type { FieldType } from '../../catalog/kind.ts';
 import type { FieldWords } from '../../catalog/words.ts';
 import { DICTIONARY, RELATIONS } from '../tables/engine-tables.ts';
+import { readMeta } from '../kinds/meta.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import { grantToReader } from './reader-role.ts';
 
 /** A database view, as the mirror declares it. */
 export interface View {
   readonly name: string;
-  readonly meaning: string;
+  readonly meaning: Bilingual;
   readonly columns: readonly ViewColumn[];
   /** The rest of the `select` after the columns: `from …`. */
   readonly from: string;
@@ -117,7 +120,8 @@ async function refuseWrites(tx: Transaction, views: readonly string[]): Promise<
 }
 
 /**
- * Writes what `bi_dictionary` and `bi_relations` say of these views, in place of what they said, and PostgreSQL's comments.
+ * Writes what `bi_dictionary` and `bi_relations` say of these views, in place of what they said, and PostgreSQL's comments in
+ * the language of the setting.
  * @param extent `all`: whatever they say of other views is removed.
  */
 export async function describeViews(
@@ -137,25 +141,29 @@ export async function describeViews(
   const places = new Map<string, readonly string[]>();
   for (const { name } of described) places.set(name, [...(await presentColumns(tx, name)).keys()]);
   const entries = columns.map(({ view, name: column, type, words, section = null }) => {
-    const { en: labelEn, fr: labelFr, meaning, unit } = words;
+    const { en: labelEn, fr: labelFr, unit } = words;
+    const { en: meaning, fr: meaningFr } = words.meaning;
     const ordinal = (places.get(view)?.indexOf(column) ?? -1) + 1;
-    return { view, column, type, unit, meaning, section, labelEn, labelFr, ordinal };
+    return { view, column, type, unit, meaning, section, labelEn, labelFr, ordinal, meaningFr };
   });
   await append(tx, DICTIONARY, entries);
   const relations = columns.flatMap(({ view, name: column, refersTo, none = null }) =>
     refersTo === undefined ? [] : [{ view, column, toView: `bi_${refersTo}`, toColumn: 'id', none }],
   );
   await append(tx, RELATIONS, relations);
-  if (tx.dialect === 'postgres') await tx.execute(views.flatMap(commentsOn).join(';\n'));
+  if (tx.dialect === 'sqlite') return;
+  const language = (await readMeta(tx, 'language')) === 'fr' ? 'fr' : 'en';
+  await tx.execute(views.flatMap((view) => commentsOn(view, language)).join(';\n'));
 }
 
-function commentsOn({ name, meaning, columns }: View): string[] {
+function commentsOn({ name, meaning, columns }: View, language: keyof Bilingual): string[] {
   const view = placeOf(name);
   return [
-    `comment on view ${view} is ${literal(meaning)}`,
+    `comment on view ${view} is ${literal(meaning[language])}`,
     ...columns.map(({ name: column, words: { meaning: text, unit } }) => {
-      const comment = unit === null ? text : `${text} Unit: ${unit}.`;
-      return `comment on column ${view}.${identifier(column)} is ${literal(comment)}`;
+      const comment =
+        unit === null ? text : bilingual('{text} Unit: {unit}.', { text, unit: bilingual(unit) });
+      return `comment on column ${view}.${identifier(column)} is ${literal(comment[language])}`;
     }),
   ];
 }

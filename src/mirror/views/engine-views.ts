@@ -2,6 +2,7 @@ import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { kindWords } from '../../catalog/words.ts';
 import { RECORD_NUMBER } from '../../db/rows/engine-column.ts';
 import { identifier, literal } from '../../db/session/sql-text.ts';
+import { bilingual } from '../../lib/text/french.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { View, ViewColumn } from './draw-views.ts';
 import { engineColumns } from './engine-words.ts';
@@ -9,7 +10,7 @@ import { engineColumns } from './engine-words.ts';
 /** One row an event, with the table's column names. */
 export const CHANGES_VIEW: View = {
   name: 'bi_changes',
-  meaning: 'Changes of records, one row each, in the order in which they were found.',
+  meaning: bilingual('Changes of records, one row each, in the order in which they were found.'),
   columns: engineColumns('changes', { record_id: RECORD_NUMBER }),
   from: 'from changes',
 };
@@ -17,35 +18,35 @@ export const CHANGES_VIEW: View = {
 /** The open issues, each with the value as sent. */
 export const ISSUES_VIEW: View = {
   name: 'bi_issues',
-  meaning: 'Values and records of the service that fit no rule, one row each, while they do not.',
+  meaning: bilingual('Values and records of the service that fit no rule, one row each, while they do not.'),
   columns: engineColumns('issues', { record_id: RECORD_NUMBER, sent: 'detail', since: 'first_seen_at' }),
   from: 'from issues where closed_at is null',
 };
 
 export const DRIFT_VIEW: View = {
   name: 'bi_drift',
-  meaning: 'Changes in how the service answers, one row each.',
+  meaning: bilingual('Changes in how the service answers, one row each.'),
   columns: engineColumns('drift'),
   from: 'from drift',
 };
 
 export const FIELDS_VIEW: View = {
   name: 'bi_fields',
-  meaning: 'Every field that the service has ever sent, with its types.',
+  meaning: bilingual('Every field that the service has ever sent, with its types.'),
   columns: engineColumns('fields'),
   from: 'from fields',
 };
 
 export const DICTIONARY_VIEW: View = {
   name: 'bi_dictionary',
-  meaning: 'Every column of every view: its type, unit and meaning.',
+  meaning: bilingual('Every column of every view: its type, unit and meaning.'),
   columns: engineColumns('dictionary'),
   from: 'from dictionary',
 };
 
 export const RELATIONS_VIEW: View = {
   name: 'bi_relations',
-  meaning: 'Which column of which view names a record of which other view.',
+  meaning: bilingual('Which column of which view names a record of which other view.'),
   columns: engineColumns('relations'),
   from: 'from relations',
 };
@@ -59,7 +60,9 @@ export function historyView({ name }: Kind): View {
   const isFirst = `part.n = 0 and case when n.seq is null then k._deleted_at is null else n.before is not null end`;
   return {
     name: `bi_${name}_history`,
-    meaning: `The versions of each record that the mirror knows. ${kindWords(name).meaning}`,
+    meaning: bilingual('The versions of each record that the mirror knows. {kind}', {
+      kind: kindWords(name).meaning,
+    }),
     columns: engineColumns('history', {
       id: 'k.id',
       valid_from: 'c.observed_at',
@@ -145,7 +148,7 @@ function statusView(kinds: readonly ListedKind[], dialect: Dialect): View {
   const castToText = (expression: string): string => `cast(${expression} as text)`;
   return {
     name: 'bi_sync_status',
-    meaning: 'How fresh and how sound the copy of each record kind is.',
+    meaning: bilingual('How fresh and how sound the copy of each record kind is.'),
     columns: engineColumns('sync_status', {
       kind: castToText('k.kind'),
       state: castToText(`case when ${isDead} then 'aborted' else coalesce(s.state, 'never') end`),

@@ -1,5 +1,6 @@
 import type { FieldType } from '../../catalog/kind.ts';
 import { identifier } from '../../db/session/sql-text.ts';
+import { bilingual } from '../../lib/text/french.ts';
 import type { ViewColumn } from './draw-views.ts';
 
 type ColumnEntry = readonly [type: FieldType, en: string, fr: string, meaning: string, unit?: string];
@@ -126,11 +127,12 @@ const COLUMNS = {
     column: ['text', 'Column', 'Colonne', 'The column of the view.'],
     type: ['text', 'Type', 'Type', 'integer, flag (0 or 1), decimal, date, time, timestamp, text or json.'],
     unit: ['text', 'Unit', 'Unité', 'The unit; null if there is none, or none is known.'],
-    meaning: ['text', 'Meaning', 'Signification', 'What the column holds.'],
+    meaning: ['text', 'Meaning', 'Signification', 'What the column holds, in English.'],
     section: ['text', 'Section', 'Section', "The section of the service's documentation that shows it."],
     label_en: ['text', 'English label', 'Libellé anglais', 'What to call it in English.'],
     label_fr: ['text', 'French label', 'Libellé français', 'What to call it in French.'],
     ordinal: ['integer', 'Place', 'Place', 'The place of the column in its view, from 1.'],
+    meaning_fr: ['text', 'French meaning', 'Signification en français', 'What the column holds, in French.'],
   },
   relations: {
     view: ['text', 'View', 'Vue', 'The view whose column names a record.'],
@@ -164,6 +166,6 @@ export function engineColumns<Name extends EngineView>(
     name,
     expression: given[name] ?? identifier(name),
     type,
-    words: { en, fr, meaning, unit },
+    words: { en, fr, meaning: bilingual(meaning), unit },
   }));
 }

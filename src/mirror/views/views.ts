@@ -5,6 +5,7 @@ import { kindWords } from '../../catalog/words.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { OLD_CONTACTS, VIEWS_SCHEMA, identifier, isViewName, placeOf } from '../../db/session/sql-text.ts';
 import { text } from '../../db/rows/engine-column.ts';
+import { bilingual } from '../../lib/text/french.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { nestedTables } from '../tables/kind-table.ts';
 import type { Dialect, NestedTable } from '../tables/kind-table.ts';
@@ -60,7 +61,10 @@ function childView(table: NestedTable, dialect: Dialect): View {
   const columns = fieldColumns([...table.own, ...table.items], { kind, array, dialect });
   return {
     name: `bi_${table.name}`,
-    meaning: `The elements of ${array}, one row each. ${kindWords(kind).meaning}`,
+    meaning: bilingual('The elements of {array}, one row each. {kind}', {
+      array,
+      kind: kindWords(kind).meaning,
+    }),
     columns: columns.map((column): ViewColumn => {
       if (column.name === 'parent_id') return { ...column, refersTo: kind, none: null };
       const isScalar = column.name === 'value' && column.type === 'json' && table.items.length === 0;

@@ -2,10 +2,12 @@ import type { Kind } from '../../catalog/kind.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import { instantText, isCalendarDate } from '../../lib/time/clock.ts';
-import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readKnownPast } from '../../mirror/records/as-of.ts';
-import type { KnownPast } from '../../mirror/records/as-of.ts';
-import type { Session } from '../../db/session/session.ts';
+import type { KnownPast, PastRows } from '../../mirror/records/as-of.ts';
+import { nestedTables } from '../../mirror/tables/kind-table.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
+import { OLD_CONTACTS } from '../../db/session/sql-text.ts';
+import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
 import { exportColumns, readAsOf, readDictionary, readView } from './read-rows.ts';
 
@@ -14,6 +16,8 @@ interface ExportWish {
   readonly what: string;
   /** An instant as a person writes it; undefined = now. */
   readonly asOf: string | undefined;
+  /** Of these records only, as they were at an instant; undefined = of all. */
+  readonly ids?: readonly string[] | undefined;
   readonly now: Date;
   /** The zone of an instant that names none. */
   readonly timezone: string;
@@ -28,7 +32,7 @@ interface ExportWish {
 export async function openExport(
   session: Session,
   kinds: readonly Kind[],
-  { what, asOf, now, timezone }: ExportWish,
+  { what, asOf, ids, now, timezone }: ExportWish,
 ) {
   const names = kinds.map((one) => one.name);
   const name = names.includes(what) ? `bi_${what}` : what;
@@ -48,26 +52,53 @@ export async function openExport(
   const shown = { name, columns, dictionary };
   if (asOf === undefined)
     return { source: { ...shown, batches: readView(session, { name, columns }) }, remark: null };
-  const kind = kinds.find((one) => `bi_${one.name}` === name);
-  if (kind === undefined)
-    throw new UsageError(
-      `The state of ${name} at an instant is not known: it is no record kind's own view.`,
-      { code: 'usage.as_of', hint: 'Take --as-of with a record kind, such as clients.' },
-    );
   const { at, isZoned } = asOfInstant(asOf, { now, timezone });
-  const past = await readKnownPast(session, kind.name);
-  const reason = whyUnknown(kind.name, at, past);
-  if (reason !== null)
-    throw new UsageError(`The state of ${kind.name} at ${instantText(at)} UTC is not known: ${reason}.`, {
+  const past = await findPast(session, kinds, { view: name, at });
+  if (past === null)
+    throw new UsageError(`The past of ${name} is not known: it shows neither records nor their lists.`, {
       code: 'usage.as_of',
-      hint: 'Name a later instant.',
+      hint: 'Take --as-of with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
     });
-  const mirrored = await asMirrored(session, kind);
-  const batches = readAsOf(session, { kind: mirrored, columns, instant: instantText(at) });
+  if (past.unknown !== null) throw unknownState(past.kind.name, at, past.unknown);
+  const batches = readAsOf(session, { ...past, ids }, { columns, amounts: 'exact' });
   const read = isZoned ? null : `As of ${instantText(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
-  const remarks = [read, whyPartial(kind.name, at, past)].filter((remark) => remark !== null);
+  const remarks = [read, past.partial].filter((remark) => remark !== null);
   return { source: { ...shown, batches }, remark: remarks.join('\n') || null };
 }
+
+interface Past extends PastRows {
+  /** Why the state cannot be told; null where it can. */
+  readonly unknown: string | null;
+  /** What the mirror did not know of it; null where it knew the whole list. */
+  readonly partial: string | null;
+}
+
+/** The rows that a view of a kind, or of a nested array, had at an instant; null for any other view. */
+export async function findPast(
+  db: Queryable,
+  kinds: readonly Kind[],
+  { view, at }: { readonly view: string; readonly at: Date },
+): Promise<Past | null> {
+  const table = view === OLD_CONTACTS ? 'clients_contacts' : view.replace(/^bi_/, '');
+  const instant = instantText(at);
+  for (const declared of kinds.filter(({ name }) => table.startsWith(name))) {
+    const kind = await asMirrored(db, declared);
+    const nested = nestedTables(kind).find(({ name }) => name === table) ?? null;
+    if (table !== kind.name && nested === null) continue;
+    const known = await readKnownPast(db, kind.name, instant);
+    const unknown = whyUnknown(kind.name, at, known);
+    const partial = unknown === null ? whyPartial(kind.name, at, known) : null;
+    return { kind, nested, instant, unknown, partial };
+  }
+  return null;
+}
+
+/** Tells that the state of a kind, or of all, at an instant is not known. */
+export const unknownState = (what: string, at: Date, reason: string): UsageError =>
+  new UsageError(`The state of ${what} at ${instantText(at)} UTC is not known: ${reason}.`, {
+    code: 'usage.as_of',
+    hint: 'Name a later instant.',
+  });
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
 

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import type { Kind } from '../../catalog/kind.ts';
 import { rowsAsOf } from '../../mirror/records/as-of.ts';
+import type { PastRows } from '../../mirror/records/as-of.ts';
+import type { WithDialect } from '../../mirror/records/nested-rows.ts';
 import type { Queryable, Row, Values } from '../../db/session/session.ts';
 import type { DeclaredColumn } from '../../mirror/views/views.ts';
 
@@ -66,15 +67,21 @@ function after(key: readonly string[], last: Row): SQL {
 const keyPart = (name: string): SQL =>
   name === 'seq' ? sql`coalesce(seq, 0)` : sql`${sql.identifier(name)}`;
 
-/** Reads the rows of a kind as they were at an instant, with the columns of its view. */
+/**
+ * Reads the rows of a kind, or the elements of one of its nested arrays, as they were at an instant, with the columns of the view.
+ * @param amounts What stands for an amount: its exact digits, or the number that SQLite's views show.
+ */
 export async function* readAsOf(
-  db: Queryable,
-  { kind, columns, instant }: { readonly kind: Kind; readonly instant: string } & Pick<ViewToRead, 'columns'>,
+  db: WithDialect & Queryable,
+  past: PastRows,
+  { columns, amounts }: Pick<ViewToRead, 'columns'> & { readonly amounts: 'exact' | 'numbers' },
 ): AsyncGenerator<readonly Values[]> {
-  for await (const rows of rowsAsOf(db, kind, instant))
-    yield rows.map((row) =>
-      columns.map(({ name, type }) => row[type === 'exact' ? name.slice(0, -EXACT.length) : name] ?? null),
-    );
+  const sources = columns.map(({ name, type }) => {
+    if (type === 'exact') return name.slice(0, -EXACT.length);
+    return type === 'decimal' && amounts === 'numbers' ? `${name}_real` : name;
+  });
+  for await (const rows of rowsAsOf(db, past))
+    yield rows.map((row) => sources.map((name) => row[name] ?? null));
 }
 
 /**

@@ -9,10 +9,12 @@ import { beginSnapshot } from '../../db/sqlite/snapshot-file.ts';
 import type { SnapshotFile, SnapshotTable } from '../../db/sqlite/snapshot-file.ts';
 import { openRuns } from '../../mirror/runs/open-runs.ts';
 import { listRuns } from '../../mirror/runs/run-store.ts';
+import type { PastRows } from '../../mirror/records/as-of.ts';
 import { namesOfViews, readDeclaredColumns } from '../../mirror/views/views.ts';
 import { outputFault } from '../output-file.ts';
 import { ExportStopped } from './export.ts';
-import { exportColumns, keyOf, readView } from './read-rows.ts';
+import { findPast, unknownState } from './export-source.ts';
+import { exportColumns, keyOf, readAsOf, readView } from './read-rows.ts';
 
 interface SnapshotWish {
   /** The address of the mirror. */
@@ -22,6 +24,8 @@ interface SnapshotWish {
   readonly path: string;
   /** How long a pull that is under way may hold the snapshot up; null = it is taken at once, of half-read lists too. */
   readonly waitMs: number | null;
+  /** As of when; null = of now. What a pull under way finds is of later, and holds nothing up. */
+  readonly asOf: Date | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called once, if it waits, with the kinds that it waits for. */
@@ -33,9 +37,13 @@ interface SnapshotWish {
  * holds nothing else: neither the outbox nor secrets, nor deleted records but in `bi_changes`. It waits for an instant at
  * which no pull is under way, so that it holds no list in part.
  *
+ * As of an instant it holds records and nested arrays as they were, the calendar, the dictionary and the relations, and no table
+ * of a kind whose state at that instant is not known; `remarks` say which, and which lists were known in part.
+ *
  * Reads a mirror in SQLite without the event loop: call it in a process of its own.
  *
- * @throws {SyncError} `file.not_written`; `snapshot.pull_under_way` if no such instant came.
+ * @throws {SyncError} `file.not_written`; `snapshot.pull_under_way` if no such instant came; `usage.as_of` if the
+ * state of no kind is known.
  * @throws {ExportStopped} If the signal fires while it waits.
  */
 export async function takeSnapshot(wish: SnapshotWish) {
@@ -60,21 +68,24 @@ const underWay = (kinds: readonly string[]): SyncError =>
   });
 
 /** The snapshot of this instant, with the kinds that a pull is reading; `report` is null if these forbid it. */
-async function tryToTake({ url, path, kinds, waitMs, clock }: SnapshotWish) {
+async function tryToTake({ url, path, kinds, waitMs, asOf, clock }: SnapshotWish) {
   try {
     const file = beginSnapshot(path);
     try {
       const takenAt = clock.now();
       await using reader = await openReader(url, file);
-      const beingRead = await kindsBeingRead(reader, takenAt);
+      const beingRead = asOf === null ? await kindsBeingRead(reader, takenAt) : [];
       if (beingRead.length > 0 && waitMs !== null) {
         file.discard();
         return { report: null, beingRead };
       }
-      const tables = await tablesOf(reader, kinds);
-      file.create(TAKEN)([[instantText(takenAt)]]);
+      const all = await tablesOf(reader, kinds);
+      const { tables, remarks } =
+        asOf === null ? { tables: all, remarks: [] } : await tablesThen(reader, kinds, { all, asOf });
+      const taken = { takenAt: instantText(takenAt), asOf: asOf && instantText(asOf) };
+      file.create(TAKEN)([[taken.takenAt, taken.asOf]]);
       const rows = await copyTables(reader, file, tables);
-      const report = { takenAt: instantText(takenAt), tables: tables.length, rows, bytes: file.finish() };
+      const report = { ...taken, tables: tables.length, rows, bytes: file.finish(), remarks };
       return { report, beingRead };
     } catch (error) {
       file.discard();
@@ -106,16 +117,24 @@ async function kindsBeingRead(reader: Queryable, now: Date): Promise<readonly st
   return [...new Set(pulls.flatMap(({ kinds }) => kinds))];
 }
 
-/** Says when the snapshot was taken. */
-const TAKEN_AT = { name: 'taken_at', type: 'TIMESTAMP' };
-const TAKEN: SnapshotTable = { name: 'bi_snapshot', columns: [TAKEN_AT], key: [] };
+/** Says when the snapshot was taken, and as of when its rows are if that is another instant. */
+const INSTANTS = ['taken_at', 'as_of'].map((name) => ({ name, type: 'TIMESTAMP' }));
+const TAKEN: SnapshotTable = { name: 'bi_snapshot', columns: INSTANTS, key: [] };
+
+interface TableToCopy extends SnapshotTable {
+  /** The rows of an instant; null = those of the view. */
+  readonly past: PastRows | null;
+}
+
+/** Views that tell nothing of an instant. */
+const TIMELESS: readonly string[] = ['bi_calendar', 'bi_dictionary', 'bi_relations'];
 
 /**
  * The views, without the histories: they would hold every record once more, and `bi_changes` has its versions. The first one
  * tells ages and leases as of when it is read: at the instant of the snapshot, and not when a long copy comes to it.
  */
-async function tablesOf(reader: InstantReader, kinds: readonly Kind[]): Promise<readonly SnapshotTable[]> {
-  const tables: SnapshotTable[] = [];
+async function tablesOf(reader: InstantReader, kinds: readonly Kind[]): Promise<readonly TableToCopy[]> {
+  const tables: TableToCopy[] = [];
   const names = await namesOfViews(reader, kinds, reader.dialect);
   for (const name of new Set(['bi_sync_status', ...names])) {
     const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(reader, name);
@@ -125,9 +144,29 @@ async function tablesOf(reader: InstantReader, kinds: readonly Kind[]): Promise<
         ? type.toUpperCase()
         : (SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT');
     const columns = declared.map((column) => ({ name: column.name, type: typeOf(column.type) }));
-    tables.push({ name, columns, key: keyOf(name, exportColumns(declared)) ?? [] });
+    tables.push({ name, columns, key: keyOf(name, exportColumns(declared)) ?? [], past: null });
   }
   return tables;
+}
+
+/** Of these tables, those whose rows of an instant are known, and those that tell nothing of an instant. */
+async function tablesThen(
+  reader: Queryable,
+  kinds: readonly Kind[],
+  { all, asOf }: { readonly all: readonly TableToCopy[]; readonly asOf: Date },
+) {
+  const unknown = new Set<string>();
+  const partial = new Set<string>();
+  const tables: TableToCopy[] = [];
+  for (const table of all) {
+    const past = await findPast(reader, kinds, { view: table.name, at: asOf });
+    if (past?.unknown) unknown.add(past.unknown);
+    else if (past !== null || TIMELESS.includes(table.name)) tables.push({ ...table, past });
+    if (past?.partial) partial.add(past.partial);
+  }
+  const reasons = [...unknown].join('; ');
+  if (tables.every(({ past }) => past === null)) throw unknownState('every record kind', asOf, reasons);
+  return { tables, remarks: [...(reasons === '' ? [] : [`Left out: ${reasons}.`]), ...partial] };
 }
 
 /** The types that SQLite's tables declare for the types of PostgreSQL. */
@@ -142,17 +181,22 @@ const SQLITE_TYPES: readonly (readonly [RegExp, string])[] = [
 async function copyTables(
   reader: InstantReader,
   file: SnapshotFile,
-  tables: readonly SnapshotTable[],
+  tables: readonly TableToCopy[],
 ): Promise<number> {
   let rows = 0;
   for (const table of tables) {
-    if (reader.dialect === 'sqlite') {
+    if (reader.dialect === 'sqlite' && table.past === null) {
       rows += file.copy(table);
       continue;
     }
     const columns = exportColumns(await readDeclaredColumns(reader, table.name));
     const add = file.create(table);
-    for await (const batch of readView(reader, { name: table.name, columns })) {
+    const { name, past } = table;
+    const batches =
+      past === null
+        ? readView(reader, { name, columns })
+        : readAsOf(reader, past, { columns, amounts: 'numbers' });
+    for await (const batch of batches) {
       add(batch);
       rows += batch.length;
     }

@@ -2,12 +2,16 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { json, reference, text } from '../../../src/catalog/field.ts';
+import type { Field } from '../../../src/catalog/kind.ts';
+import { kindWords } from '../../../src/catalog/words.ts';
+import { bilingual } from '../../../src/lib/text/french.ts';
 import { asMirrored, saveFields } from '../../../src/mirror/kinds/field-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { identifier } from '../../../src/db/session/sql-text.ts';
 import { discoverColumns } from '../../../src/mirror/shape/discover-columns.ts';
 import { migrate } from '../../../src/mirror/shape/migrate.ts';
 import { readTexts } from '../../../src/db/rows/rows.ts';
+import { viewsOf } from '../../../src/mirror/views/views.ts';
 import { DATABASES, mirrorIn } from '../../feed/support.ts';
 import { pullFrom, sandbox } from '../../pull/support.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../../support/postgres.ts';
@@ -125,7 +129,7 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await dictionary(session)).toEqual(await readTexts(session, SHOWN[session.dialect]));
   });
 
-  test('an entry tells type, unit, meaning, section and both labels', async () => {
+  test('an entry tells type, unit, section, and meaning and label in both languages', async () => {
     const { session } = await mirrorIn(database);
     expect(await entry(session, 'bi_clients', 'credit_e4')).toEqual({
       view: 'bi_clients',
@@ -137,11 +141,12 @@ describe.each(DATABASES)('%s', (database) => {
       label_en: 'Credit, in 0.0001',
       label_fr: 'Crédit, en 0,0001',
       meaning: 'The credit. In units of 0.0001, for exact sums.',
+      meaning_fr: 'Le crédit. En unités de 0,0001, pour des sommes exactes.',
     });
     expect(await entry(session, 'bi_projects', 'active')).toMatchObject({ type: 'flag', label_fr: 'Actif' });
     expect(await entry(session, 'bi_projects_tasks', 'active')).toMatchObject({ type: 'flag' });
     expect(await entry(session, 'bi_punches', 'ptotal')).toMatchObject({ type: 'decimal', unit: 'hours' });
-    const unsaid = sql`select 1 from bi_dictionary where meaning = '' or label_en = '' or label_fr = ''`;
+    const unsaid = sql`select 1 from bi_dictionary where '' in (meaning, meaning_fr, label_en, label_fr)`;
     expect(await session.query(unsaid)).toEqual([]);
   });
 
@@ -226,12 +231,43 @@ describe.each(DATABASES)('%s', (database) => {
   });
 });
 
-test('PostgreSQL comments on its views and their columns', async () => {
+test('PostgreSQL comments on its views and their columns in the language of the setting, later columns too', async () => {
   const { session } = await mirrorIn('PostgreSQL');
-  const comments = await session.query(sql`
-    select obj_description('bi_punches'::regclass) as view, col_description('bi_punches'::regclass, attnum) as column
-    from pg_attribute where attrelid = 'bi_punches'::regclass and attname = 'ptotal'`);
-  expect(comments).toEqual([
+  const commentsOf = (column: string) =>
+    session.query(sql`
+      select obj_description(attrelid) as view, col_description(attrelid, attnum) as column
+      from pg_attribute where attrelid = 'bi_punches'::regclass and attname = ${column}`);
+  expect(await commentsOf('ptotal')).toEqual([
     { view: 'Time punches: when a user began and ended work.', column: 'The time worked. Unit: hours.' },
   ]);
+
+  await migrate(session, KINDS, { language: 'fr' });
+  const { fr: view } = kindWords('punches').meaning;
+  expect(await commentsOf('ptotal')).toEqual([{ view, column: 'Le temps travaillé. Unité\u00a0: heures.' }]);
+  const fields = new Map([['mood', { type: 'text', wire: 'text', fitsHint: false }]] as const);
+  await session.atomically((tx) => saveFields(tx, kindNamed('punches'), { fields, now: NOON }));
+  await discoverColumns(session, await asMirrored(session, kindNamed('punches')), NOON);
+  const { en, fr: column } = bilingual('The documentation does not show this field.');
+  expect(await commentsOf('mood')).toEqual([{ view, column }]);
+
+  expect(await migrate(session, KINDS, { language: 'fr' })).toBe(false);
+  expect(await migrate(session, KINDS)).toBe(true);
+  expect(await commentsOf('mood')).toEqual([
+    { view: 'Time punches: when a user began and ended work.', column: en },
+  ]);
+});
+
+test('every meaning has French: of documented fields and those seen in the wild, of kinds, of the views about the mirror', () => {
+  const fields: readonly Field[] = [text('lines'), { name: 'lines_text', type: 'text', textOf: 'lines' }];
+  const discovered = KINDS.map((kind) => ({ ...kind, fields: [...kind.fields, ...kind.hints] }));
+  const views = viewsOf([...discovered, madeUpKind('bills', fields)], 'postgres');
+  const texts = views.flatMap(({ meaning, columns }) => [
+    meaning,
+    ...columns.map(({ words }) => words.meaning),
+    ...columns.flatMap(({ words: { unit } }) => (unit === null || unit === 'UTC' ? [] : [bilingual(unit)])),
+  ]);
+  const sentences = (meaning: string): string[] => meaning.split(/(?<=\.) /);
+  expect(texts.filter(({ en, fr }) => sentences(fr).some((each) => sentences(en).includes(each)))).toEqual(
+    [],
+  );
 });

@@ -185,7 +185,7 @@ describe('the index of changes by record is used', () => {
   const QUESTIONS: readonly [string, SQL][] = [
     ['as of early', asOf(at('07:00'))],
     ['as of late', asOf(at('15:30'))],
-    ['as of one record', sql`${asOf(at('12:00'))} and k.id = 77`],
+    ['as of one record', sql`select * from (${asOf(at('12:00'))}) t where record is not null and id = 77`],
     ['the history of one record', OF_ONE],
     ['all histories', sql`select count(*), sum(length(record)) from bi_clients_history`],
   ];
@@ -197,7 +197,9 @@ describe('the index of changes by record is used', () => {
       const plan = await session.query(sql`explain query plan ${question}`);
       const steps = plan.map(({ detail }) => String(detail)).join('\n');
       expect(steps, name).toContain(INDEX);
-      expect(steps, name).not.toMatch(/SCAN (c|n|x|changes)\b/);
+      expect(steps, name).not.toMatch(
+        name.includes('one record') ? /SCAN (k|c|n|x|changes)\b/ : /SCAN (c|n|x|changes)\b/,
+      );
     }
     expect((await session.query(OF_ONE)).length).toBe(1_002);
   });
@@ -210,6 +212,7 @@ describe('the index of changes by record is used', () => {
       const plan = await session.query(sql`explain ${question}`);
       const steps = plan.map((row) => String(row['QUERY PLAN'])).join('\n');
       expect(steps, name).toContain(INDEX);
+      if (name.includes('one record')) expect(steps).toContain('clients_pkey');
     }
     expect((await session.query(OF_ONE)).length).toBe(1_002);
   });

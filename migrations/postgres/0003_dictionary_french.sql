@@ -1,0 +1,1 @@
+ALTER TABLE "dictionary" ADD COLUMN "meaning_fr" text DEFAULT '' NOT NULL;

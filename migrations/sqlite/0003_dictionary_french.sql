@@ -1,0 +1,1 @@
+ALTER TABLE `dictionary` ADD `meaning_fr` text DEFAULT '' NOT NULL;
