@@ -1,7 +1,6 @@
 import type { Row } from '../../src/db/session/session.ts';
 import type { Plot } from './plot.ts';
-import { sqlOf } from './reports.ts';
-import type { Report, ReportPlot } from './reports.ts';
+import type { Report, ReportPlot } from './report.ts';
 
 const ROWS_SHOWN = 6;
 const UNITS = 10_000;
@@ -14,7 +13,7 @@ export function sectionOf(report: Report, rows: readonly Row[]): string {
     question,
     notes.map((note) => `- ${note}`).join('\n'),
     `[\`reports/${name}.sql\`](reports/${name}.sql):`,
-    `\`\`\`sql\n${sqlOf(report)}\`\`\``,
+    `\`\`\`sql\n${report.sql}\`\`\``,
     `The first of ${rows.length} rows${report.shown === undefined ? '' : ', with some of the columns'}:`,
     tableOf(rows.slice(0, ROWS_SHOWN), report.shown ?? Object.keys(rows[0] ?? {})),
     `![${plot.caption}](reports/${name}.svg)`,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { REPORTS, sqlOf } from './reports.ts';
-import type { Report, ReportPlot } from './reports.ts';
+import { REPORTS } from './catalogue.ts';
+import type { Report, ReportPlot } from './report.ts';
 
 /** The folder that Superset imports once it is zipped. */
 export const STARTER = join(import.meta.dirname, '../../deploy/superset');
@@ -50,7 +50,7 @@ function datasetFile(report: Report): object {
     table_name: report.name,
     description: report.question,
     schema: null,
-    sql: sqlOf(report),
+    sql: report.sql,
     uuid: uuidOf(`dataset ${report.name}`),
     database_uuid: uuidOf('database'),
     columns: [
