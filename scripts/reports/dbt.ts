@@ -28,7 +28,8 @@ const yaml = (content: object): string => stringify(content, { lineWidth: 0, sin
 
 const modelOf = ({ name }: Report): string => name.replaceAll('-', '_');
 
-const sqlModel = (sql: string): string => sql.replaceAll(VIEW, (view) => `{{ source('bms_sync', '${view}') }}`);
+const sqlModel = (sql: string): string =>
+  sql.replaceAll(VIEW, (view) => `{{ source('bms_sync', '${view}') }}`);
 
 function sources(): object {
   const views = REPORTS.flatMap(({ sql }) => sql.match(VIEW) ?? []);

@@ -7,7 +7,12 @@ type Fields = Readonly<Record<string, 'bigint' | 'text'>>;
  * Two parts of a `with` that read undocumented fields whether or not their columns exist (docs/decisions/0048): inside a look-up, a
  * column of the view comes before one of `unseen`, which stands for it where the view has none.
  */
-export function rowsOf(view: string, part: string, fields: Fields, documented: readonly string[] = []): string {
+export function rowsOf(
+  view: string,
+  part: string,
+  fields: Fields,
+  documented: readonly string[] = [],
+): string {
   const columns = Object.entries(fields);
   const nulls = columns.map(([name, type]) => `cast(null as ${type}) as ${name}`);
   const lookUps = columns.map(([name, type]) => {
@@ -16,7 +21,9 @@ export function rowsOf(view: string, part: string, fields: Fields, documented: r
   });
   const others = ['id', ...documented].map((name) => `r.${name}`).join(', ');
   return `-- A field that the service has never sent has no column: its name then means that of \`unseen\`, and its figures are null.
-unseen as (select ${nulls.join(', ')}),
+unseen as (
+  select ${nulls.join(',\n    ')}
+),
 ${part} as (
   select ${others}${lookUps.join('')}
   from ${view} r cross join unseen

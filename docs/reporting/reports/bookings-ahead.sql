@@ -1,7 +1,11 @@
 -- Bookings from the day of the last reading on, by the week of pick-up, which is named by its Monday.
 with
 -- A field that the service has never sent has no column: its name then means that of `unseen`, and its figures are null.
-unseen as (select cast(null as bigint) as client_id, cast(null as text) as pickup_date, cast(null as bigint) as price_e4),
+unseen as (
+  select cast(null as bigint) as client_id,
+    cast(null as text) as pickup_date,
+    cast(null as bigint) as price_e4
+),
 bookings as (
   select r.id,
     (select client_id from bi_bookings where id = r.id) as client_id,

@@ -2,7 +2,9 @@
 -- month in which the mirror first read the lines. Product 0 stands for lines whose product is unknown.
 with
 -- A field that the service has never sent has no column: its name then means that of `unseen`, and its figures are null.
-unseen as (select cast(null as bigint) as price_e4),
+unseen as (
+  select cast(null as bigint) as price_e4
+),
 products as (
   select r.id, r.code, r.name_fr,
     (select price_e4 from bi_products where id = r.id) as price_e4

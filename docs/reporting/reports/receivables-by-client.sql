@@ -2,7 +2,12 @@
 -- Client 0 stands for bookings and projects without a client.
 with
 -- A field that the service has never sent has no column: its name then means that of `unseen`, and its figures are null.
-unseen as (select cast(null as bigint) as client_id, cast(null as text) as pickup_date, cast(null as bigint) as price_e4, cast(null as text) as fact_number),
+unseen as (
+  select cast(null as bigint) as client_id,
+    cast(null as text) as pickup_date,
+    cast(null as bigint) as price_e4,
+    cast(null as text) as fact_number
+),
 bookings as (
   select r.id,
     (select client_id from bi_bookings where id = r.id) as client_id,
@@ -27,8 +32,8 @@ work as (
 ),
 sums as (
   select client_id, sum(booking) as bookings, sum(project) as active_projects, max(pickup) as last_pickup,
-    case when sum(booking) = 0 then 0 else cast(sum(invoiced) as bigint) end as invoiced,
-    case when sum(booking) = 0 then 0 else cast(sum(to_invoice) as bigint) end as to_invoice
+    case when sum(booking) = 0 then 0 * (select 1 from bi_fields where kind = 'bookings' and field = 'client_id') else cast(sum(invoiced) as bigint) end as invoiced,
+    case when sum(booking) = 0 then 0 * (select 1 from bi_fields where kind = 'bookings' and field = 'client_id') else cast(sum(to_invoice) as bigint) end as to_invoice
   from work group by client_id
 )
 select s.client_id, c.code, c.name, c.term, c.credit_exact, s.bookings, s.active_projects, s.last_pickup,

@@ -5,6 +5,9 @@ import { WEEKS, amount, exact, monthOf, readingOf, rowsOf, told } from '../sql.t
 const INVOICED = `${told('bookings', 'fact_number')}
       * case when coalesce(fact_number, '') = '' then 0 else 1 end`;
 
+/** What a client without bookings has: nothing, where bookings name their clients. */
+const NOTHING = `0 * ${told('bookings', 'client_id')}`;
+
 const CLIENTS = 'case when count(client_id) > 0 then count(distinct nullif(client_id, 0)) end';
 
 /** Money and activity of clients. */
@@ -39,8 +42,8 @@ work as (
 ),
 sums as (
   select client_id, sum(booking) as bookings, sum(project) as active_projects, max(pickup) as last_pickup,
-    case when sum(booking) = 0 then 0 else cast(sum(invoiced) as bigint) end as invoiced,
-    case when sum(booking) = 0 then 0 else cast(sum(to_invoice) as bigint) end as to_invoice
+    case when sum(booking) = 0 then ${NOTHING} else cast(sum(invoiced) as bigint) end as invoiced,
+    case when sum(booking) = 0 then ${NOTHING} else cast(sum(to_invoice) as bigint) end as to_invoice
   from work group by client_id
 )
 select s.client_id, c.code, c.name, c.term, c.credit_exact, s.bookings, s.active_projects, s.last_pickup,

@@ -1,7 +1,13 @@
 -- Bookings of each month of pick-up, and those without a day (`none`).
 with
 -- A field that the service has never sent has no column: its name then means that of `unseen`, and its figures are null.
-unseen as (select cast(null as bigint) as client_id, cast(null as text) as pickup_date, cast(null as bigint) as distance_e4, cast(null as bigint) as price_e4, cast(null as text) as fact_number),
+unseen as (
+  select cast(null as bigint) as client_id,
+    cast(null as text) as pickup_date,
+    cast(null as bigint) as distance_e4,
+    cast(null as bigint) as price_e4,
+    cast(null as text) as fact_number
+),
 bookings as (
   select r.id,
     (select client_id from {{ source('bms_sync', 'bi_bookings') }} where id = r.id) as client_id,

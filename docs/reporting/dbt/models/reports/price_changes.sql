@@ -28,4 +28,4 @@ select c.seq, c.day, c.record_id as product_id, p.code, p.name_fr,
   case when c.new_price > c.old_price then 1 else 0 end as risen,
   case when c.new_price < c.old_price then 1 else 0 end as fallen
 from prices c left join {{ source('bms_sync', 'bi_products') }} p on p.id = c.record_id
-order by c.seq
+order by c.day, c.record_id, c.seq

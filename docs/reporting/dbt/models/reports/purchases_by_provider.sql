@@ -2,7 +2,9 @@
 -- provider 0 stands for lines whose product is unknown or has no provider.
 with
 -- A field that the service has never sent has no column: its name then means that of `unseen`, and its figures are null.
-unseen as (select cast(null as bigint) as provider_id),
+unseen as (
+  select cast(null as bigint) as provider_id
+),
 products as (
   select r.id,
     (select provider_id from {{ source('bms_sync', 'bi_products') }} where id = r.id) as provider_id
