@@ -18,7 +18,7 @@ export function dbtFiles(): ReadonlyMap<string, string> {
   return new Map([
     ...files,
     ['reports/reports.yml', yaml({ models: REPORTS.map(describedModel) })],
-    ['semantic/time_spine.sql', sqlModel('select cast(date as date) as date_day from bi_calendar\n')],
+    ['semantic/time_spine.sql', sqlModel('select date as date_day from bi_calendar\n')],
     ['semantic/semantic.yml', yaml(semantics())],
     ['sources.yml', yaml(sources())],
   ]);

@@ -27,6 +27,7 @@ export async function openStage(server: string): Promise<Stage> {
   await onServer(server, "create database mirror; create role analyst login password 'secret'");
   const postgres = new URL(server);
   postgres.pathname = 'mirror';
+  await onServer(postgres.href, 'create schema reports authorization analyst'); // As the page about dbt says.
   const sandbox = await startSandbox({ size: SIZE });
   insertHardRows(sandbox.world);
   const databases = [

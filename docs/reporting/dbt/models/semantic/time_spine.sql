@@ -1,1 +1,1 @@
-select cast(date as date) as date_day from {{ source('bms_sync', 'bi_calendar') }}
+select date as date_day from {{ source('bms_sync', 'bi_calendar') }}
