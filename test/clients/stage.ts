@@ -15,6 +15,8 @@ export interface Stage extends AsyncDisposable {
   /** Of the PostgreSQL server whose database `mirror` the role `analyst` may read. */
   readonly port: number;
   readonly world: World;
+  /** Reads the company's lists again, into both mirrors. */
+  readonly pull: () => Promise<unknown>;
 }
 
 const SIZE = 120;
@@ -46,6 +48,7 @@ export async function openStage(server: string): Promise<Stage> {
     folder,
     port: Number(postgres.port),
     world: sandbox.world,
+    pull: pullBoth,
     [Symbol.asyncDispose]: async () => {
       await sandbox.close();
       await onServer(server, 'drop database mirror with (force); drop role analyst');
@@ -64,6 +67,7 @@ function changeSome(world: World): void {
   const ids = world.ids('clients');
   const [first = 0] = ids;
   world.update('clients', first, { name: 'Renommée à l’été', credit: '10.10' });
+  world.update('products', world.ids('products')[0] ?? 0, { price: '12.3400' });
   world.remove('clients', Math.max(...ids)); // The last hard row, which no record names.
 }
 

@@ -2,6 +2,7 @@
 
 python ask.py PAGE QUESTIONS ANSWERS: PAGE is Python, QUESTIONS a JSON list of SQL, ANSWERS is written: what the page printed,
 and for each question the names, types and rows that the client gave, each value as text. A question `?TYPE|VALUE|SQL` has a parameter.
+`~SQL` is prepared over ODBC, then asked twice after a line has come: the rows are the two errors, or `read`.
 """
 
 import ast
@@ -21,7 +22,9 @@ def main(page, questions, answers):
         exec(compile(tree, page, "exec"), scope)
     read = eval(compile(reader(tree), page, "eval"), scope)
     asked = json.load(open(questions, encoding="utf8"))
-    told = {"printed": printed.getvalue(), "answers": [answer(read, question) for question in asked]}
+    prepared = lambda question: twice(scope["mirror"].cursor(), question[1:])
+    answers_ = [prepared(question) if question[0] == "~" else answer(read, question) for question in asked]
+    told = {"printed": printed.getvalue(), "answers": answers_}
     json.dump(told, open(answers, "w", encoding="utf8"))
 
 
@@ -45,6 +48,9 @@ PARAMETERS = {
     "timestamp": datetime.fromisoformat,
     "decimal": Decimal,
     "integer": int,
+    "float": float,
+    "flag": lambda value: value == "1",
+    "time": time.fromisoformat,
     "text": str,
 }
 
@@ -56,6 +62,22 @@ def answer(read, question):
         return {"columns": columns, "rows": [[text(value) for value in row] for row in rows]}
     except BaseException as error:  # A client may fail in ways of its own; the others are asked all the same.
         return {"error": f"{type(error).__name__}: {error}"[:300]}
+
+
+def twice(cursor, question):
+    for _ in range(6):
+        cursor.execute(question, 0).fetchall()
+    print("prepared", flush=True)
+    sys.stdin.readline()
+    return {"columns": [["said", "str"]], "rows": [[attempt(cursor, question)] for _ in range(2)]}
+
+
+def attempt(cursor, question):
+    try:
+        cursor.execute(question, 0).fetchall()
+        return "read"
+    except Exception as error:
+        return str(error)
 
 
 def table(read):

@@ -20,10 +20,17 @@ def main(slug, answers):
         from superset import db
         from superset.models.dashboard import Dashboard
 
-        ask = api(app.test_client())
         dashboard = db.session.query(Dashboard).filter_by(slug=slug).one()
-        told = [chart(slice, ask) for slice in dashboard.slices]
+        charts = [chart(slice) for slice in dashboard.slices]
+    ask = api(app.test_client())  # Outside the context above, which would keep the first request's user.
+    told = [{**known, "shown": shown(ask, id, params), "totals": totals(ask, id, names)} for known, id, params, names in charts]
     json.dump(told, open(answers, "w", encoding="utf8"))
+
+
+def chart(slice):
+    dataset = slice.datasource
+    known = {"report": dataset.table_name, "rows": rows(dataset.database.get_df(dataset.sql))}
+    return known, dataset.id, json.loads(slice.params), [metric.metric_name for metric in dataset.metrics]
 
 
 def api(client):
@@ -31,26 +38,22 @@ def api(client):
     token = client.post("/api/v1/security/login", json=ADMIN).get_json()["access_token"]
 
     def ask(dataset, question):
-        body = {"datasource": {"id": dataset.id, "type": "table"}, "queries": [question], "result_type": "full"}
+        body = {"datasource": {"id": dataset, "type": "table"}, "queries": [question], "result_type": "full"}
         answer = client.post("/api/v1/chart/data", json=body, headers={"Authorization": f"Bearer {token}"})
         if answer.status_code != 200:
-            raise ValueError(f"{dataset.table_name}: {answer.get_data(as_text=True)}")
+            raise ValueError(f"dataset {dataset}: {answer.get_data(as_text=True)}")
         return answer.get_json()["result"][0]["data"]
 
     return ask
 
 
-def chart(slice, ask):
-    dataset = slice.datasource
-    metrics = [metric.metric_name for metric in dataset.metrics]
-    totals = ask(dataset, {"columns": [], "metrics": metrics})[0]
-    shown = ask(dataset, question(json.loads(slice.params)))
-    return {
-        "report": dataset.table_name,
-        "rows": rows(dataset.database.get_df(dataset.sql)),
-        "shown": [[text(value) for value in row.values()] for row in shown],
-        "totals": {name: text(totals[name]) for name in metrics},
-    }
+def shown(ask, dataset, params):
+    return [[text(value) for value in row.values()] for row in ask(dataset, question(params))]
+
+
+def totals(ask, dataset, metrics):
+    found = ask(dataset, {"columns": [], "metrics": metrics})[0]
+    return {name: text(found[name]) for name in metrics}
 
 
 def question(params):
