@@ -6,19 +6,13 @@ import { mkdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { documentsOf } from './reports/documents.ts';
 import { REPORTING } from './reports/catalogue.ts';
+import { metricsTable, pageWith } from './reports/page.ts';
 import { DBT_MODELS, dbtFiles } from './reports/dbt.ts';
 import { STARTER, starterFiles } from './reports/superset.ts';
 
 const PAGE = join(REPORTING, 'reports.md');
-const MARKED = /(<!-- reports -->).*(<!-- \/reports -->)/s;
-
 const { sections, files } = await documentsOf();
-const page = readFileSync(PAGE, 'utf8');
-if (!MARKED.test(page)) throw new Error(`${PAGE} has no <!-- reports --> … <!-- /reports -->`);
-writeFileSync(
-  PAGE,
-  page.replace(MARKED, (_, open: string, close: string) => `${open}\n\n${sections}\n\n${close}`),
-);
+writeFileSync(PAGE, pageWith(readFileSync(PAGE, 'utf8'), { reports: sections, metrics: metricsTable() }));
 writeFolder(join(REPORTING, 'reports'), files);
 writeFolder(DBT_MODELS, dbtFiles());
 writeFolder(STARTER, starterFiles());

@@ -1,4 +1,5 @@
 import type { Row } from '../../src/db/session/session.ts';
+import { REPORTS } from './catalogue.ts';
 import type { Plot } from './plot.ts';
 import type { Report, ReportPlot } from './report.ts';
 
@@ -18,6 +19,25 @@ export function sectionOf(report: Report, rows: readonly Row[]): string {
     tableOf(rows.slice(0, ROWS_SHOWN), report.shown ?? Object.keys(rows[0] ?? {})),
     `![${plot.caption}](reports/${name}.svg)`,
   ].join('\n\n');
+}
+
+/** A page with these texts between the marks of their names. */
+export function pageWith(page: string, texts: Readonly<Record<string, string>>): string {
+  return Object.entries(texts).reduce((before, [name, text]) => {
+    const marked = new RegExp(`(<!-- ${name} -->).*(<!-- /${name} -->)`, 's');
+    if (!marked.test(before)) throw new Error(`The page has no <!-- ${name} --> … <!-- /${name} -->.`);
+    return before.replace(marked, (_, open: string, close: string) => `${open}\n\n${text}\n\n${close}`);
+  }, page);
+}
+
+/** Every metric with its question, and the report whose rows it adds up. */
+export function metricsTable(): string {
+  const rows = REPORTS.flatMap(({ name: report, metrics }) =>
+    Object.entries(metrics).map(
+      ([name, { question, column }]) => `| \`${name}\` | ${question} | \`${column}\` of ${report} |`,
+    ),
+  );
+  return ['| metric | question | sum of |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 function tableOf(rows: readonly Row[], columns: readonly string[]): string {

@@ -6,6 +6,7 @@ import { liveThrough } from '../../scripts/reports/business.ts';
 import { documentsOf } from '../../scripts/reports/documents.ts';
 import { REPORTING, REPORTS } from '../../scripts/reports/catalogue.ts';
 import { DBT_MODELS, dbtFiles } from '../../scripts/reports/dbt.ts';
+import { metricsTable, pageWith } from '../../scripts/reports/page.ts';
 import type { Report } from '../../scripts/reports/report.ts';
 import { STARTER, starterFiles } from '../../scripts/reports/superset.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
@@ -144,7 +145,7 @@ test(
   async () => {
     const { sections, files } = await documentsOf();
     const page = readFileSync(join(REPORTING, 'reports.md'), 'utf8');
-    expect(/<!-- reports -->\n\n(.*)\n\n<!-- \/reports -->/s.exec(page)?.[1]).toBe(sections);
+    expect(page).toBe(pageWith(page, { reports: sections, metrics: metricsTable() }));
     for (const [folder, written] of [
       [join(REPORTING, 'reports'), files],
       [DBT_MODELS, dbtFiles()],

@@ -52,7 +52,9 @@ public class Ask {
 
   static String twice(Connection mirror, String question) {
     try (PreparedStatement prepared = mirror.prepareStatement(question)) {
+      mirror.setAutoCommit(false); // Else the driver itself prepares it again.
       for (int times = 0; times < 6; times++) prepared.executeQuery().close(); // The server prepares the fifth.
+      mirror.commit();
       System.out.println("prepared");
       System.in.read();
       List<String> rows = new ArrayList<>(List.of("said", "VARCHAR"));
@@ -61,8 +63,10 @@ public class Ask {
           rows.add("read");
         } catch (SQLException error) {
           rows.add(error.getMessage());
+          mirror.rollback();
         }
       }
+      mirror.setAutoCommit(true);
       return String.join("\u001e", rows);
     } catch (Exception error) {
       return "error\u001f" + error;

@@ -2,7 +2,7 @@
 
 python ask.py PAGE QUESTIONS ANSWERS: PAGE is Python, QUESTIONS a JSON list of SQL, ANSWERS is written: what the page printed,
 and for each question the names, types and rows that the client gave, each value as text. A question `?TYPE|VALUE|SQL` has a parameter.
-`~SQL` is prepared over ODBC, then asked twice after a line has come: the rows are the two errors, or `read`.
+`~SQL` is prepared over ODBC, then asked again after a line has come, and by a new cursor: the rows are the errors, or `read`.
 """
 
 import ast
@@ -67,9 +67,10 @@ def answer(read, question):
 def twice(cursor, question):
     for _ in range(6):
         cursor.execute(question, 0).fetchall()
+    cursor.commit()
     print("prepared", flush=True)
     sys.stdin.readline()
-    return {"columns": [["said", "str"]], "rows": [[attempt(cursor, question)] for _ in range(2)]}
+    return {"columns": [["said", "str"]], "rows": [[attempt(asked, question)] for asked in (cursor, cursor.connection.cursor())]}
 
 
 def attempt(cursor, question):
@@ -77,6 +78,7 @@ def attempt(cursor, question):
         cursor.execute(question, 0).fetchall()
         return "read"
     except Exception as error:
+        cursor.rollback()
         return str(error)
 
 
