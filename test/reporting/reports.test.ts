@@ -70,8 +70,10 @@ const EDGES = ['1999', '2000', '2023', '2024', '2026', '2100']
 /** The rows of a report; `seq` follows no rule that a truth could know. */
 async function answerOf(session: Session, { sql: text }: Report): Promise<Rows> {
   const rows = await session.query(sql.raw(text));
-  return rows.map(({ seq: _, ...row }) =>
-    Object.values(row).map((value) => (value === null ? null : String(value))),
+  return rows.map((row) =>
+    Object.entries(row).flatMap(([name, value]) =>
+      name === 'seq' ? [] : [value === null ? null : String(value)],
+    ),
   );
 }
 

@@ -169,7 +169,8 @@ function priceChanges(world: World, worked: readonly DayOfWork[]): Rows {
     const after = unitsOf(to);
     const rose = before === null || after === null ? 0 : after.cmp(before);
     return [
-      ...[day, String(id)],
+      day,
+      String(id),
       ...presentTexts(world.get('products', id), ['code', 'name_fr']),
       ...both(before),
       ...both(after),
@@ -181,7 +182,7 @@ function priceChanges(world: World, worked: readonly DayOfWork[]): Rows {
 function hours(world: World): Rows {
   const weeks = groupedBy(recordsOf(world, 'punches'), ({ date, user_id: user }) => {
     const day = dayOf(date);
-    return `${day === null || day < '2000-01-03' || day > '2049' ? 'none' : mondayOf(day)} ${textOf(user)}`;
+    return `${day === null || day < '2000-01-03' || day >= '2050' ? 'none' : mondayOf(day)} ${textOf(user)}`;
   });
   return sorted(weeks).map(([key, punches]) => [
     ...key.split(' '),
