@@ -113,27 +113,17 @@ export function envOf(page: string): NodeJS.ProcessEnv {
   return { ...process.env, PATH: pathOf(page), TZ: 'America/Montreal' };
 }
 
-/** Runs a program of a page's in the folder that has `data/`; with a new column in both mirrors once it says that it is prepared. */
+/** Runs a program of a page's in the folder that has `data/`, with the settings by which it could pull. */
 export async function runIn(
   stage: Stage,
   page: string,
   [file = '', ...argv]: readonly string[],
   more: Env = {},
 ): Promise<string> {
-  const options = { cwd: stage.folder, env: { ...envOf(page), ...more }, maxBuffer: MOST_BYTES };
-  const running = promisify(execFile)(file, argv, options);
-  const { stdin, stdout: said } = running.child;
-  said?.on('data', (text: string) => {
-    if (text === 'prepared\n') void addColumn(stage).finally(() => stdin?.write('\n'));
-  });
-  return (await running).stdout;
-}
-
-async function addColumn({ world, pull }: Stage): Promise<void> {
-  const client = world.ids('clients')[0] ?? 0;
-  const names = Object.keys(world.get('clients', client) ?? {});
-  world.update('clients', client, { [`further_${names.length}`]: 'x' });
-  await pull();
+  const env = { ...envOf(page), ...stage.settings, ...more };
+  const options = { cwd: stage.folder, env, maxBuffer: MOST_BYTES };
+  const { stdout } = await promisify(execFile)(file, argv, options);
+  return stdout;
 }
 
 const NULL = '\u0001';

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { codeOf } from '../../scripts/clients/pages.ts';
+import { MAIN } from '../support/program.ts';
 import { askJava, askPython } from './ask.ts';
 import type { Ask } from './client.ts';
 import { askMirror } from './mirrors.ts';
@@ -86,12 +87,15 @@ test.each([
   async (page, question) => {
     const ask: Ask = page === 'jdbc' ? askJava : askPython;
 
-    const { answers } = await ask(stage, { page, section: 'PostgreSQL' }, [`~${question}`]);
+    stage.world.update('clients', stage.world.ids('clients')[0] ?? 0, { [`of_${page}`]: 'x' });
+
+    const pull = `${process.execPath} ${MAIN} pull`;
+    const { answers } = await ask(stage, { page, section: 'PostgreSQL' }, [`~${pull}|${question}`]);
 
     const refused: unknown = expect.stringContaining('cached plan must not change result type');
     expect(answers).toMatchObject([{ rows: [[refused], ['read']] }]);
   },
-  300_000,
+  60_000,
 );
 
 test.each([

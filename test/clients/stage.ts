@@ -15,8 +15,8 @@ export interface Stage extends AsyncDisposable {
   /** Of the PostgreSQL server whose database `mirror` the role `analyst` may read. */
   readonly port: number;
   readonly world: World;
-  /** Reads the company's lists again, into both mirrors. */
-  readonly pull: () => Promise<unknown>;
+  /** By which the program pulls the company into PostgreSQL. */
+  readonly settings: Env;
 }
 
 const SIZE = 120;
@@ -36,10 +36,8 @@ export async function openStage(server: string): Promise<Stage> {
     { DATABASE_URL: `file:${join(folder, 'data/mirror.db')}` },
     { DATABASE_URL: postgres.href, BMS__BI__READER_ROLE: 'analyst' },
   ];
-  const pullBoth = () =>
-    Promise.all(
-      databases.map((env) => pull({ BMS_BASE_URL: sandbox.url, BMS_TOKEN: sandbox.token, ...GRACE, ...env })),
-    );
+  const service = { BMS_BASE_URL: sandbox.url, BMS_TOKEN: sandbox.token, ...GRACE };
+  const pullBoth = () => Promise.all(databases.map((env) => pull({ ...service, ...env })));
   await pullBoth();
   changeSome(sandbox.world);
   await pullBoth(); // A record that is gone is suspected …
@@ -48,7 +46,7 @@ export async function openStage(server: string): Promise<Stage> {
     folder,
     port: Number(postgres.port),
     world: sandbox.world,
-    pull: pullBoth,
+    settings: { ...service, ...databases[1] },
     [Symbol.asyncDispose]: async () => {
       await sandbox.close();
       await onServer(server, 'drop database mirror with (force); drop role analyst');

@@ -11,8 +11,8 @@ import java.util.TimeZone;
  * Puts questions over JDBC as reporting programs do: by the type that the driver gives a column.
  *
  * java Ask.java URL QUESTIONS ANSWERS: a question a line; rows are separated by U+001E, fields by U+001F, answers by U+001D, null is U+0001.
- * The first row has the names, the second one the types. A question `?TYPE|VALUE|SQL` has a parameter. `~SQL` is prepared, then asked
- * twice after a line has come: the rows are the two errors, or `read`.
+ * The first row has the names, the second one the types. A question `?TYPE|VALUE|SQL` has a parameter. `~COMMAND|SQL` is prepared, and
+ * asked twice more after a command: the rows are the two errors, or `read`.
  */
 public class Ask {
   public static void main(String[] args) throws Exception {
@@ -51,12 +51,13 @@ public class Ask {
   }
 
   static String twice(Connection mirror, String question) {
-    try (PreparedStatement prepared = mirror.prepareStatement(question)) {
+    String[] parts = question.split("\\|", 2);
+    try (PreparedStatement prepared = mirror.prepareStatement(parts[1])) {
       mirror.setAutoCommit(false); // Else the driver itself prepares it again.
       for (int times = 0; times < 6; times++) prepared.executeQuery().close(); // The server prepares the fifth.
       mirror.commit();
-      System.out.println("prepared");
-      System.in.read();
+      int code = new ProcessBuilder("sh", "-c", parts[0]).inheritIO().start().waitFor();
+      if (code != 0) return "error\u001f" + parts[0] + " ended with " + code;
       List<String> rows = new ArrayList<>(List.of("said", "VARCHAR"));
       for (int times = 0; times < 2; times++) {
         try (ResultSet read = prepared.executeQuery()) {

@@ -2,7 +2,7 @@
 
 python ask.py PAGE QUESTIONS ANSWERS: PAGE is Python, QUESTIONS a JSON list of SQL, ANSWERS is written: what the page printed,
 and for each question the names, types and rows that the client gave, each value as text. A question `?TYPE|VALUE|SQL` has a parameter.
-`~SQL` is prepared over ODBC, then asked again after a line has come, and by a new cursor: the rows are the errors, or `read`.
+`~COMMAND|SQL` is prepared over ODBC, and asked again after a command, and by a new cursor: the rows are the errors, or `read`.
 """
 
 import ast
@@ -10,6 +10,7 @@ import contextlib
 import io
 import json
 import math
+import subprocess
 import sys
 from datetime import date, datetime, time, timezone
 from decimal import Decimal
@@ -64,13 +65,13 @@ def answer(read, question):
         return {"error": f"{type(error).__name__}: {error}"[:300]}
 
 
-def twice(cursor, question):
+def twice(cursor, asked):
+    command, question = asked.split("|", 1)
     for _ in range(6):
         cursor.execute(question, 0).fetchall()
     cursor.commit()
-    print("prepared", flush=True)
-    sys.stdin.readline()
-    return {"columns": [["said", "str"]], "rows": [[attempt(asked, question)] for asked in (cursor, cursor.connection.cursor())]}
+    subprocess.run(command, shell=True, check=True, stdout=sys.stderr)
+    return {"columns": [["said", "str"]], "rows": [[attempt(one, question)] for one in (cursor, cursor.connection.cursor())]}
 
 
 def attempt(cursor, question):
