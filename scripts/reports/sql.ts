@@ -4,8 +4,8 @@
 type Fields = Readonly<Record<string, 'bigint' | 'text'>>;
 
 /**
- * Two parts of a `with` that read undocumented fields whether or not their columns exist (docs/decisions/0048): inside a look-up, a
- * column of the view comes before one of `unseen`, which stands for it where the view has none.
+ * Parts of a `with` that read undocumented fields whether or not their columns exist (docs/decisions/0048): a natural join takes a
+ * column from the view if it is there, else from `unseen`, which has no rows.
  */
 export function rowsOf(
   view: string,
@@ -15,18 +15,20 @@ export function rowsOf(
 ): string {
   const columns = Object.entries(fields);
   const nulls = columns.map(([name, type]) => `cast(null as ${type}) as ${name}`);
-  const lookUps = columns.map(([name, type]) => {
-    const value = type === 'text' ? `cast(${name} as text)` : name;
-    return `,\n    (select ${value} from ${view} where id = r.id) as ${name}`;
-  });
-  const others = ['id', ...documented].map((name) => `r.${name}`).join(', ');
-  return `-- A field that the service has never sent has no column: its name then means that of \`unseen\`, and its figures are null.
-unseen as (
+  const typed = columns.map(([name]) => `(select ${name} from ${view} where 1 = 0) as ${name}`);
+  const values = columns.map(([name, type]) => (type === 'text' ? `cast(${name} as text) as ${name}` : name));
+  return `-- A field that the service has never sent has no column: then \`unseen\` has it, in which all is null. Its columns have the
+-- types of the view's own, where these exist.
+expected as (
   select ${nulls.join(',\n    ')}
 ),
+unseen as (
+  select ${typed.join(',\n    ')}
+  from expected where 1 = 0
+),
 ${part} as (
-  select ${others}${lookUps.join('')}
-  from ${view} r cross join unseen
+  select ${['id', ...documented, ...values].join(', ')}
+  from ${view} natural left join unseen
 )`;
 }
 

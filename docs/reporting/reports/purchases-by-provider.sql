@@ -1,14 +1,18 @@
 -- Purchase lines of each provider: arrived ones, and those on hold. The provider is that of the line's product;
 -- provider 0 stands for lines whose product is unknown or has no provider.
 with
--- A field that the service has never sent has no column: its name then means that of `unseen`, and its figures are null.
-unseen as (
+-- A field that the service has never sent has no column: then `unseen` has it, in which all is null. Its columns have the
+-- types of the view's own, where these exist.
+expected as (
   select cast(null as bigint) as provider_id
 ),
+unseen as (
+  select (select provider_id from bi_products where 1 = 0) as provider_id
+  from expected where 1 = 0
+),
 products as (
-  select r.id,
-    (select provider_id from bi_products where id = r.id) as provider_id
-  from bi_products r cross join unseen
+  select id, provider_id
+  from bi_products natural left join unseen
 ),
 lines as (
   select coalesce(product_id, 0) as product_id, produit_total_e4 as total, produit_quantite_receive_e4 as received,

@@ -1,17 +1,21 @@
 -- Bookings from the day of the last reading on, by the week of pick-up, which is named by its Monday.
 with
--- A field that the service has never sent has no column: its name then means that of `unseen`, and its figures are null.
-unseen as (
+-- A field that the service has never sent has no column: then `unseen` has it, in which all is null. Its columns have the
+-- types of the view's own, where these exist.
+expected as (
   select cast(null as bigint) as client_id,
     cast(null as text) as pickup_date,
     cast(null as bigint) as price_e4
 ),
+unseen as (
+  select (select client_id from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as client_id,
+    (select pickup_date from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as pickup_date,
+    (select price_e4 from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as price_e4
+  from expected where 1 = 0
+),
 bookings as (
-  select r.id,
-    (select client_id from {{ source('bms_sync', 'bi_bookings') }} where id = r.id) as client_id,
-    (select cast(pickup_date as text) from {{ source('bms_sync', 'bi_bookings') }} where id = r.id) as pickup_date,
-    (select price_e4 from {{ source('bms_sync', 'bi_bookings') }} where id = r.id) as price_e4
-  from {{ source('bms_sync', 'bi_bookings') }} r cross join unseen
+  select id, client_id, cast(pickup_date as text) as pickup_date, price_e4
+  from {{ source('bms_sync', 'bi_bookings') }} natural left join unseen
 ),
 weeks as (
   select cast(date as text) as day,

@@ -1,14 +1,18 @@
 -- Margin of each product that was purchased: its quantity at the list price of today, less what the lines cost, by the
 -- month in which the mirror first read the lines. Product 0 stands for lines whose product is unknown.
 with
--- A field that the service has never sent has no column: its name then means that of `unseen`, and its figures are null.
-unseen as (
+-- A field that the service has never sent has no column: then `unseen` has it, in which all is null. Its columns have the
+-- types of the view's own, where these exist.
+expected as (
   select cast(null as bigint) as price_e4
 ),
+unseen as (
+  select (select price_e4 from {{ source('bms_sync', 'bi_products') }} where 1 = 0) as price_e4
+  from expected where 1 = 0
+),
 products as (
-  select r.id, r.code, r.name_fr,
-    (select price_e4 from {{ source('bms_sync', 'bi_products') }} where id = r.id) as price_e4
-  from {{ source('bms_sync', 'bi_products') }} r cross join unseen
+  select id, code, name_fr, price_e4
+  from {{ source('bms_sync', 'bi_products') }} natural left join unseen
 ),
 lines as (
   select coalesce(product_id, 0) as product_id, coalesce(substr(cast(_first_seen_at as text), 1, 7), 'none') as month, product_quantity_e4 as quantity,

@@ -1,20 +1,24 @@
 -- Money and activity of each client. A booking with an invoice number is invoiced, any other is still to be invoiced.
 -- Client 0 stands for bookings and projects without a client.
 with
--- A field that the service has never sent has no column: its name then means that of `unseen`, and its figures are null.
-unseen as (
+-- A field that the service has never sent has no column: then `unseen` has it, in which all is null. Its columns have the
+-- types of the view's own, where these exist.
+expected as (
   select cast(null as bigint) as client_id,
     cast(null as text) as pickup_date,
     cast(null as bigint) as price_e4,
     cast(null as text) as fact_number
 ),
+unseen as (
+  select (select client_id from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as client_id,
+    (select pickup_date from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as pickup_date,
+    (select price_e4 from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as price_e4,
+    (select fact_number from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as fact_number
+  from expected where 1 = 0
+),
 bookings as (
-  select r.id,
-    (select client_id from {{ source('bms_sync', 'bi_bookings') }} where id = r.id) as client_id,
-    (select cast(pickup_date as text) from {{ source('bms_sync', 'bi_bookings') }} where id = r.id) as pickup_date,
-    (select price_e4 from {{ source('bms_sync', 'bi_bookings') }} where id = r.id) as price_e4,
-    (select cast(fact_number as text) from {{ source('bms_sync', 'bi_bookings') }} where id = r.id) as fact_number
-  from {{ source('bms_sync', 'bi_bookings') }} r cross join unseen
+  select id, client_id, cast(pickup_date as text) as pickup_date, price_e4, cast(fact_number as text) as fact_number
+  from {{ source('bms_sync', 'bi_bookings') }} natural left join unseen
 ),
 booked as (
   select coalesce(client_id, 0) as client_id, substr(pickup_date, 1, 10) as pickup, price_e4 as price,
