@@ -4,7 +4,7 @@ with days as (
 ),
 punches as (
   select coalesce(p.user_id, 0) as user_id, coalesce(cast(p.date as text), 'none') as day, count(*) as open_punches
-  from {{ source('bms_sync', 'bi_punches') }} p where (select 1 from {{ source('bms_sync', 'bi_fields') }} where kind = 'punches' and field = 'end_time') * case when p.end_time is null then 1 else 0 end = 1
+  from {{ source('bms_sync', 'bi_punches') }} p where p.end_time is null and (select 1 from {{ source('bms_sync', 'bi_fields') }} where kind = 'punches' and field = 'end_time') = 1
   group by coalesce(p.user_id, 0), coalesce(cast(p.date as text), 'none')
 )
 select p.user_id, p.day, p.open_punches, r.number - d.number as days_open
