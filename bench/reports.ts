@@ -4,7 +4,7 @@
  */
 import { sql } from 'drizzle-orm';
 import { liveThrough } from '../scripts/reports/business.ts';
-import { REPORTS, sqlOf } from '../scripts/reports/reports.ts';
+import { REPORTS } from '../scripts/reports/catalogue.ts';
 import { LISTED_KINDS } from '../src/catalog/kinds/catalog.ts';
 import { recordDecoder } from '../src/diff/decode-record.ts';
 import { compactJson } from '../src/lib/json/json.ts';
@@ -95,13 +95,13 @@ async function fill(session: Session): Promise<void> {
 
 async function timeOf(
   session: Session,
-  name: string,
+  text: string,
 ): Promise<{ rows: number; first: number; median: number }> {
   const times: number[] = [];
   let rows = 0;
   for (let n = 0; n < TIMES; n++) {
     const from = performance.now();
-    rows = (await session.query(sql.raw(sqlOf({ name })))).length;
+    rows = (await session.query(sql.raw(text))).length;
     times.push(performance.now() - from);
   }
   return { rows, first: times[0] ?? 0, median: times.toSorted((a, b) => a - b)[Math.floor(TIMES / 2)] ?? 0 };
@@ -119,8 +119,8 @@ for (const [label, open] of Object.entries(servers)) {
   const session = await openSession(await databases.fresh());
   try {
     await fill(session);
-    for (const { name } of REPORTS) {
-      const { rows, first, median } = await timeOf(session, name);
+    for (const { name, sql: text } of REPORTS) {
+      const { rows, first, median } = await timeOf(session, text);
       console.log(`| ${label} | ${name} | ${rows} | ${seconds(first)} s | ${seconds(median)} s |`);
     }
   } finally {

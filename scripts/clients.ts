@@ -20,7 +20,7 @@ if (missing.length > 0) {
 } else {
   const env = { ...process.env, BMS_TEST_TIER: 'clients' };
   const vitest = join(ROOT, 'node_modules/.bin/vitest');
-  const argv = ['run', ...process.argv.slice(2)];
+  const argv = ['run', '--no-file-parallelism', ...process.argv.slice(2)]; // One database `mirror`, as the pages name it.
   process.exitCode = spawnSync(vitest, argv, { cwd: ROOT, env, stdio: 'inherit' }).status ?? 1;
 }
 

@@ -1,27 +1,28 @@
 /**
- * Writes the output and the plots of docs/reporting/reports.md, and the starter for Superset: of the sandbox's business, whose
- * data and days are fixed.
+ * Writes all that is made of the catalogue of reports and metrics (scripts/reports/catalogue.ts): SQL, output and plots of
+ * docs/reporting/reports.md, by the sandbox's business, whose data and days are fixed; dbt's models, and the starter for Superset.
  */
 import { mkdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { documentsOf } from './reports/documents.ts';
-import { REPORTING } from './reports/reports.ts';
+import { REPORTING } from './reports/catalogue.ts';
+import { metricsTable, pageWith } from './reports/page.ts';
+import { DBT_MODELS, dbtFiles } from './reports/dbt.ts';
 import { STARTER, starterFiles } from './reports/superset.ts';
 
 const PAGE = join(REPORTING, 'reports.md');
-const MARKED = /(<!-- reports -->).*(<!-- \/reports -->)/s;
+const { sections, files } = await documentsOf();
+writeFileSync(PAGE, pageWith(readFileSync(PAGE, 'utf8'), { reports: sections, metrics: metricsTable() }));
+writeFolder(join(REPORTING, 'reports'), files);
+writeFolder(DBT_MODELS, dbtFiles());
+writeFolder(STARTER, starterFiles());
 
-const { sections, plots } = await documentsOf();
-const page = readFileSync(PAGE, 'utf8');
-if (!MARKED.test(page)) throw new Error(`${PAGE} has no <!-- reports --> … <!-- /reports -->`);
-writeFileSync(
-  PAGE,
-  page.replace(MARKED, (_, open: string, close: string) => `${open}\n\n${sections}\n\n${close}`),
-);
-for (const [name, svg] of plots) writeFileSync(join(REPORTING, 'reports', name), svg);
-rmSync(STARTER, { recursive: true, force: true });
-for (const [name, text] of starterFiles()) {
-  const path = join(STARTER, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+/** Leaves nothing else in the folder. */
+function writeFolder(folder: string, contents: ReadonlyMap<string, string>): void {
+  rmSync(folder, { recursive: true, force: true });
+  for (const [name, text] of contents) {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
 }

@@ -1,5 +1,5 @@
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
-import type { JsonObject } from '../../src/lib/json/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { createOwner } from '../../src/pull/run/parts.ts';
@@ -27,6 +27,14 @@ export interface DayOfWork {
   readonly updated: number;
   readonly deleted: number;
   readonly restored: number;
+  /** The prices of products that were changed, as texts. */
+  readonly prices: readonly PriceChange[];
+}
+
+interface PriceChange {
+  readonly id: number;
+  readonly from: Json | undefined;
+  readonly to: string;
 }
 
 interface Reading {
@@ -96,10 +104,14 @@ function workOn(world: World, number: number, gone: JsonObject[]): Omit<DayOfWor
     const ids = world.ids(kind);
     return ids[(place * 7) % ids.length] ?? 0;
   };
-  for (let step = 0; step < busy; step++) {
+  const prices = Array.from({ length: busy }, (_, step): PriceChange => {
     const at = number * 10 + step;
-    world.update('products', idOf('products', at), { price: `${20 + at}.${10 + (at % 89)}00` });
-  }
+    const id = idOf('products', at);
+    const from = world.get('products', id)?.['price'];
+    const to = `${20 + at}.${10 + (at % 89)}00`;
+    world.update('products', id, { price: to });
+    return { id, from, to };
+  });
   for (let step = 0; step < number % 3; step++)
     world.insert('bookings', {
       code: `R9${number}${step}`,
@@ -123,5 +135,6 @@ function workOn(world: World, number: number, gone: JsonObject[]): Omit<DayOfWor
     updated: busy,
     deleted: deletes ? 1 : 0,
     restored: back === undefined ? 0 : 1,
+    prices,
   };
 }

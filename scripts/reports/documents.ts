@@ -10,7 +10,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { FIRST_DAY, liveThrough } from './business.ts';
 import { plotOf, sectionOf } from './page.ts';
 import { svgOf } from './plot.ts';
-import { REPORTS, sqlOf } from './reports.ts';
+import { REPORTS } from './catalogue.ts';
 
 const SIZE = 400;
 const DAYS = 12;
@@ -18,8 +18,8 @@ const DAYS = 12;
 /** What docs/reporting/reports.md shows of the reports: always the same texts. */
 export interface ReportDocuments {
   readonly sections: string;
-  /** File names with their SVG. */
-  readonly plots: ReadonlyMap<string, string>;
+  /** The files of docs/reporting/reports: SQL and plots, by their names. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 /** Runs the reports over the sandbox's business after some days of work. */
@@ -38,11 +38,12 @@ export async function documentsOf(): Promise<ReportDocuments> {
 
 async function draw(session: Session): Promise<ReportDocuments> {
   const sections: string[] = [];
-  const plots = new Map<string, string>();
+  const files = new Map<string, string>();
   for (const report of REPORTS) {
-    const rows = await session.query(sql.raw(sqlOf(report)));
+    const rows = await session.query(sql.raw(report.sql));
     sections.push(sectionOf(report, rows));
-    plots.set(`${report.name}.svg`, svgOf(plotOf(report, rows)));
+    files.set(`${report.name}.sql`, report.sql);
+    files.set(`${report.name}.svg`, svgOf(plotOf(report, rows)));
   }
-  return { sections: sections.join('\n\n'), plots };
+  return { sections: sections.join('\n\n'), files };
 }

@@ -1,7 +1,7 @@
 import type { Row } from '../../src/db/session/session.ts';
+import { REPORTS } from './catalogue.ts';
 import type { Plot } from './plot.ts';
-import { sqlOf } from './reports.ts';
-import type { Report, ReportPlot } from './reports.ts';
+import type { Report, ReportPlot } from './report.ts';
 
 const ROWS_SHOWN = 6;
 const UNITS = 10_000;
@@ -14,11 +14,30 @@ export function sectionOf(report: Report, rows: readonly Row[]): string {
     question,
     notes.map((note) => `- ${note}`).join('\n'),
     `[\`reports/${name}.sql\`](reports/${name}.sql):`,
-    `\`\`\`sql\n${sqlOf(report)}\`\`\``,
+    `\`\`\`sql\n${report.sql}\`\`\``,
     `The first of ${rows.length} rows${report.shown === undefined ? '' : ', with some of the columns'}:`,
     tableOf(rows.slice(0, ROWS_SHOWN), report.shown ?? Object.keys(rows[0] ?? {})),
     `![${plot.caption}](reports/${name}.svg)`,
   ].join('\n\n');
+}
+
+/** A page with these texts between the marks of their names. */
+export function pageWith(page: string, texts: Readonly<Record<string, string>>): string {
+  return Object.entries(texts).reduce((before, [name, text]) => {
+    const marked = new RegExp(`(<!-- ${name} -->).*(<!-- /${name} -->)`, 's');
+    if (!marked.test(before)) throw new Error(`The page has no <!-- ${name} --> … <!-- /${name} -->.`);
+    return before.replace(marked, (_, open: string, close: string) => `${open}\n\n${text}\n\n${close}`);
+  }, page);
+}
+
+/** Every metric with its question, and the report whose rows it adds up. */
+export function metricsTable(): string {
+  const rows = REPORTS.flatMap(({ name: report, metrics }) =>
+    Object.entries(metrics).map(
+      ([name, { question, column }]) => `| \`${name}\` | ${question} | \`${column}\` of ${report} |`,
+    ),
+  );
+  return ['| metric | question | sum of |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 function tableOf(rows: readonly Row[], columns: readonly string[]): string {

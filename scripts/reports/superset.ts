@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { REPORTS, sqlOf } from './reports.ts';
-import type { Report, ReportPlot } from './reports.ts';
+import { REPORTS } from './catalogue.ts';
+import type { Report, ReportPlot } from './report.ts';
 
 /** The folder that Superset imports once it is zipped. */
 export const STARTER = join(import.meta.dirname, '../../deploy/superset');
@@ -50,14 +50,19 @@ function datasetFile(report: Report): object {
     table_name: report.name,
     description: report.question,
     schema: null,
-    sql: sqlOf(report),
+    sql: report.sql,
     uuid: uuidOf(`dataset ${report.name}`),
     database_uuid: uuidOf('database'),
     columns: [
       ...by.map((name) => columnOf(name, 'TEXT')),
       ...Object.values(series).map((name) => columnOf(name, 'BIGINT')),
     ],
-    metrics: [],
+    metrics: Object.entries(report.metrics).map(([metric_name, { column, question }]) => ({
+      metric_name,
+      verbose_name: metric_name.replaceAll('_', ' '),
+      description: question,
+      expression: sumOf(column),
+    })),
     version: VERSION,
   };
 }
@@ -91,7 +96,7 @@ function paramsOf({ plot }: Report): object {
     hasCustomLabel: true,
     label,
     optionName: `metric_${column}`,
-    sqlExpression: column.endsWith('_e4') ? `SUM(${column}) / 10000.0` : `SUM(${column})`,
+    sqlExpression: sumOf(column),
   }));
   return {
     viz_type: VIZ_TYPE,
@@ -109,6 +114,10 @@ function paramsOf({ plot }: Report): object {
     y_axis_format: ',.0f',
   };
 }
+
+/** In whole units. */
+const sumOf = (column: string): string =>
+  column.endsWith('_e4') ? `SUM(${column}) / 10000.0` : `SUM(${column})`;
 
 /** A column, or several put together: a code beside the name, as two records may have one name. */
 function axisOf({ by }: ReportPlot): string | object {

@@ -6,11 +6,12 @@ import { PROBES, runIn, withPort } from './ask.ts';
 import type { DatabaseName, Row } from './mirrors.ts';
 import type { Stage } from './stage.ts';
 
-/** A chart of the dashboard: the rows of its dataset, and those that it shows, each value as text. */
+/** A chart of the dashboard: the rows of its dataset, and by Superset's API those that it shows, and the totals of the metrics. */
 export interface ShownChart {
   readonly report: string;
   readonly rows: readonly Row[];
   readonly shown: readonly Row[];
+  readonly totals: Readonly<Record<string, string | null>>;
 }
 
 const PAGE = 'superset';

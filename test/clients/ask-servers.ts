@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../../scripts/clients/pages.ts';
 import { compactJson, isArray, isObject, tryParse } from '../../src/lib/json/json.ts';
@@ -8,7 +8,6 @@ import type { Json } from '../../src/lib/json/json.ts';
 import { freePort } from '../support/redis-server.ts';
 import { PROBES, envOf, filesFor, runIn, withPort } from './ask.ts';
 import type { Ask, Told } from './client.ts';
-import type { Stage } from './stage.ts';
 
 /** Puts questions as Superset does for a chart, with the configuration and the address of a page. */
 export const askSuperset: Ask = async (stage, { page, section }, questions) => {
@@ -58,23 +57,5 @@ function datasetteAnswer(body: Json): Told['answers'][number] {
   return {
     columns: columns.map((name) => [text(name) ?? '', ''] as const),
     rows: rows.map((row) => (isArray(row) ? row.map(text) : [])),
-  };
-}
-
-/** Runs what the page about dbt says, in a copy of its project beside `data/`. */
-export async function runDbt(
-  stage: Stage,
-  database: string,
-): Promise<{ readonly tests: string; readonly freshness: string }> {
-  const project = join(stage.folder, 'dbt');
-  cpSync(join(import.meta.dirname, '../../docs/reporting/dbt'), project, { recursive: true });
-  const profiles = join(project, 'profiles.yml');
-  writeFileSync(profiles, withPort(readFileSync(profiles, 'utf8'), stage));
-  const environment = codeOf('dbt', 'sh', [database]);
-  const [sources = '', tests = '', freshness = ''] = codeOf('dbt', 'sh', ['Run']).trim().split('\n');
-  await runIn(stage, 'dbt', ['sh', '-c', environment + sources]);
-  return {
-    tests: await runIn(stage, 'dbt', ['sh', '-c', environment + tests]),
-    freshness: await runIn(stage, 'dbt', ['sh', '-c', environment + freshness]),
   };
 }

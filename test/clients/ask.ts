@@ -113,14 +113,15 @@ export function envOf(page: string): NodeJS.ProcessEnv {
   return { ...process.env, PATH: pathOf(page), TZ: 'America/Montreal' };
 }
 
-/** Runs a program of a page's in the folder that has `data/`. */
+/** Runs a program of a page's in the folder that has `data/`, with the settings by which it could pull. */
 export async function runIn(
   stage: Stage,
   page: string,
   [file = '', ...argv]: readonly string[],
   more: Env = {},
 ): Promise<string> {
-  const options = { cwd: stage.folder, env: { ...envOf(page), ...more }, maxBuffer: MOST_BYTES };
+  const env = { ...envOf(page), ...stage.settings, ...more };
+  const options = { cwd: stage.folder, env, maxBuffer: MOST_BYTES };
   const { stdout } = await promisify(execFile)(file, argv, options);
   return stdout;
 }

@@ -35,6 +35,9 @@ export interface Client extends Connected {
   readonly guesses?: true;
   /** Values of these sorts come wrong, as its page says. */
   readonly cannot?: readonly Sort[];
+  /** Views that it cannot read, and views whose values it takes for texts, as its page says. */
+  readonly unread?: readonly string[];
+  readonly untyped?: readonly string[];
 }
 
 export type Types = Readonly<Record<Sort, readonly string[]>>;

@@ -34,6 +34,7 @@ export function insertHardRows(world: World): void {
   for (const fields of LINES) world.insert('purchase_products', { ...fields, product_id: product });
   world.insert('purchase_products', { product_id: '0', produit_total: '7.00' });
   world.insert('bookings', { ...BOOKING, client_id: client, items: ITEMS });
+  world.insert('bookings', { ...BOOKING, client_id: client, pickup_date: '2049-12-24', items: [] }); // Ahead of any reading.
   world.insert('projects', { nom: 'Projet à l’épreuve', client_id: 0, tasks: [] });
 }
 

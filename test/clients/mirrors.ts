@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Big } from 'big.js';
@@ -52,6 +53,8 @@ type Value = string | bigint | number | null;
 
 function askSqlite({ folder }: Stage, question: string): readonly Row[] {
   const database = new Database(join(folder, 'data/mirror.db'), { readonly: true });
+  const reports = join(folder, 'data/reports.db'); // Where dbt's models are.
+  if (existsSync(reports)) database.prepare('attach ? as reports').run(reports);
   try {
     const rows = database.prepare(question).safeIntegers().raw().all() as Value[][];
     return rows.map((row) => row.map((value) => value?.toString() ?? null));

@@ -113,6 +113,8 @@ const ATTACHED: readonly Client[] = [
     section: 'SQLite',
     database: 'SQLite',
     exactness: DOUBLES,
+    unread: ['bi_calendar'],
+    untyped: ['bi_changes', 'bi_issues'],
     types: types({
       integer: 'BIGINT',
       decimal: 'DOUBLE',

@@ -15,6 +15,8 @@ export interface Stage extends AsyncDisposable {
   /** Of the PostgreSQL server whose database `mirror` the role `analyst` may read. */
   readonly port: number;
   readonly world: World;
+  /** By which the program pulls the company into PostgreSQL. */
+  readonly settings: Env;
 }
 
 const SIZE = 120;
@@ -27,16 +29,15 @@ export async function openStage(server: string): Promise<Stage> {
   await onServer(server, "create database mirror; create role analyst login password 'secret'");
   const postgres = new URL(server);
   postgres.pathname = 'mirror';
+  await onServer(postgres.href, 'create schema reports authorization analyst'); // As the page about dbt says.
   const sandbox = await startSandbox({ size: SIZE });
   insertHardRows(sandbox.world);
   const databases = [
     { DATABASE_URL: `file:${join(folder, 'data/mirror.db')}` },
     { DATABASE_URL: postgres.href, BMS__BI__READER_ROLE: 'analyst' },
   ];
-  const pullBoth = () =>
-    Promise.all(
-      databases.map((env) => pull({ BMS_BASE_URL: sandbox.url, BMS_TOKEN: sandbox.token, ...GRACE, ...env })),
-    );
+  const service = { BMS_BASE_URL: sandbox.url, BMS_TOKEN: sandbox.token, ...GRACE };
+  const pullBoth = () => Promise.all(databases.map((env) => pull({ ...service, ...env })));
   await pullBoth();
   changeSome(sandbox.world);
   await pullBoth(); // A record that is gone is suspected …
@@ -45,6 +46,7 @@ export async function openStage(server: string): Promise<Stage> {
     folder,
     port: Number(postgres.port),
     world: sandbox.world,
+    settings: { ...service, ...databases[1] },
     [Symbol.asyncDispose]: async () => {
       await sandbox.close();
       await onServer(server, 'drop database mirror with (force); drop role analyst');
@@ -63,6 +65,7 @@ function changeSome(world: World): void {
   const ids = world.ids('clients');
   const [first = 0] = ids;
   world.update('clients', first, { name: 'Renommée à l’été', credit: '10.10' });
+  world.update('products', world.ids('products')[0] ?? 0, { price: '12.3400' });
   world.remove('clients', Math.max(...ids)); // The last hard row, which no record names.
 }
 

@@ -1,6 +1,8 @@
 import { Big } from 'big.js';
+import { integer, reference } from '../../src/catalog/field.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Field } from '../../src/catalog/kind.ts';
+import { OLD_CONTACTS } from '../../src/db/session/sql-text.ts';
 import { compactJson, isArray, isObject } from '../../src/lib/json/json.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import type { World } from '../../src/sandbox/world.ts';
@@ -39,13 +41,15 @@ export interface Relation {
 }
 
 /** How many rows find the record that they name, by the sandbox's own data; null for a relation that it does not have. */
-export function joinedRows(world: World, { view, column, toView }: Relation): number | null {
+export function joinedRows(world: World, { view: name, column, toView }: Relation): number | null {
   const kind = toView.slice('bi_'.length);
-  if (column === 'parent_id') {
-    const field = view.slice(toView.length + 1);
-    return world.ids(kind).flatMap((id) => arrayIn(world.get(kind, id)?.[field])).length;
-  }
+  const view = name === OLD_CONTACTS ? 'bi_clients_contacts' : name;
   const found = recordsOf(world).find((one) => one.view === view);
+  if (column === 'parent_id') {
+    const field = fieldsOf(kind).find((one) => one.name === view.slice(toView.length + 1));
+    if (field === undefined) return null;
+    return world.ids(kind).flatMap((id) => elementsOf(world.get(kind, id) ?? {}, field)).length;
+  }
   if (found?.fields.find(({ name }) => name === column)?.refersTo !== kind) return null;
   return found.records.filter((record) => world.get(kind, Number(record[column])) !== undefined).length;
 }
@@ -68,6 +72,11 @@ export function bookingsByMonth(world: World): readonly string[] {
     .map((month) => `${month} ${months.filter((one) => one === month).length}`);
 }
 
+function fieldsOf(kind: string): readonly Field[] {
+  const known = LISTED_KINDS.find(({ name }) => name === kind);
+  return [...(known?.fields ?? []), ...(known?.hints ?? [])];
+}
+
 function recordsOf(world: World): readonly Records[] {
   return LISTED_KINDS.flatMap(({ name, fields, hints }) => {
     const records = world
@@ -76,15 +85,45 @@ function recordsOf(world: World): readonly Records[] {
       .filter((record) => record !== undefined);
     const all = [...fields, ...hints];
     const nested = all.flatMap((field): Records[] => {
-      if (field.items === undefined) return [];
-      const elements = records.flatMap((record) => arrayIn(record[field.name])).filter(isObject);
-      return [{ view: `bi_${name}_${field.name}`, records: elements, fields: field.items }];
+      const items = field.items ?? field.itemHints ?? (field.part && [field.part]);
+      if (items === undefined) return [];
+      const elements = records.flatMap((record) => elementsOf(record, field)).filter(isObject);
+      return [{ view: `bi_${name}_${field.name}`, records: elements, fields: items }];
     });
-    return [{ view: `bi_${name}`, records, fields: all }, ...nested];
+    const named = all.flatMap((field) =>
+      field.recordOf === undefined ? [] : [idField(field.name, field.recordOf)],
+    );
+    return [
+      { view: `bi_${name}`, records: records.map(withIds(all)), fields: [...all, ...named] },
+      ...nested,
+    ];
   });
 }
 
-const arrayIn = (value: Json | undefined): readonly Json[] => (isArray(value) ? value : []);
+/** The elements of an array, or of a text such as `15,16`. */
+function elementsOf(record: JsonObject, { name, part }: Field): readonly Json[] {
+  const value = record[name];
+  if (part === undefined) return isArray(value) ? value : [];
+  return textOf(value)
+    .split(',')
+    .filter(Boolean)
+    .map((id) => ({ [part.name]: id }));
+}
+
+const idField = (name: string, kind: string): Field => reference(integer(`${name}_id`), kind);
+
+/** A record with the id of each record that it has in itself, as that or as an object, in a field of its own. */
+const withIds =
+  (fields: readonly Field[]) =>
+  (record: JsonObject): JsonObject => {
+    const ids = fields.flatMap(({ name, recordOf }) => {
+      const value = record[name] ?? null;
+      return recordOf === undefined
+        ? []
+        : [[`${name}_id`, isObject(value) ? (value['id'] ?? null) : value] as const];
+    });
+    return { ...record, ...Object.fromEntries(ids) };
+  };
 
 const MOST_PLACES = 4;
 const TOO_LARGE = 1e14;

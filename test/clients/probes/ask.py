@@ -2,6 +2,7 @@
 
 python ask.py PAGE QUESTIONS ANSWERS: PAGE is Python, QUESTIONS a JSON list of SQL, ANSWERS is written: what the page printed,
 and for each question the names, types and rows that the client gave, each value as text. A question `?TYPE|VALUE|SQL` has a parameter.
+`~COMMAND|SQL` is prepared over ODBC, and asked again after a command, and by a new cursor: the rows are the errors, or `read`.
 """
 
 import ast
@@ -9,6 +10,7 @@ import contextlib
 import io
 import json
 import math
+import subprocess
 import sys
 from datetime import date, datetime, time, timezone
 from decimal import Decimal
@@ -21,7 +23,9 @@ def main(page, questions, answers):
         exec(compile(tree, page, "exec"), scope)
     read = eval(compile(reader(tree), page, "eval"), scope)
     asked = json.load(open(questions, encoding="utf8"))
-    told = {"printed": printed.getvalue(), "answers": [answer(read, question) for question in asked]}
+    prepared = lambda question: twice(scope["mirror"].cursor(), question[1:])
+    answers_ = [prepared(question) if question[0] == "~" else answer(read, question) for question in asked]
+    told = {"printed": printed.getvalue(), "answers": answers_}
     json.dump(told, open(answers, "w", encoding="utf8"))
 
 
@@ -45,6 +49,9 @@ PARAMETERS = {
     "timestamp": datetime.fromisoformat,
     "decimal": Decimal,
     "integer": int,
+    "float": float,
+    "flag": lambda value: value == "1",
+    "time": time.fromisoformat,
     "text": str,
 }
 
@@ -56,6 +63,24 @@ def answer(read, question):
         return {"columns": columns, "rows": [[text(value) for value in row] for row in rows]}
     except BaseException as error:  # A client may fail in ways of its own; the others are asked all the same.
         return {"error": f"{type(error).__name__}: {error}"[:300]}
+
+
+def twice(cursor, asked):
+    command, question = asked.split("|", 1)
+    for _ in range(6):
+        cursor.execute(question, 0).fetchall()
+    cursor.commit()
+    subprocess.run(command, shell=True, check=True, stdout=sys.stderr)
+    return {"columns": [["said", "str"]], "rows": [[attempt(one, question)] for one in (cursor, cursor.connection.cursor())]}
+
+
+def attempt(cursor, question):
+    try:
+        cursor.execute(question, 0).fetchall()
+        return "read"
+    except Exception as error:
+        cursor.rollback()
+        return str(error)
 
 
 def table(read):

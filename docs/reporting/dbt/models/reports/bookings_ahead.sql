@@ -1,0 +1,36 @@
+-- Bookings from the day of the last reading on, by the week of pick-up, which is named by its Monday.
+with
+-- A field that the service has never sent has no column: then `unseen` has it, in which all is null. Its columns have the
+-- types of the view's own, where these exist.
+expected as (
+  select cast(null as bigint) as client_id,
+    cast(null as text) as pickup_date,
+    cast(null as bigint) as price_e4
+),
+unseen as (
+  select (select client_id from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as client_id,
+    (select pickup_date from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as pickup_date,
+    (select price_e4 from {{ source('bms_sync', 'bi_bookings') }} where 1 = 0) as price_e4
+  from expected where 1 = 0
+),
+bookings as (
+  select id, client_id, cast(pickup_date as text) as pickup_date, price_e4
+  from {{ source('bms_sync', 'bi_bookings') }} natural left join unseen
+),
+weeks as (
+  select cast(date as text) as day,
+    max(case when weekday = 1 then cast(date as text) end) over (partition by iso_year, iso_week) as week
+  from {{ source('bms_sync', 'bi_calendar') }}
+),
+sums as (
+  select coalesce(w.week, 'none') as week, count(*) as bookings, case when count(client_id) > 0 then count(distinct nullif(client_id, 0)) end as clients,
+    cast(sum(b.price_e4) as bigint) as price
+  from bookings b left join weeks w on w.day = substr(b.pickup_date, 1, 10)
+  where substr(b.pickup_date, 1, 10) >= (select substr(cast(last_sweep_at as text), 1, 10) from {{ source('bms_sync', 'bi_sync_status') }} where kind = 'bookings')
+  group by coalesce(w.week, 'none')
+)
+select week, bookings, clients,
+  price as price_e4,
+  case when price < 0 then '-' else '' end || (abs(price) / 10000) || '.'
+    || substr(cast(10000 + abs(price) % 10000 as text), 2) as price_exact
+from sums order by week

@@ -1,0 +1,1 @@
+select date as date_day from {{ source('bms_sync', 'bi_calendar') }}

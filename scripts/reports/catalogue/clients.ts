@@ -1,0 +1,200 @@
+import type { Report } from '../report.ts';
+import { WEEKS, amount, exact, monthOf, readingOf, rowsOf, told } from '../sql.ts';
+
+/** 1 for a booking with an invoice number, 0 for one without. */
+const INVOICED = `${told('bookings', 'fact_number')}
+      * case when coalesce(fact_number, '') = '' then 0 else 1 end`;
+
+/** What a client without bookings has: nothing, where bookings name their clients. */
+const NOTHING = `0 * ${told('bookings', 'client_id')}`;
+
+const CLIENTS = 'case when count(client_id) > 0 then count(distinct nullif(client_id, 0)) end';
+
+/** Money and activity of clients. */
+export const CLIENT_REPORTS: readonly Report[] = [
+  {
+    name: 'receivables-by-client',
+    title: 'Receivables and activity by client',
+    question:
+      'How much was invoiced to each client, how much is still to be invoiced, and which work is open for it?',
+    notes: [
+      'The service sends no payments: `invoiced` is all that was ever invoiced, so the most that the client can owe.',
+      'A booking is invoiced if it has a `fact_number`. If your service calls that `invoice`, write that in its place.',
+      'Bookings marked `inactive` count, as nothing tells what the mark means: add `where inactive = 0` to leave them out.',
+      'Client 0 has all rows that name no client; a `code` that is null beside another id is a client that is gone.',
+    ],
+    sql: `-- Money and activity of each client. A booking with an invoice number is invoiced, any other is still to be invoiced.
+-- Client 0 stands for bookings and projects without a client.
+with
+${rowsOf('bi_bookings', 'bookings', { client_id: 'bigint', pickup_date: 'text', price_e4: 'bigint', fact_number: 'text' })},
+booked as (
+  select coalesce(client_id, 0) as client_id, substr(pickup_date, 1, 10) as pickup, price_e4 as price,
+    ${INVOICED} as is_invoiced
+  from bookings
+),
+work as (
+  select client_id, 1 as booking, 0 as project, pickup, price * is_invoiced as invoiced,
+    price * (1 - is_invoiced) as to_invoice
+  from booked
+  union all
+  select coalesce(client_id, 0), 0, 1, cast(null as text), cast(null as bigint), cast(null as bigint)
+  from bi_projects where active = 1
+),
+sums as (
+  select client_id, sum(booking) as bookings, sum(project) as active_projects, max(pickup) as last_pickup,
+    case when sum(booking) = 0 then ${NOTHING} else cast(sum(invoiced) as bigint) end as invoiced,
+    case when sum(booking) = 0 then ${NOTHING} else cast(sum(to_invoice) as bigint) end as to_invoice
+  from work group by client_id
+)
+select s.client_id, c.code, c.name, c.term, c.credit_exact, s.bookings, s.active_projects, s.last_pickup,
+  ${amount('s.invoiced', 'invoiced')},
+  ${amount('s.to_invoice', 'to_invoice')}
+from sums s left join bi_clients c on c.id = s.client_id
+order by coalesce(s.invoiced, 0) desc, s.client_id
+`,
+    keys: ['client_id'],
+    time: null,
+    labels: ['code', 'name'],
+    metrics: {
+      receivables_invoiced: { column: 'invoiced_e4', question: 'How much was ever invoiced?' },
+      receivables_to_invoice: { column: 'to_invoice_e4', question: 'How much is still to be invoiced?' },
+      active_projects: { column: 'active_projects', question: 'How many projects are active?' },
+    },
+    shown: [
+      'code',
+      'name',
+      'credit_exact',
+      'bookings',
+      'active_projects',
+      'last_pickup',
+      'invoiced_exact',
+      'to_invoice_exact',
+    ],
+    plot: {
+      caption: 'The ten clients with the most invoiced',
+      by: ['code', 'name'],
+      isTime: false,
+      series: { invoiced: 'invoiced_e4', 'to invoice': 'to_invoice_e4' },
+      most: 10,
+    },
+  },
+  {
+    name: 'bookings-by-month',
+    title: 'Bookings and revenue per month',
+    question:
+      'How many bookings are picked up in each month, for how many clients, at what price, and how much of that is invoiced?',
+    notes: [
+      'A booking counts in the month of its pick-up; `none` has those without a day.',
+      'The price of bookings is all the revenue that the service lists: it shows lines of sales only one by one, without a day.',
+    ],
+    sql: `-- Bookings of each month of pick-up, and those without a day (\`none\`).
+with
+${rowsOf('bi_bookings', 'bookings', { client_id: 'bigint', pickup_date: 'text', distance_e4: 'bigint', price_e4: 'bigint', fact_number: 'text' })},
+booked as (
+  select ${monthOf('pickup_date')} as month, client_id, distance_e4, price_e4,
+    ${INVOICED} as is_invoiced
+  from bookings
+),
+months as (
+  select month, count(*) as bookings, ${CLIENTS} as clients,
+    cast(sum(distance_e4) as bigint) as distance, cast(sum(price_e4) as bigint) as price,
+    cast(sum(price_e4 * is_invoiced) as bigint) as invoiced
+  from booked group by month
+)
+select month, bookings, clients, distance as distance_e4, price as price_e4,
+  ${exact('price', 'price')},
+  ${amount('invoiced', 'invoiced')}
+from months order by month
+`,
+    keys: ['month'],
+    time: { column: 'month', grain: 'month' },
+    labels: [],
+    metrics: {
+      bookings: { column: 'bookings', question: 'How many bookings are picked up?' },
+      revenue: { column: 'price_e4', question: 'At what price?' },
+      revenue_invoiced: { column: 'invoiced_e4', question: 'How much of that price is invoiced?' },
+    },
+    shown: ['month', 'bookings', 'clients', 'price_exact', 'invoiced_exact'],
+    plot: {
+      caption: 'Price of the bookings of the last twelve months',
+      by: ['month'],
+      isTime: true,
+      series: { price: 'price_e4' },
+      most: 12,
+    },
+  },
+  {
+    name: 'bookings-ahead',
+    title: 'Bookings ahead',
+    question: 'How many bookings are to be picked up in each week from now on, and at what price?',
+    notes: [
+      'Now is the day on which the list was last read to its end. A week is named by its Monday.',
+      '`none` has those beyond 2049.',
+    ],
+    sql: `-- Bookings from the day of the last reading on, by the week of pick-up, which is named by its Monday.
+with
+${rowsOf('bi_bookings', 'bookings', { client_id: 'bigint', pickup_date: 'text', price_e4: 'bigint' })},
+${WEEKS},
+sums as (
+  select coalesce(w.week, 'none') as week, count(*) as bookings, ${CLIENTS} as clients,
+    cast(sum(b.price_e4) as bigint) as price
+  from bookings b left join weeks w on w.day = substr(b.pickup_date, 1, 10)
+  where substr(b.pickup_date, 1, 10) >= ${readingOf('bookings')}
+  group by coalesce(w.week, 'none')
+)
+select week, bookings, clients,
+  ${amount('price', 'price')}
+from sums order by week
+`,
+    keys: ['week'],
+    time: { column: 'week', grain: 'week' },
+    labels: [],
+    metrics: {
+      bookings_ahead: { column: 'bookings', question: 'How many bookings are still to be picked up?' },
+      revenue_ahead: { column: 'price_e4', question: 'At what price are bookings still to be picked up?' },
+    },
+    plot: {
+      caption: 'Bookings ahead, by the Monday of their week',
+      by: ['week'],
+      isTime: true,
+      series: { bookings: 'bookings' },
+      most: 12,
+    },
+  },
+  {
+    name: 'new-and-lost-clients',
+    title: 'New and lost clients',
+    question: 'How many clients came, went and came back in each month?',
+    notes: [
+      'A client is new in the month of its `creation_date` (`none`: it has none), lost when the mirror found it deleted, and back ' +
+        'when it found it again. One that came and went counts as lost only. What the mirror did not see is not counted.',
+      'A client that is marked `inactive` is not lost.',
+    ],
+    sql: `-- Clients by the month of their creation, and those that the mirror found deleted or restored, by the month of that.
+with months as (
+  select ${monthOf('creation_date')} as month, 1 as is_new, 0 as is_lost, 0 as is_back from bi_clients
+  union all
+  select ${monthOf('observed_at')}, 0, case when change = 'deleted' then 1 else 0 end,
+    case when change = 'restored' then 1 else 0 end
+  from bi_changes where kind = 'clients' and change in ('deleted', 'restored')
+)
+select month, sum(is_new) as new_clients, sum(is_lost) as lost_clients, sum(is_back) as returned_clients
+from months group by month order by month
+`,
+    keys: ['month'],
+    time: { column: 'month', grain: 'month' },
+    labels: [],
+    metrics: {
+      new_clients: { column: 'new_clients', question: 'How many clients came?' },
+      lost_clients: { column: 'lost_clients', question: 'How many clients went?' },
+      returned_clients: { column: 'returned_clients', question: 'How many clients came back?' },
+    },
+    plot: {
+      caption: 'Clients that came, went and came back in the last twelve months',
+      by: ['month'],
+      isTime: true,
+      series: { new: 'new_clients', lost: 'lost_clients', back: 'returned_clients' },
+      most: 12,
+    },
+  },
+];

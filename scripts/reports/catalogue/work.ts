@@ -1,0 +1,116 @@
+import type { Report } from '../report.ts';
+import { WEEKS, amount, readingOf, told } from '../sql.ts';
+
+const OPEN = `${told('punches', 'end_time')} * case when p.end_time is null then 1 else 0 end`;
+
+const NO_USERS = 'The service lists no users: `user_id` is all that it tells of a technician.';
+
+/** The work of technicians, and of the mirror. */
+export const WORK_REPORTS: readonly Report[] = [
+  {
+    name: 'hours-by-technician-and-week',
+    title: 'Hours by technician and week',
+    question: 'How long did each technician work in each week?',
+    notes: [
+      NO_USERS,
+      'A week is named by its Monday; `none` has punches without a date, and those before 2000-01-03 or after 2049.',
+      'A punch without an end has no hours yet; `open_punches` counts these.',
+    ],
+    sql: `-- Hours of each technician in each week, which is named by its Monday. An open punch has no end and no hours yet.
+with ${WEEKS},
+sums as (
+  select coalesce(w.week, 'none') as week, coalesce(p.user_id, 0) as user_id, count(*) as punches,
+    sum(${OPEN}) as open_punches,
+    cast(sum(p.ptotal_e4) as bigint) as hours
+  from bi_punches p left join weeks w on w.day = cast(p.date as text)
+  group by coalesce(w.week, 'none'), coalesce(p.user_id, 0)
+)
+select week, user_id, punches, open_punches,
+  ${amount('hours', 'hours')}
+from sums order by week, user_id
+`,
+    keys: ['week', 'user_id'],
+    time: { column: 'week', grain: 'week' },
+    labels: [],
+    metrics: {
+      hours: { column: 'hours_e4', question: 'How long did technicians work?' },
+      punches: { column: 'punches', question: 'How many punches are there?' },
+    },
+    plot: {
+      caption: 'Hours of all technicians in the last twelve weeks',
+      by: ['week'],
+      isTime: true,
+      series: { hours: 'hours_e4' },
+      most: 12,
+    },
+  },
+  {
+    name: 'open-punches',
+    title: 'Open punches',
+    question: 'Which technician has not punched out, since which day?',
+    notes: [
+      NO_USERS,
+      '`days_open` counts to the day on which the list was last read to its end; null where a day is before 2000 or after 2049.',
+    ],
+    sql: `-- Punches without an end, by technician and day (\`none\`: without a date).
+with days as (
+  select cast(date as text) as day, row_number() over (order by date) as number from bi_calendar
+),
+punches as (
+  select coalesce(p.user_id, 0) as user_id, coalesce(cast(p.date as text), 'none') as day, count(*) as open_punches
+  from bi_punches p where p.end_time is null and ${told('punches', 'end_time')} = 1
+  group by coalesce(p.user_id, 0), coalesce(cast(p.date as text), 'none')
+)
+select p.user_id, p.day, p.open_punches, r.number - d.number as days_open
+from punches p left join days d on d.day = p.day
+left join days r on r.day = ${readingOf('punches')}
+order by p.day, p.user_id
+`,
+    keys: ['user_id', 'day'],
+    time: { column: 'day', grain: 'day' },
+    labels: [],
+    metrics: { open_punches: { column: 'open_punches', question: 'How many punches have no end?' } },
+    plot: {
+      caption: 'Open punches of the last days that have any',
+      by: ['day'],
+      isTime: true,
+      series: { 'open punches': 'open_punches' },
+      most: 12,
+    },
+  },
+  {
+    name: 'changes-by-day',
+    title: 'Changes per day',
+    question: 'How much was created, updated, deleted and restored on each day?',
+    notes: [
+      "Days are those on which the mirror found the changes. In PostgreSQL they are days of the session's time zone: " +
+        "`set timezone to 'UTC'` gives the days of SQLite.",
+      'A first load makes no events, so the first day is the first one after it.',
+    ],
+    sql: `-- Changes found on each day, in UTC: in PostgreSQL after \`set timezone to 'UTC'\`. \`own\` counts those that bms-sync made itself.
+select substr(cast(observed_at as text), 1, 10) as day,
+  sum(case when change = 'created' then 1 else 0 end) as created,
+  sum(case when change = 'updated' then 1 else 0 end) as updated,
+  sum(case when change = 'deleted' then 1 else 0 end) as deleted,
+  sum(case when change = 'restored' then 1 else 0 end) as restored,
+  sum(case when origin = 'service' then 0 else 1 end) as own
+from bi_changes group by substr(cast(observed_at as text), 1, 10) order by 1
+`,
+    keys: ['day'],
+    time: { column: 'day', grain: 'day' },
+    labels: [],
+    metrics: {
+      records_created: { column: 'created', question: 'How many records were created?' },
+      records_updated: { column: 'updated', question: 'How many records were updated?' },
+      records_deleted: { column: 'deleted', question: 'How many records were deleted?' },
+      records_restored: { column: 'restored', question: 'How many records came back?' },
+    },
+    plot: {
+      caption: 'Changes found on each day',
+      by: ['day'],
+      isTime: true,
+      series: { created: 'created', updated: 'updated', deleted: 'deleted', restored: 'restored' },
+      most: 12,
+    },
+  },
+];

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { REPORTING, REPORTS } from './catalogue.ts';
+import type { Metric, Report } from './report.ts';
+
+/** Where they are. */
+export const DBT_MODELS = join(REPORTING, 'dbt/models');
+
+/** A view of the mirror in the SQL of a report. */
+const VIEW = /\bbi_\w+/g;
+
+/**
+ * The files of docs/reporting/dbt/models: a model for each report, what dbt tests of it, its semantic model and metrics, and sources enough
+ * to begin with, which `dbt run-operation sources` replaces.
+ */
+export function dbtFiles(): ReadonlyMap<string, string> {
+  const files = REPORTS.map((report) => [`reports/${modelOf(report)}.sql`, sqlModel(report.sql)] as const);
+  return new Map([
+    ...files,
+    ['reports/reports.yml', yaml({ models: REPORTS.map(describedModel) })],
+    ['semantic/time_spine.sql', sqlModel('select date as date_day from bi_calendar\n')],
+    ['semantic/semantic.yml', yaml(semantics())],
+    ['sources.yml', yaml(sources())],
+  ]);
+}
+
+const yaml = (content: object): string => stringify(content, { lineWidth: 0, singleQuote: true });
+
+const modelOf = ({ name }: Report): string => name.replaceAll('-', '_');
+
+const sqlModel = (sql: string): string =>
+  sql.replaceAll(VIEW, (view) => `{{ source('bms_sync', '${view}') }}`);
+
+function sources(): object {
+  const views = REPORTS.flatMap(({ sql }) => sql.match(VIEW) ?? []);
+  const tables = [...new Set(['bi_calendar', ...views])].sort().map((name) => ({ name }));
+  const schema = "{{ 'mirror' if target.type == 'sqlite' else 'public' }}";
+  return { sources: [{ name: 'bms_sync', schema, tables }] };
+}
+
+function describedModel(report: Report): object {
+  const amounts = [...report.sql.matchAll(/as (\w+)_exact\b/g)].map(([, name = '']) => name);
+  const exact = amounts.map((name) => ({ exact_is_units: { arguments: { amount: name } } }));
+  return {
+    name: modelOf(report),
+    description: `${report.question} ${report.notes.join(' ')}`,
+    data_tests: [{ unique_together: { arguments: { columns: report.keys } } }, ...exact],
+    columns: report.keys.map((name) => ({ name, data_tests: ['not_null'] })),
+  };
+}
+
+function semantics(): object {
+  const measured = REPORTS.flatMap(({ metrics }) => Object.entries(metrics));
+  return {
+    models: [
+      {
+        name: 'time_spine',
+        description: 'The days from 2000 to 2049.',
+        time_spine: { standard_granularity_column: 'date_day' },
+        columns: [{ name: 'date_day', granularity: 'day', data_tests: ['unique', 'not_null'] }],
+      },
+    ],
+    semantic_models: REPORTS.map(semanticModel),
+    metrics: measured.map(([name, { question }]) => {
+      const label = name.replaceAll('_', ' ');
+      return { name, label, description: question, type: 'simple', type_params: { measure: name } };
+    }),
+  };
+}
+
+function semanticModel(report: Report): object {
+  const { keys, time, labels, metrics } = report;
+  const time_granularity = time?.grain ?? 'day';
+  const expr = time === null ? 'current_date' : `cast(${dayOf(time)} as date)`;
+  const categories = [...keys.filter((name) => name !== time?.column), ...labels];
+  return {
+    name: modelOf(report),
+    description: report.question,
+    model: `ref('${modelOf(report)}')`,
+    defaults: { agg_time_dimension: 'at' },
+    entities: [{ name: `${modelOf(report)}_row`, type: 'primary', expr: keys.join(" || ' ' || ") }],
+    dimensions: [
+      { name: 'at', type: 'time', expr, type_params: { time_granularity } },
+      ...categories.map((name) => ({ name, type: 'categorical' })),
+    ],
+    measures: Object.entries(metrics).map(([name, metric]) => ({ name, agg: 'sum', expr: figureOf(metric) })),
+  };
+}
+
+/** A time of a report as text of a day; null for `none`. */
+function dayOf({ column, grain }: NonNullable<Report['time']>): string {
+  const known = `nullif(${column}, 'none')`;
+  return grain === 'month' ? `(${known} || '-01')` : known;
+}
+
+/** Whole units, exactly: no division. */
+const figureOf = ({ column }: Metric): string => (column.endsWith('_e4') ? `${column} * 0.0001` : column);

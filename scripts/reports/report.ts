@@ -1,0 +1,40 @@
+/** A column of a report that a plot shows, under the name that a reader sees; `_e4` columns are shown in whole units. */
+type Series = Readonly<Record<string, string>>;
+
+/** One entry of the catalogue: its SQL, page, plot, dbt model, semantic model and Superset's chart are all made of this. */
+export interface Report {
+  readonly name: string;
+  readonly title: string;
+  readonly question: string;
+  /** What a reader must know before trusting it. */
+  readonly notes: readonly string[];
+  /** Runs unchanged on both databases. */
+  readonly sql: string;
+  /** The columns that name a row together; none of them is ever null. */
+  readonly keys: readonly string[];
+  /** The column of its times, as texts; null: it tells how things are today. */
+  readonly time: { readonly column: string; readonly grain: 'day' | 'week' | 'month' } | null;
+  /** Further columns to group figures by. */
+  readonly labels: readonly string[];
+  /** The figures that add up over its rows, by the name of their metric. */
+  readonly metrics: Readonly<Record<string, Metric>>;
+  /** The table of the page shows these columns; all where none are named. */
+  readonly shown?: readonly string[];
+  readonly plot: ReportPlot;
+}
+
+export interface Metric {
+  readonly column: string;
+  readonly question: string;
+}
+
+/** The sums of some columns for each time or name. */
+export interface ReportPlot {
+  readonly caption: string;
+  /** The columns that name a bar together. */
+  readonly by: readonly string[];
+  readonly isTime: boolean;
+  readonly series: Series;
+  /** How many values are plotted: the last times, or the first names. */
+  readonly most: number;
+}

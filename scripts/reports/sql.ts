@@ -1,0 +1,65 @@
+/** Fragments of the reports' SQL, which both databases read alike. */
+
+/** Columns that exist only once the service has sent their fields, and their types. */
+type Fields = Readonly<Record<string, 'bigint' | 'text'>>;
+
+/**
+ * Parts of a `with` that read undocumented fields whether or not their columns exist (docs/decisions/0048): a natural join takes a
+ * column from the view if it is there, else from `unseen`, which has no rows.
+ */
+export function rowsOf(
+  view: string,
+  part: string,
+  fields: Fields,
+  documented: readonly string[] = [],
+): string {
+  const columns = Object.entries(fields);
+  const nulls = columns.map(([name, type]) => `cast(null as ${type}) as ${name}`);
+  const typed = columns.map(([name]) => `(select ${name} from ${view} where 1 = 0) as ${name}`);
+  const values = columns.map(([name, type]) => (type === 'text' ? `cast(${name} as text) as ${name}` : name));
+  return `-- A field that the service has never sent has no column: then \`unseen\` has it, in which all is null. Its columns have the
+-- types of the view's own, where these exist.
+expected as (
+  select ${nulls.join(',\n    ')}
+),
+unseen as (
+  select ${typed.join(',\n    ')}
+  from expected where 1 = 0
+),
+${part} as (
+  select ${['id', ...documented, ...values].join(', ')}
+  from ${view} natural left join unseen
+)`;
+}
+
+/** 1 once the service has sent the field at all, else null: where nothing in a field says something. */
+export const told = (kind: string, field: string): string =>
+  `(select 1 from bi_fields where kind = '${kind}' and field = '${field}')`;
+
+/** Units of 0.0001 as a text with the point put in. */
+export const exact = (units: string, as: string): string =>
+  `case when ${units} < 0 then '-' else '' end || (abs(${units}) / 10000) || '.'
+    || substr(cast(10000 + abs(${units}) % 10000 as text), 2) as ${as}_exact`;
+
+/** An amount as the two columns that a report has of it. */
+export const amount = (units: string, as: string): string => `${units} as ${as}_e4,\n  ${exact(units, as)}`;
+
+/** The month of a day or an instant; `none` without one. */
+export const monthOf = (day: string): string => `coalesce(substr(cast(${day} as text), 1, 7), 'none')`;
+
+/** A part of a `with`: each day of the calendar with the Monday of its week. */
+export const WEEKS = `weeks as (
+  select cast(date as text) as day,
+    max(case when weekday = 1 then cast(date as text) end) over (partition by iso_year, iso_week) as week
+  from bi_calendar
+)`;
+
+/** The day, in UTC, on which a kind's list was last read to its end. */
+export const readingOf = (kind: string): string =>
+  `(select substr(cast(last_sweep_at as text), 1, 10) from bi_sync_status where kind = '${kind}')`;
+
+/** A decimal written as text, in units of 0.0001; null for anything else, beyond four places, and from 900,000,000,000 on. */
+export const unitsOf = (text: string): string =>
+  `case when trim(${text}, '0123456789.-') = '' and trim(${text}, '.-') <> '' and ${text} not like '%.%.%'
+      and ${text} not like '_%-%' and ${text} not like '%._____%' and abs(cast(${text} as numeric)) < 900000000000
+    then cast(round(cast(${text} as numeric) * 10000) as bigint) end`;

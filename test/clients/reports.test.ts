@@ -1,0 +1,85 @@
+import { Big } from 'big.js';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { REPORTS } from '../../scripts/reports/catalogue.ts';
+import type { Report } from '../../scripts/reports/report.ts';
+import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
+import { askDashboard, setUpSuperset } from './ask-dashboard.ts';
+import { askMetrics, runDbt } from './ask-dbt.ts';
+import { askMirror } from './mirrors.ts';
+import type { DatabaseName, Row } from './mirrors.ts';
+import { openStage } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+const DATABASES: readonly DatabaseName[] = ['SQLite', 'PostgreSQL'];
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage(inject('postgresUrl'));
+}, 120_000);
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const answerOf = (database: DatabaseName, { sql }: Report): Promise<readonly Row[]> =>
+  askMirror(stage, database, sql);
+
+const sorted = (rows: readonly Row[]): readonly string[] => rows.map((row) => JSON.stringify(row)).sort();
+
+test.each(DATABASES)(
+  'dbt makes the reports on %s, and all tests and freshness pass',
+  async (database) => {
+    const { built, freshness } = await runDbt(stage, database);
+    const [passed, ...others] = ['PASS', 'WARN', 'ERROR', 'SKIP'].map((word) => countAfter(built, word));
+    expect(passed).toBeGreaterThan(50);
+    expect(others).toEqual([0, 0, 0]);
+    expect(freshness.match(/PASS freshness of bms_sync\.bi_\w+/g)).toHaveLength(LISTED_KINDS.length);
+    for (const report of REPORTS) {
+      const model = `reports.${report.name.replaceAll('-', '_')}`;
+      const rows = await askMirror(stage, database, `select * from ${model}`);
+      expect(sorted(rows), report.name).toEqual(sorted(await answerOf(database, report)));
+    }
+  },
+  300_000,
+);
+
+test('MetricFlow gives the total of every metric, exactly', async () => {
+  const totals = Object.assign({}, ...(await Promise.all(REPORTS.map(totalsOf)))) as Totals;
+  expect(await askMetrics(stage, Object.keys(totals))).toEqual(totals);
+}, 300_000);
+
+type Totals = Readonly<Record<string, string>>;
+
+/** The totals of a report's metrics by its rows; empty where nothing is known. */
+async function totalsOf(report: Report): Promise<Totals> {
+  const columns = Object.values(report.metrics).map(({ column }) => `cast(${column} as text)`);
+  const rows = await askMirror(stage, 'PostgreSQL', `select ${columns.join(', ')} from (${report.sql}) r`);
+  const totals = Object.entries(report.metrics).map(([name, { column }], at) => {
+    const known = rows.map((row) => row[at] ?? null).filter((value) => value !== null);
+    const sum = known.reduce((total, value) => total.plus(value), new Big(0));
+    const total = column.endsWith('_e4') ? sum.div(10_000) : sum;
+    return [name, known.length === 0 ? '' : total.toFixed()] as const;
+  });
+  return Object.fromEntries(totals);
+}
+
+test('Superset imports the reports as a dashboard, whose charts show what the reports answer', async () => {
+  const setUp = await setUpSuperset(stage);
+  for (const database of DATABASES) {
+    const charts = await askDashboard(stage, database, setUp);
+    expect(charts.map(({ report }) => report).sort()).toEqual(REPORTS.map(({ name }) => name).sort());
+    for (const { report: name, rows, shown, totals } of charts) {
+      const report = REPORTS.find((one) => one.name === name);
+      if (report === undefined) continue;
+      expect(rows, `${name} on ${database}`).toEqual(await answerOf(database, report));
+      expect(shown.length, `${name} on ${database}`).toBeGreaterThan(0);
+      expect(rounded(totals), `${name} on ${database}`).toEqual(rounded(await totalsOf(report)));
+    }
+  }
+}, 600_000);
+
+/** To the digits that JSON's numbers keep. */
+const rounded = (totals: Readonly<Record<string, string | null>>): readonly string[] =>
+  Object.entries(totals).map(
+    ([name, total]) => `${name} ${total ? Number(total).toPrecision(14) : 'unknown'}`,
+  );
+
+const countAfter = (said: string, word: string): number =>
+  Number(new RegExp(`${word}=(\\d+)`).exec(said)?.[1] ?? NaN);
