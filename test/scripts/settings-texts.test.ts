@@ -61,6 +61,7 @@ test('every setting has its row', () => {
     'webhooks.retrySeconds',
     'monitor.pingUrl',
     'bi.readerRole',
+    'language',
     'retention.changesDays',
     'retention.runsDays',
     'retention.outboxDays',
