@@ -21,6 +21,7 @@ import { outboxRoutes } from '../api/outbox.ts';
 import { recordRoutes } from '../api/records.ts';
 import { runRoutes } from '../api/runs.ts';
 import { statusRoutes } from '../api/status.ts';
+import { userRoutes } from '../api/users.ts';
 import { webhookRoutes } from '../api/webhooks.ts';
 import type { RouteContext, Server, ServerParts } from '../http/server.ts';
 
@@ -33,6 +34,7 @@ const ROUTES = [
   outboxRoutes,
   deletionRoutes,
   webhookRoutes,
+  userRoutes,
   operationRoutes,
   openapiRoute,
 ];
@@ -59,13 +61,13 @@ export async function createServer(parts: ServerParts): Promise<Server> {
     wakeEngine: () => undefined,
     webhooks: { allowHosts: [] },
     ...parts,
-    access: createAccess(token, clock, codes, app.createRateLimit()),
+    access: createAccess(parts, codes, app.createRateLimit()),
     closing: endStreams(app),
     streamLimit: limits.createStreamLimit(limits.STREAMS),
   };
   logRequests(app, logger);
   const registry = countRequests(app, context);
-  guard(app, context, sendSignIn);
+  guard(app, context, { sendSignIn, sendProblemPage });
   answerErrors(app, logger, sendProblemPage);
   readBodies(app);
   await describeApi(app, context);

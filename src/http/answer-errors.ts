@@ -71,6 +71,8 @@ const STATUS: Readonly<Record<string, number>> = {
   'deletions.none': 409,
   'webhooks.absent': 404,
   'webhooks.name_taken': 409,
+  'users.absent': 404,
+  'users.name_taken': 409,
   'webhooks.refused': 422,
   'outbox.double': 422,
   'outbox.invalid': 422,

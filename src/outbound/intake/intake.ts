@@ -5,6 +5,8 @@ import { baseHash, findEndedByKey, requestHash } from '../../mirror/outbox/ended
 import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
 import { findByKey, insertEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState, Operation } from '../../mirror/outbox/outbox-store.ts';
+import { saveDecision } from '../../mirror/people/decision-store.ts';
+import type { Decider } from '../../mirror/people/decision-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { checkEntries } from './entry-request.ts';
 import type { CheckedEntry, EntryRequest } from './entry-request.ts';
@@ -35,9 +37,16 @@ export interface StoredEntry {
  */
 export async function storeEntries(
   session: Session,
-  asked: { readonly kinds: readonly Kind[]; readonly requests: readonly EntryRequest[]; readonly now: Date },
+  asked: {
+    readonly kinds: readonly Kind[];
+    readonly requests: readonly EntryRequest[];
+    readonly now: Date;
+    /** Who asks; without it, nothing is noted of that. */
+    readonly by?: Decider;
+  },
 ): Promise<StoredEntry[]> {
-  return await storeChecked(session, await checkRequests(session, asked.kinds, asked.requests), asked.now);
+  const { kinds, requests, now, by } = asked;
+  return await storeChecked(session, await checkRequests(session, kinds, requests), now, by);
 }
 
 /**
@@ -60,6 +69,7 @@ export async function storeChecked(
   session: Session,
   entries: readonly CheckedEntry[],
   now: Date,
+  by?: Decider,
 ): Promise<StoredEntry[]> {
   await session.makeDurable(); // A caller that got an answer will not repeat the request, so the entry must survive a power cut.
   return await session.atomically(async (tx) => {
@@ -75,8 +85,24 @@ export async function storeChecked(
       else stored.push(before ?? (await storeOne(tx, entry, row, now)));
     }
     refuseDoubles(refused);
+    if (by !== undefined) await notePush(tx, stored, by, now);
     return stored;
   });
+}
+
+/** Notes who has pushed: one decision a request, however many entries it has. */
+async function notePush(
+  tx: Transaction,
+  stored: readonly StoredEntry[],
+  by: Decider,
+  now: Date,
+): Promise<void> {
+  const added = stored.filter(({ isNew }) => isNew);
+  const [first, ...more] = added.map(({ id }) => id);
+  if (first === undefined) return;
+  const target = more.length === 0 ? String(first) : `${first}-${more.at(-1) ?? ''}`;
+  const words = [...new Set(added.map(({ operation, kind }) => `${operation} ${kind}`))];
+  await saveDecision(tx, { ...by, what: 'push', target, detail: words.join('; ') }, now);
 }
 
 /** The mirror's rows for requests without a base from their author. */

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod';
+import { SyncError } from '../lib/sync-error.ts';
+import { nearestName } from '../lib/text/nearest-name.ts';
+import { deleteUser, FIRST_ADMIN, insertUser, listUsers, nameKey, USER_ROLES } from '../mirror/people/user-store.ts';
+import { operation } from './operation.ts';
+
+const userName = z
+  .string()
+  .regex(
+    /^[\w.@+'À-ɏ-](?:[\w .@+'À-ɏ-]{0,98}[\w.@+'À-ɏ-])?$/,
+    "expected a name: letters, digits, blanks and . @ + - _ ', 100 at most",
+  )
+  .describe('name of the user, as a proxy that signs in tells it');
+
+const role = z.enum(USER_ROLES, `expected one of ${USER_ROLES.join(', ')}`);
+
+export const addUser = operation({
+  name: 'add',
+  path: '/users',
+  role: 'admin',
+  words: { summary: 'let somebody in: a viewer looks, an operator also decides, an admin also administers' },
+  input: z.strictObject({
+    name: userName,
+    role: role.default('viewer').describe('viewer, operator or admin; viewer where none is named'),
+  }),
+  answer: z.object({ name: z.string(), role, token: z.string().describe('shown this once') }),
+  status: 201,
+  run: async ({ session, clock }, { name, role: given }) => {
+    const token = randomBytes(32).toString('base64url');
+    await session.makeDurable();
+    await session.atomically(async (tx) => {
+      const isFree = nameKey(name) !== FIRST_ADMIN.name;
+      if (!isFree || !(await insertUser(tx, { name, role: given, token, now: clock.now() })))
+        throw new SyncError(`There is a user ${name} already.`, {
+          code: 'users.name_taken',
+          hint: `Choose another name; or, for a new token: bms-sync users remove ${name}, and add again.`,
+        });
+    });
+    return { name, role: given, token };
+  },
+});
+
+export const removeUser = operation({
+  name: 'remove',
+  path: '/users/:name/remove',
+  role: 'admin',
+  words: { summary: 'let somebody in no longer: the token and every session end' },
+  input: z.strictObject({ name: userName }),
+  answer: z.object({ name: z.string(), removed: z.boolean() }),
+  run: async ({ session }, { name }) => {
+    await session.makeDurable(); // Who was removed must not be back after a power cut.
+    await session.atomically(async (tx) => {
+      if (await deleteUser(tx, name)) return;
+      const names = (await listUsers(tx)).map((user) => user.name);
+      const guess = nearestName(name, names);
+      throw new SyncError(
+        `There is no user ${name}${guess === undefined ? '.' : `; did you mean ${guess}?`}`,
+        { code: 'users.absent', hint: 'bms-sync users lists them.' },
+      );
+    });
+    return { name, removed: true };
+  },
+});
