@@ -61,7 +61,9 @@ export function changeRoutes(app: Server, context: RouteContext): void {
       const signal = untilGone(reply, context.closing);
       if (signal.aborted) leave();
       signal.addEventListener('abort', leave, { once: true });
-      const stream = events(context, request.headers['last-event-id'] ?? after, kind, signal);
+      const isLetIn = async (): Promise<boolean> => 'role' in (await context.access.judge(request));
+      const from = { after: request.headers['last-event-id'] ?? after, kind };
+      const stream = events(context, from, isLetIn, signal);
       return reply
         .type('text/event-stream; charset=utf-8')
         .header('connection', 'close') // It ends with the stream: idle, it would keep the server from closing.
@@ -77,17 +79,21 @@ const PAGE = 500;
 const RETRY_MS = 2_000;
 const QUIET_MS = 15_000; // Proxies end connections that are silent for longer.
 
-/** Server-sent events, each with its `seq` as its id: a caller that reconnects continues after the last one. */
+/**
+ * Server-sent events, each with its `seq` as its id: a caller that reconnects continues after the last one. They end once the
+ * caller is let in no longer.
+ */
 async function* events(
   { session, clock }: RouteContext,
-  after: number,
-  kind: string | undefined,
+  { after, kind }: { readonly after: number; readonly kind: string | undefined },
+  isLetIn: () => Promise<boolean>,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;
   for (let cursor = after; !signal.aborted;) {
     const waiting = { clock, signal, waitMs: QUIET_MS };
     const { changes, next } = await awaitChanges(session, { after: cursor, kind, limit: PAGE }, waiting);
+    if (!(await isLetIn())) return;
     cursor = next;
     if (changes.length === 0) yield ':\n\n';
     for (const change of changes) yield `id: ${change.seq}\ndata: ${changeLine(change)}\n\n`;

@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   push: async () => (await import('./push.ts')).pushCommand,
   outbox: async () => (await import('./outbox.ts')).outboxCommand,
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
+  users: async () => (await import('./users.ts')).usersCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,

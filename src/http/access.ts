@@ -104,6 +104,10 @@ export function createAccess(
     return { ...TOO_MANY, hint: `Wait ${seconds} s.`, headers: { 'retry-after': String(seconds) } };
   };
   const isFirst = (given: string): boolean => token !== null && isSameSecret(given, token);
+  const byProxy = async (told: string): Promise<Caller | Problem> => {
+    const name = Buffer.from(told, 'latin1').toString(); // Node takes each byte of a header for a character.
+    return callerFor(await findUser(session, name), 'proxy') ?? NOT_A_USER;
+  };
   const byBearer = async (given: string): Promise<Caller | null> => {
     if (isFirst(given)) return { ...FIRST_ADMIN, by: 'bearer' };
     return callerFor(await findUserByToken(session, given), 'bearer');
@@ -119,14 +123,9 @@ export function createAccess(
     hasToken: token !== null,
     judge: async (request) => {
       if (token === null) return isLoopback(request.ip) ? ANYBODY : NOT_HERE;
-      const { headers } = request;
-      const told = trustedHeader === null ? undefined : headers[trustedHeader.name.toLowerCase()];
-      if (told !== undefined && told !== '') {
-        if (!isProxy(request.ip)) return FORGED;
-        const name = Buffer.from(String(told), 'latin1').toString(); // Node takes each byte of a header for a character.
-        return callerFor(await findUser(session, name), 'proxy') ?? NOT_A_USER;
-      }
-      const bearer = /^bearer +(.+?) *$/i.exec(headers.authorization ?? '')?.[1];
+      const told = trustedHeader === null ? '' : (request.headers[trustedHeader.name.toLowerCase()] ?? '');
+      if (told !== '') return isProxy(request.ip) ? await byProxy(String(told)) : FORGED;
+      const bearer = /^bearer +(.+?) *$/i.exec(request.headers.authorization ?? '')?.[1];
       if (bearer === undefined) return (await byCookie(request)) ?? UNKNOWN;
       return (await byBearer(bearer)) ?? (await refuse(request, WRONG));
     },
@@ -159,7 +158,7 @@ const callerFor = (user: User | null, by: Caller['by']): Caller | null =>
 function addressTest(places: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const place of places) {
-    const [address = '', bits] = place.split('/');
+    const [address = '', bits] = plainAddress(place).split('/');
     const family = isIPv4(address) ? 'ipv4' : 'ipv6';
     if (bits === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(bits), family);

@@ -33,11 +33,7 @@ interface Refusals {
 }
 
 /** Refuses callers who are not known, or whose role is too small: only routes marked as open need neither. */
-export function guard(
-  app: Server,
-  context: RouteContext,
-  { sendSignIn, sendProblemPage }: Refusals,
-): void {
+export function guard(app: Server, context: RouteContext, { sendSignIn, sendProblemPage }: Refusals): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('entryId', null);
   app.addHook('onRequest', async (request, reply) => {
@@ -65,14 +61,18 @@ async function refusalOf(
     if (!('role' in verdict)) return verdict;
     request.caller = verdict;
     if (!access.hasToken && !isRead) return READ_ONLY;
-    // A change that does not say who may is for admins.
-    const needed = routeOptions.config.role ?? (isRead || request.is404 ? 'viewer' : 'admin');
+    const needed = neededFor(request, isRead);
     if (!allows(verdict.role, needed)) return forbidden(verdict, needed);
   }
   if (isRead) return null;
-  const isByBrowser = ['cookie', 'proxy'].includes(request.caller?.by ?? '');
-  return originRefusal(headers.origin, headers.host ?? '', isByBrowser);
+  return originRefusal(headers.origin, headers.host ?? '', isByBrowser(request.caller));
 }
+
+const isByBrowser = (caller: Caller | null): boolean => caller?.by === 'cookie' || caller?.by === 'proxy';
+
+/** A change whose route does not say who may is for admins. */
+const neededFor = ({ is404, routeOptions }: FastifyRequest, isRead: boolean): UserRole =>
+  routeOptions.config.role ?? (isRead || is404 ? 'viewer' : 'admin');
 
 const forbidden = ({ name, role }: Caller, needed: UserRole): Problem => ({
   status: 403,
@@ -130,8 +130,8 @@ const NO_ORIGIN: Problem = {
  * Refuses a change that a foreign page requested. Browsers send cookies by themselves, to us or to the proxy that signs in, so a
  * change that is authenticated by one must name its origin.
  */
-function originRefusal(origin: string | undefined, host: string, isByBrowser: boolean): Problem | null {
-  if (origin === undefined) return isByBrowser ? NO_ORIGIN : null;
+function originRefusal(origin: string | undefined, host: string, needsOrigin: boolean): Problem | null {
+  if (origin === undefined) return needsOrigin ? NO_ORIGIN : null;
   const url = URL.parse(origin);
   if (url === null || !/^https?:$/.test(url.protocol)) return FOREIGN;
   return URL.parse(`${url.protocol}//${host}`)?.host === url.host ? null : FOREIGN;

@@ -45,10 +45,10 @@ describe('signing in', () => {
     const page = await (await stage.open()).newPage();
     const asked = await go(page, '/runs');
     expect(asked?.status()).toBe(401);
-    await page.getByLabel('Admin token').fill('wrong');
+    await page.getByLabel('Your token').fill('wrong');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').filter({ hasText: 'That is not the admin token.' }).waitFor(); // The page before has an alert, too.
-    await page.getByLabel('Admin token').fill(stage.token);
+    await page.getByRole('alert').filter({ hasText: 'That is nobody’s token.' }).waitFor(); // The page before has an alert, too.
+    await page.getByLabel('Your token').fill(stage.token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL('**/runs');
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Runs');

@@ -5,11 +5,13 @@ import type { Config } from '../../config/settings.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
+import type { Decider } from '../../mirror/people/decision-store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { openSendMark } from '../../outbound/send-mark.ts';
 import { createOwner } from '../../pull/run/parts.ts';
 import { EXIT, answer, createCommand, settingsOf } from './command.ts';
 import type { CommandContext, CommonOptions } from './command.ts';
+import { systemUser } from './system-user.ts';
 
 /** What the operation's own words do not say of a result. */
 interface Result {
@@ -64,5 +66,8 @@ export const partsOf = ({ io }: CommandContext, config: Config, session: Session
   webhooks: config.webhooks,
   isDead: createOwner().isDead,
   signal: io.signal,
-  via: 'the command line',
+  by: atCommandLine(),
 });
+
+/** Who decides by a command: whoever may open the mirror may do everything. */
+export const atCommandLine = (): Decider => ({ who: systemUser(), role: 'admin', via: 'command' });

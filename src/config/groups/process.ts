@@ -43,6 +43,18 @@ export const retention = group({
   ),
 });
 
+const TRUSTED = 'a map with the name of a header, and from: a list of addresses';
+const trustedHeader = z.strictObject(
+  {
+    name: a.headerName.refine(
+      (name) => !/^(?:authorization|cookie|host|origin)$/i.test(name),
+      'a header of its own',
+    ),
+    from: z.array(a.network, 'a list of addresses').min(1, 'at least one address'),
+  },
+  TRUSTED,
+);
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export const server = group({
@@ -59,6 +71,10 @@ export const server = group({
   port: setting(a.port.default(8080), 'Port that serve listens on; 0 takes a free one.', {
     variables: ['PORT'],
   }),
+  trustedHeader: setting(
+    unset(trustedHeader),
+    'Header in which a proxy that signs people in names a user (`name`), and the addresses or networks of such proxies (`from`); from elsewhere it is refused.',
+  ),
 });
 
 export const log = group({

@@ -1,3 +1,4 @@
+import { isIP, isIPv4 } from 'node:net';
 import * as z from 'zod';
 
 /** The kinds of value that settings have. Each one's error text states the expected form, and nothing else. */
@@ -43,11 +44,19 @@ export const token = textLike(
 export const adminToken = visible.min(32, 'a token of at least 32 characters');
 
 const HEADERS = 'all, documented, or a list of header names';
-const headerName = textLike(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name, such as Authorization');
+export const headerName = textLike(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name, such as Authorization');
 export const headerNames = z.union(
   [z.enum(['all', 'documented']), z.array(headerName).min(1, HEADERS)],
   HEADERS,
 );
+
+const NETWORK = 'an IP address, or a network such as 10.0.0.0/8';
+export const network = z.string(NETWORK).refine((place) => {
+  const [address = '', bits, ...more] = place.split('/');
+  const most = isIPv4(address) ? 32 : 128;
+  const isSize = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+  return isIP(address) !== 0 && isSize && more.length === 0;
+}, NETWORK);
 
 export const webUrl = z.url({ protocol: /^https?$/, normalize: true, error: 'an http or https URL' });
 
