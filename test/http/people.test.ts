@@ -51,9 +51,8 @@ describe.each(DATABASES)('a user of a mirror in %s', (_name, open) => {
     const headers = { authorization: `Bearer ${MARIE}`, accept: 'text/event-stream' };
     const answer = await fetch(`${stage.url}/v1/changes`, { headers });
     await remove(session, 'Marie');
-    await putChanges(session, [
-      { kind: 'clients', record_id: '1', change: 'created', observed_at: at('12:00'), after: '{}' },
-    ]);
+    const event = { kind: 'clients', record_id: '1', change: 'created', after: '{}' };
+    await putChanges(session, { ...event, observed_at: at('12:00') });
     const text = await answer.text(); // It ends.
     expect([answer.status, text]).toEqual([200, expect.not.stringContaining('data:')]);
   });
