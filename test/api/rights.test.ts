@@ -47,7 +47,10 @@ async function people(session: Session): Promise<readonly Person[]> {
 }
 
 /** The headers by which a person comes in, for each way in. */
-async function doorsOf(stage: Stage, { token, proxied }: Person): Promise<readonly (readonly [string, object])[]> {
+async function doorsOf(
+  stage: Stage,
+  { token, proxied }: Person,
+): Promise<readonly (readonly [string, object])[]> {
   const origin = `http://${stage.host}`;
   return [
     ['bearer', { authorization: `Bearer ${token}` }],
@@ -92,7 +95,10 @@ describe.each(DATABASES.slice(0, 1))('a refusal', (_name, open) => {
     const problem = await stage.post('/v1/pulls', {}, headers);
     expect([problem.status, await problem.json()]).toEqual([
       403,
-      expect.objectContaining({ code: 'http.forbidden', detail: 'This is for the role operator; the viewer is viewer.' }),
+      expect.objectContaining({
+        code: 'http.forbidden',
+        detail: 'This is for the role operator; the viewer is viewer.',
+      }),
     ]);
     const page = await stage.post('/pulls', {}, headers);
     expect([page.status, page.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);

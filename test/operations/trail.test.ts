@@ -34,7 +34,11 @@ interface Case {
 /** For each operation something that can be done, and what the trail then says. */
 const CASES: Readonly<Record<string, Case>> = {
   '/pulls': { given: { kinds: 'clients' }, told: ['pull', 'clients', null] },
-  '/outbox/:id/retry': { given: { id: '1' }, argv: ['outbox', 'retry', '1'], told: ['outbox retry', '1', null] },
+  '/outbox/:id/retry': {
+    given: { id: '1' },
+    argv: ['outbox', 'retry', '1'],
+    told: ['outbox retry', '1', null],
+  },
   '/outbox/:id/abandon': {
     given: { id: '1' },
     argv: ['outbox', 'abandon', '1'],
@@ -149,7 +153,12 @@ function doorsTo({ stage, env, cookie }: Scene, path: string, n: number) {
   const page = async (): Promise<void> => {
     const form = new URLSearchParams(body as Record<string, string>);
     const headers = { cookie, origin: stage.url };
-    const { status } = await fetch(stage.url + at, { method: 'POST', headers, body: form, redirect: 'manual' });
+    const { status } = await fetch(stage.url + at, {
+      method: 'POST',
+      headers,
+      body: form,
+      redirect: 'manual',
+    });
     expect([path, status]).toEqual([path, 303]);
   };
   const command = async (): Promise<void> => {
