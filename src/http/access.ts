@@ -1,6 +1,8 @@
 import { BlockList, isIPv4 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../lib/time/clock.ts';
+import { SyncError } from '../lib/sync-error.ts';
+import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { findUser, findUserByToken, FIRST_ADMIN } from '../mirror/people/user-store.ts';
 import type { Decider } from '../mirror/people/decision-store.ts';
@@ -106,18 +108,18 @@ export function createAccess(
   const isFirst = (given: string): boolean => token !== null && isSameSecret(given, token);
   const byProxy = async (told: string): Promise<Caller | Problem> => {
     const name = Buffer.from(told, 'latin1').toString(); // Node takes each byte of a header for a character.
-    return callerFor(await findUser(session, name), 'proxy') ?? NOT_A_USER;
+    return callerFor(await found(findUser(session, name)), 'proxy') ?? NOT_A_USER;
   };
   const byBearer = async (given: string): Promise<Caller | null> => {
     if (isFirst(given)) return { ...FIRST_ADMIN, by: 'bearer' };
-    return callerFor(await findUserByToken(session, given), 'bearer');
+    return callerFor(await found(findUserByToken(session, given)), 'bearer');
   };
   const byCookie = async (request: FastifyRequest): Promise<Caller | null> => {
-    const found = sessionOf(request, clock.now());
-    if (found === null) return null;
-    if (found.name === null) return { ...FIRST_ADMIN, by: 'cookie' };
-    const user = await findUser(session, found.name);
-    return callerFor(user?.tokenHash === found.tokenHash ? user : null, 'cookie');
+    const given = sessionOf(request, clock.now());
+    if (given === null) return null;
+    if (given.name === null) return { ...FIRST_ADMIN, by: 'cookie' };
+    const user = await found(findUser(session, given.name));
+    return callerFor(user?.tokenHash === given.tokenHash ? user : null, 'cookie');
   };
   return {
     hasToken: token !== null,
@@ -131,7 +133,7 @@ export function createAccess(
     },
     signIn: async (reply, given) => {
       if (token === null) return NO_TOKEN;
-      const user = isFirst(given) ? null : await findUserByToken(session, given);
+      const user = isFirst(given) ? null : await found(findUserByToken(session, given));
       if (user === null && !isFirst(given)) return await refuse(reply.request, WRONG);
       giveSession(reply, user, clock.now());
       return null;
@@ -149,6 +151,20 @@ export function createAccess(
 export function deciderOf({ caller }: FastifyRequest, via: Decider['via']): Decider {
   if (caller === null) throw new Error('A decision came by a route that asks for nobody.');
   return { who: caller.name, role: caller.role, via };
+}
+
+/** What was looked up. Of a mirror that is away a stranger is told neither where it is nor why. */
+async function found(user: Promise<User | null>): Promise<User | null> {
+  try {
+    return await user;
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    throw new SyncError('Whose token that is cannot be told now.', {
+      code: 'http.users_unread',
+      hint: 'The mirror does not answer; the token of the first admin needs no mirror.',
+      cause: error,
+    });
+  }
 }
 
 const callerFor = (user: User | null, by: Caller['by']): Caller | null =>

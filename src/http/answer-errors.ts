@@ -79,6 +79,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'outbox.no_record': 422,
   'usage.kind': 422,
   'usage.id': 422,
+  'http.users_unread': 503,
   'server.full': 503,
 };
 

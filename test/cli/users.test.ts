@@ -21,11 +21,7 @@ describe.each(ADDRESSES)('users of a mirror in %s', (_name, address) => {
     const [token = ''] = /^[\w-]{43}$/m.exec(added.stdout) ?? [];
     expect(token).not.toBe('');
     const other = document(await run(['users', 'add', 'bob@example.com', '--json'], env));
-    expect(other).toEqual({
-      name: 'bob@example.com',
-      role: 'viewer',
-      token: expect.stringMatching(/^[\w-]{43}$/),
-    });
+    expect(other).toMatchObject({ name: 'bob@example.com', role: 'viewer' });
     const listed = await run(['users', 'list', '--json'], env);
     expect(document(listed)).toMatchObject({
       users: [

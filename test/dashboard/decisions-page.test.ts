@@ -19,7 +19,7 @@ describe.each(DATABASES)('the page of decisions of a mirror in %s', (_name, open
     expect(await pageOf(stage, '/decisions')).toContain('None yet.');
     await session.atomically(async (tx) => {
       for (let n = 1; n <= 120; n++) {
-        const [via = 'api'] = [(['command', 'page', 'api'] as const)[n % 3]];
+        const via = (['command', 'page', 'api'] as const)[n % 3] ?? 'api';
         const about = { what: 'outbox retry', target: `<b>${n}`, detail: null };
         await saveDecision(tx, { who: 'Marie', role: 'operator', via, ...about }, NOON);
       }

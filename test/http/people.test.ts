@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
 import { deleteUser, insertUser } from '../../src/mirror/people/user-store.ts';
 import type { UserRole } from '../../src/mirror/people/user-store.ts';
+import { MirrorError } from '../../src/db/session/errors.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { at, putChanges } from '../feed/support.ts';
 import { canary } from '../support/canary.ts';
@@ -55,6 +56,16 @@ describe.each(DATABASES)('a user of a mirror in %s', (_name, open) => {
     await putChanges(session, { ...event, observed_at: at('12:00') });
     const text = await answer.text(); // It ends.
     expect([answer.status, text]).toEqual([200, expect.not.stringContaining('data:')]);
+  });
+
+  test('whose token cannot be looked up is told neither where the mirror is nor why', async () => {
+    const session = await open();
+    const away = new MirrorError(`${session.location} is away.`, { code: 'mirror.unreachable' });
+    const stage = await serveMirror({ ...session, query: () => Promise.reject(away) });
+    const answer = await stage.get('/v1/runs', { authorization: `Bearer ${MARIE}` });
+    const problem = await jsonOf(answer);
+    expect([answer.status, problem]).toEqual([503, expect.objectContaining({ code: 'http.users_unread' })]);
+    expect(JSON.stringify(problem)).not.toContain(session.location);
   });
 
   test('has a name of any case, once, with accents however they are encoded', async () => {

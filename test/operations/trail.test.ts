@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { listDecisions } from '../../src/mirror/people/decision-store.ts';
+import type { StoredDecision } from '../../src/mirror/people/decision-store.ts';
 import { insertUser } from '../../src/mirror/people/user-store.ts';
 import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
@@ -133,6 +134,10 @@ async function prepare({ session, stage }: Scene): Promise<void> {
   await stage.post('/v1/webhooks', { name: 'shop', url: URL_WITH_SECRET }); // Or it is there.
 }
 
+const wordsOf = ({ who, role, via, what, target, detail }: StoredDecision) => {
+  return { who, role, via, what, target, detail };
+};
+
 let made = 0;
 
 const numbered = (value: unknown, n: number): unknown =>
@@ -185,11 +190,11 @@ describe.each(ADDRESSES)('the trail of a mirror in %s', (_name, address) => {
         const [before] = await listDecisions(here.session, { limit: 1 });
         await act();
         const rows = await listDecisions(here.session, { limit: 9 });
-        const added = rows.filter(({ id }) => id > (before?.id ?? 0));
+        const added = rows.filter(({ id }) => id > (before?.id ?? 0)).map(wordsOf);
         const [what, target, detail] = numbered(told, made) as Case['told'];
         const who = door === 'command' ? AT_COMMAND_LINE : 'Marie';
         const decision = { who, role: 'admin', via: door, what, target, detail };
-        expect(added.map(({ id: _id, at: _at, ...row }) => row)).toEqual([decision]);
+        expect(added).toEqual([decision]);
       }
     const all = JSON.stringify(await listDecisions(here.session, { limit: 1000 }));
     for (const secret of ['url-secret', 'Zénobie', MARIE]) expect(all).not.toContain(secret);
@@ -212,8 +217,8 @@ describe.each(ADDRESSES)('the trail of a mirror in %s', (_name, address) => {
     const entry = (code: string): string =>
       JSON.stringify({ operation: 'create', kind: 'clients', key: code, data: { code, name: 'Zénobie' } });
     const batch = [`${entry('B-1')}\n${entry('B-2')}\n`];
-    for (const _time of ['first', 'again'])
-      expect((await run(['push', '--batch'], here.env, undefined, batch)).code).toBe(0);
+    const push = () => run(['push', '--batch'], here.env, undefined, batch);
+    expect([(await push()).code, (await push()).code]).toEqual([0, 0]);
     expect((await run(['forget', 'clients', '17', '--suppress', '--yes'], here.env)).code).toBe(0);
     const rows = await listDecisions(here.session, { limit: 9 });
     expect(rows.map(({ who, via, what, target, detail }) => [who, via, what, target, detail])).toEqual([
