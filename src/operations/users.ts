@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
 import { nearestName } from '../lib/text/nearest-name.ts';
-import { deleteUser, FIRST_ADMIN, insertUser, listUsers, nameKey, USER_ROLES } from '../mirror/people/user-store.ts';
+import {
+  deleteUser,
+  FIRST_ADMIN,
+  insertUser,
+  listUsers,
+  nameKey,
+  USER_ROLES,
+} from '../mirror/people/user-store.ts';
 import { operation } from './operation.ts';
 
 const userName = z

@@ -38,6 +38,9 @@ export function noting(session: Session, decision: Decision, now: Date): Session
 /** Decisions, the newest first; `before` is the number of the one before which they begin. */
 export const listDecisions = (
   db: Queryable,
-  { before = Number.MAX_SAFE_INTEGER, limit }: { readonly before?: number | undefined; readonly limit: number },
+  {
+    before = Number.MAX_SAFE_INTEGER,
+    limit,
+  }: { readonly before?: number | undefined; readonly limit: number },
 ): Promise<StoredDecision[]> =>
   select(db, DECISIONS, sql`where id < ${before} order by id desc limit ${limit}`);

@@ -39,7 +39,13 @@ export async function insertUser(
   tx: Transaction,
   { name, role, token, now }: Pick<User, 'name' | 'role'> & { readonly token: string; readonly now: Date },
 ): Promise<boolean> {
-  const row = { nameKey: nameKey(name), name, role, tokenHash: tokenHash(token), createdAt: instantText(now) };
+  const row = {
+    nameKey: nameKey(name),
+    name,
+    role,
+    tokenHash: tokenHash(token),
+    createdAt: instantText(now),
+  };
   return hasRow(tx, sql`${insertInto(USERS, row)} on conflict (name_key) do nothing returning 1 as found`);
 }
 
