@@ -63,7 +63,7 @@ const WINGS: Record<string, readonly string[]> = {
   api: [''],
   dashboard: ['parts', ''],
   app: [''],
-  cli: ['parts', 'demo', ''],
+  cli: ['parts', 'demo', 'decisions', ''],
   sandbox: ['generate', ''],
 };
 

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { openExistingMirror } from '../app/open-mirror.ts';
-import { listUsers } from '../mirror/people/user-store.ts';
-import type { User } from '../mirror/people/user-store.ts';
-import { addUser, removeUser } from '../operations/users.ts';
-import { answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { textTable } from './parts/io.ts';
-import type { Text } from './parts/io.ts';
-import { operationCommand } from './parts/operation-command.ts';
+import { openExistingMirror } from '../../app/open-mirror.ts';
+import { listUsers } from '../../mirror/people/user-store.ts';
+import type { User } from '../../mirror/people/user-store.ts';
+import { addUser, removeUser } from '../../operations/users.ts';
+import { answer, createCommand, settingsOf } from '../parts/command.ts';
+import type { CommonOptions, CommandContext } from '../parts/command.ts';
+import { textTable } from '../parts/io.ts';
+import type { Text } from '../parts/io.ts';
+import { operationCommand } from '../parts/operation-command.ts';
 
 export function usersCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list who may look, decide or administer').action(

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { openSession } from '../../src/db/open-session.ts';
-import { tokenHash } from '../../src/mirror/people/user-store.ts';
-import { document, run } from '../support/command-line.ts';
-import { freshDatabaseUrl } from '../support/postgres.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { openSession } from '../../../src/db/open-session.ts';
+import { tokenHash } from '../../../src/mirror/people/user-store.ts';
+import { document, run } from '../../support/command-line.ts';
+import { freshDatabaseUrl } from '../../support/postgres.ts';
+import { migratedMirror } from '../../support/sqlite-templates.ts';
 
 const ADDRESSES = [
   ['SQLite', async () => `file:${await migratedMirror()}`],
