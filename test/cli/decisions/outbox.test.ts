@@ -336,7 +336,7 @@ describe('every verdict', () => {
   );
 
   test('is in the table of docs/outbox.md, and nothing else is', () => {
-    const doc = readFileSync(join(import.meta.dirname, '../../../../docs/outbox.md'), 'utf8');
+    const doc = readFileSync(join(import.meta.dirname, '../../../docs/outbox.md'), 'utf8');
     const table = doc.slice(doc.indexOf('## Verdicts'), doc.indexOf('## Decisions'));
     const told = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, verdict]) => verdict);
     expect(told.toSorted()).toEqual(Object.keys(VERDICTS).toSorted());
