@@ -21,7 +21,6 @@ import { outboxRoutes } from '../api/outbox.ts';
 import { recordRoutes } from '../api/records.ts';
 import { runRoutes } from '../api/runs.ts';
 import { statusRoutes } from '../api/status.ts';
-import { userRoutes } from '../api/users.ts';
 import { webhookRoutes } from '../api/webhooks.ts';
 import type { RouteContext, Server, ServerParts } from '../http/server.ts';
 
@@ -34,7 +33,6 @@ const ROUTES = [
   outboxRoutes,
   deletionRoutes,
   webhookRoutes,
-  userRoutes,
   operationRoutes,
   openapiRoute,
 ];
@@ -67,7 +65,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   };
   logRequests(app, logger);
   const registry = countRequests(app, context);
-  guard(app, context, { sendSignIn, sendProblemPage });
+  guard(app, context, sendSignIn, sendProblemPage);
   answerErrors(app, logger, sendProblemPage);
   readBodies(app);
   await describeApi(app, context);

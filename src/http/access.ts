@@ -6,7 +6,7 @@ import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { findUser, findUserByToken, FIRST_ADMIN } from '../mirror/people/user-store.ts';
 import type { Decider } from '../mirror/people/decision-store.ts';
-import type { User, UserRole } from '../mirror/people/user-store.ts';
+import type { Person, UserRole } from '../mirror/people/user-store.ts';
 import type { Problem } from './send.ts';
 import { giveSession, isSameSecret, sessionOf } from './credentials.ts';
 import type { SignInCodes } from './credentials.ts';
@@ -105,47 +105,46 @@ export function createAccess(
     const seconds = counted.ttlInSeconds;
     return { ...TOO_MANY, hint: `Wait ${seconds} s.`, headers: { 'retry-after': String(seconds) } };
   };
-  const isFirst = (given: string): boolean => token !== null && isSameSecret(given, token);
-  const byProxy = async (told: string): Promise<Caller | Problem> => {
+  const ofToken = async (given: string): Promise<Person | null> =>
+    token !== null && isSameSecret(given, token) ? FIRST_ADMIN : found(findUserByToken(session, given));
+  const ofCookie = async (request: FastifyRequest): Promise<Person | null> => {
+    const given = sessionOf(request, clock.now());
+    if (given === null) return null;
+    const { name, tokenHash } = given;
+    const person = name === FIRST_ADMIN.name ? FIRST_ADMIN : await found(findUser(session, name));
+    return person?.tokenHash === tokenHash ? person : null;
+  };
+  const named = async (told: string): Promise<Caller | Problem> => {
     const name = Buffer.from(told, 'latin1').toString(); // Node takes each byte of a header for a character.
     return callerFor(await found(findUser(session, name)), 'proxy') ?? NOT_A_USER;
   };
-  const byBearer = async (given: string): Promise<Caller | null> => {
-    if (isFirst(given)) return { ...FIRST_ADMIN, by: 'bearer' };
-    return callerFor(await found(findUserByToken(session, given)), 'bearer');
-  };
-  const byCookie = async (request: FastifyRequest): Promise<Caller | null> => {
-    const given = sessionOf(request, clock.now());
-    if (given === null) return null;
-    if (given.name === null) return { ...FIRST_ADMIN, by: 'cookie' };
-    const user = await found(findUser(session, given.name));
-    return callerFor(user?.tokenHash === given.tokenHash ? user : null, 'cookie');
+  const letIn = async (
+    reply: FastifyReply,
+    person: Person | null,
+    wrong: Problem,
+  ): Promise<Problem | null> => {
+    if (token === null) return NO_TOKEN;
+    if (person === null) return await refuse(reply.request, wrong);
+    giveSession(reply, person, clock.now());
+    return null;
   };
   return {
     hasToken: token !== null,
     judge: async (request) => {
       if (token === null) return isLoopback(request.ip) ? ANYBODY : NOT_HERE;
       const told = trustedHeader === null ? '' : (request.headers[trustedHeader.name.toLowerCase()] ?? '');
-      if (told !== '') return isProxy(request.ip) ? await byProxy(String(told)) : FORGED;
+      if (told !== '') return isProxy(request.ip) ? await named(String(told)) : FORGED;
       const bearer = /^bearer +(.+?) *$/i.exec(request.headers.authorization ?? '')?.[1];
-      if (bearer === undefined) return (await byCookie(request)) ?? UNKNOWN;
-      return (await byBearer(bearer)) ?? (await refuse(request, WRONG));
+      if (bearer === undefined) return callerFor(await ofCookie(request), 'cookie') ?? UNKNOWN;
+      return callerFor(await ofToken(bearer), 'bearer') ?? (await refuse(request, WRONG));
     },
-    signIn: async (reply, given) => {
-      if (token === null) return NO_TOKEN;
-      const user = isFirst(given) ? null : await found(findUserByToken(session, given));
-      if (user === null && !isFirst(given)) return await refuse(reply.request, WRONG);
-      giveSession(reply, user, clock.now());
-      return null;
-    },
-    redeem: async (reply, code) => {
-      if (token === null) return NO_TOKEN;
-      if (!codes.redeem(code)) return await refuse(reply.request, USED);
-      giveSession(reply, null, clock.now());
-      return null;
-    },
+    signIn: async (reply, given) => letIn(reply, await ofToken(given), WRONG),
+    redeem: (reply, code) => letIn(reply, codes.redeem(code) ? FIRST_ADMIN : null, USED),
   };
 }
+
+const callerFor = (person: Person | null, by: Caller['by']): Caller | null =>
+  person === null ? null : { name: person.name, role: person.role, by };
 
 /** The caller as the person who decides. */
 export function deciderOf({ caller }: FastifyRequest, via: Decider['via']): Decider {
@@ -154,21 +153,18 @@ export function deciderOf({ caller }: FastifyRequest, via: Decider['via']): Deci
 }
 
 /** What was looked up. Of a mirror that is away a stranger is told neither where it is nor why. */
-async function found(user: Promise<User | null>): Promise<User | null> {
+async function found(user: Promise<Person | null>): Promise<Person | null> {
   try {
     return await user;
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     throw new SyncError('Whose token that is cannot be told now.', {
       code: 'http.users_unread',
-      hint: 'The mirror does not answer; the token of the first admin needs no mirror.',
+      hint: 'The mirror does not answer; ADMIN_TOKEN needs no mirror.',
       cause: error,
     });
   }
 }
-
-const callerFor = (user: User | null, by: Caller['by']): Caller | null =>
-  user === null ? null : { name: user.name, role: user.role, by };
 
 /** A test whether an address is one of these, or in one of these networks (`10.0.0.0/8`). */
 function addressTest(places: readonly string[]): (address: string) => boolean {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../lib/time/clock.ts';
-import type { User } from '../mirror/people/user-store.ts';
+import type { Person } from '../mirror/people/user-store.ts';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
@@ -14,13 +14,12 @@ export const SESSION_COOKIE = 'bms_sync_session';
 const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 
 /** Gives a browser the cookie that replaces a token until it expires: an instant and whose it is, sealed by the setting's token. */
-export function giveSession(reply: FastifyReply, user: User | null, now: Date): void {
+export function giveSession(reply: FastifyReply, { nameKey, tokenHash }: Person, now: Date): void {
   const { headers } = reply.request;
   const isSecure = headers['x-forwarded-proto'] === 'https' || /^https:/.test(headers.origin ?? '');
   const until = Math.floor(now.getTime() / 1000) + LIFE_SECONDS;
-  // Without a user it is the first admin's, whose token seals it. A new token of a user ends the sessions of the one before.
-  const whose = user === null ? [] : [Buffer.from(user.nameKey).toString('base64url'), user.tokenHash];
-  void reply.setCookie(SESSION_COOKIE, [until, ...whose].join('.'), {
+  const name = Buffer.from(nameKey).toString('base64url');
+  void reply.setCookie(SESSION_COOKIE, `${until}.${name}.${tokenHash}`, {
     path: '/',
     maxAge: LIFE_SECONDS,
     httpOnly: true,
@@ -35,12 +34,12 @@ export function endSession(reply: FastifyReply): void {
   void reply.clearCookie(SESSION_COOKIE, { path: '/' });
 }
 
-/** Whose session a request's cookie is, a name as null for the first admin's; null if it has none of ours, or an expired one. */
+/** Whose cookie a request has; null if it has none of ours, or an expired one. */
 export function sessionOf(request: FastifyRequest, now: Date) {
   const { valid, value } = request.unsignCookie(request.cookies[SESSION_COOKIE] ?? '');
-  const [until, name, tokenHash = ''] = value?.split('.') ?? [];
+  const [until, name = '', tokenHash = ''] = value?.split('.') ?? [];
   if (!valid || Number(until) * 1000 <= now.getTime()) return null;
-  return { name: name === undefined ? null : Buffer.from(name, 'base64url').toString(), tokenHash };
+  return { name: Buffer.from(name, 'base64url').toString(), tokenHash };
 }
 
 /** Codes that sign a browser in once, so that a link needs no token. */

@@ -26,14 +26,13 @@ export interface SignIn {
   readonly asksAgain?: boolean;
 }
 
-/** How people are answered who are not let in: by the form, or by a page that says why. */
-interface Refusals {
-  readonly sendSignIn: (reply: FastifyReply, signIn: SignIn) => FastifyReply;
-  readonly sendProblemPage: (reply: FastifyReply, problem: Problem) => FastifyReply;
-}
-
 /** Refuses callers who are not known, or whose role is too small: only routes marked as open need neither. */
-export function guard(app: Server, context: RouteContext, { sendSignIn, sendProblemPage }: Refusals): void {
+export function guard(
+  app: Server,
+  context: RouteContext,
+  sendSignIn: (reply: FastifyReply, signIn: SignIn) => FastifyReply,
+  sendProblemPage: (reply: FastifyReply, problem: Problem) => FastifyReply,
+): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('entryId', null);
   app.addHook('onRequest', async (request, reply) => {

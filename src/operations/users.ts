@@ -1,15 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
-import { nearestName } from '../lib/text/nearest-name.ts';
-import {
-  deleteUser,
-  FIRST_ADMIN,
-  insertUser,
-  listUsers,
-  nameKey,
-  USER_ROLES,
-} from '../mirror/people/user-store.ts';
+import { deleteUser, FIRST_ADMIN, insertUser, nameKey, USER_ROLES } from '../mirror/people/user-store.ts';
 import { operation } from './operation.ts';
 
 const userName = z
@@ -37,8 +29,8 @@ export const addUser = operation({
     const token = randomBytes(32).toString('base64url');
     await session.makeDurable();
     await session.atomically(async (tx) => {
-      const isFree = nameKey(name) !== FIRST_ADMIN.name;
-      if (!isFree || !(await insertUser(tx, { name, role: given, token, now: clock.now() })))
+      const isFirst = nameKey(name) === FIRST_ADMIN.nameKey;
+      if (isFirst || !(await insertUser(tx, { name, role: given, token, now: clock.now() })))
         throw new SyncError(`There is a user ${name} already.`, {
           code: 'users.name_taken',
           hint: `Choose another name; or, for a new token: bms-sync users remove ${name}, and add again.`,
@@ -58,13 +50,11 @@ export const removeUser = operation({
   run: async ({ session }, { name }) => {
     await session.makeDurable(); // Who was removed must not be back after a power cut.
     await session.atomically(async (tx) => {
-      if (await deleteUser(tx, name)) return;
-      const names = (await listUsers(tx)).map((user) => user.name);
-      const guess = nearestName(name, names);
-      throw new SyncError(
-        `There is no user ${name}${guess === undefined ? '.' : `; did you mean ${guess}?`}`,
-        { code: 'users.absent', hint: 'bms-sync users lists them.' },
-      );
+      if (!(await deleteUser(tx, name)))
+        throw new SyncError(`There is no user ${name}.`, {
+          code: 'users.absent',
+          hint: 'bms-sync users lists them.',
+        });
     });
     return { name, removed: true };
   },

@@ -36,7 +36,7 @@ describe('signing in', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
     const cookie = answer.headers.get('set-cookie') ?? '';
     expect(cookie).toMatch(
-      /^bms_sync_session=\d+\.[\w/+]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+      /^bms_sync_session=\d+\.\w+\.\.[\w/+]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
     );
     expect(cookie).not.toContain(TOKEN);
     const page = await fetch(stage.url, { headers: { cookie: await signIn(stage) } });

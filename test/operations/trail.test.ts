@@ -223,8 +223,8 @@ describe.each(ADDRESSES)('the trail of a mirror in %s', (_name, address) => {
     const rows = await listDecisions(here.session, { limit: 9 });
     expect(rows.map(({ who, via, what, target, detail }) => [who, via, what, target, detail])).toEqual([
       [AT_COMMAND_LINE, 'command', 'forget', 'clients 17', 'suppress'],
-      [AT_COMMAND_LINE, 'command', 'push', '2-3', 'create clients'],
-      ['admin', 'api', 'push', '1', 'create clients'],
+      [AT_COMMAND_LINE, 'command', 'push', '2-3', 'entries 2'],
+      ['admin', 'api', 'push', '1', 'entries 1'],
     ]);
   });
 });

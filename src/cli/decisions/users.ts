@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
 import { listUsers } from '../../mirror/people/user-store.ts';
-import type { User } from '../../mirror/people/user-store.ts';
 import { addUser, removeUser } from '../../operations/users.ts';
 import { answer, createCommand, settingsOf } from '../parts/command.ts';
 import type { CommonOptions, CommandContext } from '../parts/command.ts';
 import { textTable } from '../parts/io.ts';
-import type { Text } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 
 export function usersCommand(context: CommandContext): Command {
@@ -16,7 +14,8 @@ export function usersCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(settingsOf(context, options));
       const users = await listUsers(session);
       const shown = users.map(({ name, role, createdAt }) => ({ name, role, createdAt }));
-      answer(context, options, { users: shown }, userTexts(shown));
+      const table = textTable(['name', 'role', 'since (UTC)'], shown.map(Object.values<string>));
+      answer(context, options, { users: shown }, shown.length === 0 ? [NONE] : [table]);
     },
   );
   return createCommand('users', 'say who may look, decide or administer')
@@ -27,14 +26,8 @@ export function usersCommand(context: CommandContext): Command {
     );
 }
 
-function* userTexts(users: readonly Pick<User, 'name' | 'role' | 'createdAt'>[]): Iterable<Text> {
-  if (users.length === 0)
-    yield 'No users: who has ADMIN_TOKEN is the one admin. To add one: bms-sync users add NAME --role ROLE';
-  else {
-    const rows = users.map(({ name, role, createdAt }) => [name, role, createdAt]);
-    yield textTable(['name', 'role', 'since (UTC)'], rows);
-  }
-}
+const NONE =
+  'No users: who has ADMIN_TOKEN is the one admin. To add one: bms-sync users add NAME --role ROLE';
 
 /** Shows a token, which nothing shows again. */
 const tokenLines = ({ name, role, token }: Readonly<Record<string, unknown>>): readonly string[] => [

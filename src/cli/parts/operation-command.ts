@@ -1,3 +1,4 @@
+import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
 import { allKinds } from '../../config/known-kinds.ts';
@@ -11,7 +12,6 @@ import { openSendMark } from '../../outbound/send-mark.ts';
 import { createOwner } from '../../pull/run/parts.ts';
 import { EXIT, answer, createCommand, settingsOf } from './command.ts';
 import type { CommandContext, CommonOptions } from './command.ts';
-import { systemUser } from './system-user.ts';
 
 /** What the operation's own words do not say of a result. */
 interface Result {
@@ -70,4 +70,16 @@ export const partsOf = ({ io }: CommandContext, config: Config, session: Session
 });
 
 /** Who decides by a command: whoever may open the mirror may do everything. */
-export const atCommandLine = (): Decider => ({ who: systemUser(), role: 'admin', via: 'command' });
+export const atCommandLine = (): Decider => ({
+  who: `${userName()}@${hostname()}`,
+  role: 'admin',
+  via: 'command',
+});
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'nameless'; // Containers run programs under numbers that have no name.
+  }
+}

@@ -43,16 +43,9 @@ export const retention = group({
   ),
 });
 
-const TRUSTED = 'a map with the name of a header, and from: a list of addresses';
 const trustedHeader = z.strictObject(
-  {
-    name: a.headerName.refine(
-      (name) => !/^(?:authorization|cookie|host|origin)$/i.test(name),
-      'a header of its own',
-    ),
-    from: z.array(a.network, 'a list of addresses').min(1, 'at least one address'),
-  },
-  TRUSTED,
+  { name: a.headerName, from: z.array(a.network, 'a list of addresses').min(1, 'at least one address') },
+  'a map with the name of a header, and from: a list of addresses',
 );
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

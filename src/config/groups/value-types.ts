@@ -1,4 +1,3 @@
-import { isIP, isIPv4 } from 'node:net';
 import * as z from 'zod';
 
 /** The kinds of value that settings have. Each one's error text states the expected form, and nothing else. */
@@ -51,12 +50,7 @@ export const headerNames = z.union(
 );
 
 const NETWORK = 'an IP address, or a network such as 10.0.0.0/8';
-export const network = z.string(NETWORK).refine((place) => {
-  const [address = '', bits, ...more] = place.split('/');
-  const most = isIPv4(address) ? 32 : 128;
-  const isSize = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
-  return isIP(address) !== 0 && isSize && more.length === 0;
-}, NETWORK);
+export const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], NETWORK);
 
 export const webUrl = z.url({ protocol: /^https?$/, normalize: true, error: 'an http or https URL' });
 

@@ -8,6 +8,8 @@ import { USERS } from '../tables/people-tables.ts';
 
 export type User = RowOf<typeof USERS>;
 export type UserRole = User['role'];
+/** Who may come in. */
+export type Person = Omit<User, 'createdAt'>;
 
 /** From the least: a viewer looks, an operator also decides, an admin also administers. */
 export const USER_ROLES = ['viewer', 'operator', 'admin'] as const satisfies readonly UserRole[];
@@ -17,7 +19,7 @@ export const allows = (role: UserRole, needed: UserRole): boolean =>
   USER_ROLES.indexOf(role) >= USER_ROLES.indexOf(needed);
 
 /** Who has the token of the setting `server.adminToken`; no user can be taken for them. */
-export const FIRST_ADMIN = { name: 'admin', role: 'admin' } as const;
+export const FIRST_ADMIN: Person = { name: 'admin', nameKey: 'admin', role: 'admin', tokenHash: '' };
 
 /** Tokens are random: nobody can try all of them, so that a slow hash would protect nothing. */
 export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');

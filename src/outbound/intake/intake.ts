@@ -37,16 +37,9 @@ export interface StoredEntry {
  */
 export async function storeEntries(
   session: Session,
-  asked: {
-    readonly kinds: readonly Kind[];
-    readonly requests: readonly EntryRequest[];
-    readonly now: Date;
-    /** Who asks; without it, nothing is noted of that. */
-    readonly by?: Decider;
-  },
+  asked: { readonly kinds: readonly Kind[]; readonly requests: readonly EntryRequest[]; readonly now: Date },
 ): Promise<StoredEntry[]> {
-  const { kinds, requests, now, by } = asked;
-  return await storeChecked(session, await checkRequests(session, kinds, requests), now, by);
+  return await storeChecked(session, await checkRequests(session, asked.kinds, asked.requests), asked.now);
 }
 
 /**
@@ -64,7 +57,7 @@ export async function checkRequests(
   return checkEntries(kinds, requests, await readSeenNames(db, wanted));
 }
 
-/** Stores requests that have been checked; as `storeEntries` otherwise. */
+/** Stores requests that have been checked, and notes who has pushed them; as `storeEntries` otherwise. */
 export async function storeChecked(
   session: Session,
   entries: readonly CheckedEntry[],
@@ -90,19 +83,11 @@ export async function storeChecked(
   });
 }
 
-/** Notes who has pushed: one decision a request, however many entries it has. */
-async function notePush(
-  tx: Transaction,
-  stored: readonly StoredEntry[],
-  by: Decider,
-  now: Date,
-): Promise<void> {
-  const added = stored.filter(({ isNew }) => isNew);
-  const [first, ...more] = added.map(({ id }) => id);
-  if (first === undefined) return;
-  const target = more.length === 0 ? String(first) : `${first}-${more.at(-1) ?? ''}`;
-  const words = [...new Set(added.map(({ operation, kind }) => `${operation} ${kind}`))];
-  await saveDecision(tx, { ...by, what: 'push', target, detail: words.join('; ') }, now);
+async function notePush(tx: Transaction, stored: readonly StoredEntry[], by: Decider, now: Date) {
+  const ids = stored.filter(({ isNew }) => isNew).map(({ id }) => id);
+  const target = [ids.at(0), ids.slice(1).at(-1)].filter((id) => id !== undefined).join('-');
+  if (target === '') return; // All were stored before, under the same keys.
+  await saveDecision(tx, { ...by, what: 'push', target, detail: `entries ${ids.length}` }, now);
 }
 
 /** The mirror's rows for requests without a base from their author. */
