@@ -63,9 +63,8 @@ async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgo
   const by = atCommandLine();
   const now = systemClock.now();
   return await session.atomically(async (tx) => {
-    const target = `${wanted.kind.name} ${wanted.id}`;
-    const detail = wanted.suppress ? 'suppress' : null;
-    await saveDecision(tx, { ...by, what: 'forget', target, detail }, now);
+    const about = { target: `${wanted.kind.name} ${wanted.id}`, detail: wanted.suppress ? 'suppress' : null };
+    await saveDecision(tx, { ...by, what: 'forget', ...about }, now);
     return await forgetRecord(tx, { ...wanted, by: by.who, now });
   });
 }

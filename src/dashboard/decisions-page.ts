@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { listDecisions } from '../mirror/people/decision-store.ts';
+import { DOORS, listDecisions } from '../mirror/people/decision-store.ts';
 import type { StoredDecision } from '../mirror/people/decision-store.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import type { Server } from '../http/server.ts';
@@ -16,7 +16,7 @@ const PATH = '/decisions';
 export function addDecisionsPage(app: Server, { session, times }: Dashboard): void {
   const options = pageOptions('Show who has decided what', { querystring: z.object({ before }) });
   app.get(PATH, options, async ({ query }, reply) => {
-    const read = await listDecisions(session, { ...query, limit: PAGE_ROWS + 1 });
+    const read = await listDecisions(session, PAGE_ROWS + 1, query.before);
     const { rows, next } = listPage(read, ({ id }) => id);
     const list = html`${rows.length === 0 ? nothing('None yet.') : decisionTable(rows, times)}
     ${pageLinks(PATH, query, next)}`;
@@ -25,8 +25,6 @@ export function addDecisionsPage(app: Server, { session, times }: Dashboard): vo
     return sendPage(reply, { title: 'Decisions', part: PATH, content, after: await latestSeq(session) });
   });
 }
-
-const DOORS = { command: 'the command line', page: 'a page', api: 'the API' };
 
 function decisionTable(decisions: readonly StoredDecision[], times: Times): Html {
   const rows = decisions.map(

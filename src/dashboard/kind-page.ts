@@ -66,7 +66,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function standing(line: KindLine, times: Times, role: UserRole | undefined): Html {
+function standing(line: KindLine, times: Times, role?: UserRole): Html {
   const { kind, state, reason, certified_at: certified, last_change_at: changed, rows } = line;
   const { why, known, next } = outcomeWords({ state, reason });
   const words = [why, known].filter((text) => text !== null).map(sentence);

@@ -4,7 +4,7 @@ import { latestSeq } from '../mirror/records/change-store.ts';
 import { countEntries } from '../mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox/outbox-store.ts';
 import { STATES } from '../outbound/decisions/entry-list.ts';
-import type { Caller } from '../http/access.ts';
+import type { UserRole } from '../mirror/people/user-store.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
@@ -41,7 +41,7 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
     const allRuns = html`<a href="/runs">All runs</a>`;
     const allChanges = html`<a href="/changes">All changes</a>`;
     const content = html`${pageTitle('Overview', `Mirror: ${session.location}`)}
-      ${needs.length === 0 ? calmPanel(kinds, times) : needsPanel(needs, times, caller)}
+      ${needs.length === 0 ? calmPanel(kinds, times) : needsPanel(needs, times, caller?.role)}
       ${tiles(kinds, outbox)}
       <div class="columns">
         <div>
@@ -54,12 +54,11 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function needsPanel(needs: readonly Need[], times: Times, caller: Caller | null): Html {
-  const looksOnly =
-    caller?.by === 'loopback'
-      ? 'To decide here, serve needs an ADMIN_TOKEN; the command line can decide, too.'
-      : 'An operator decides.';
-  const note = caller?.role === 'viewer' ? looksOnly : counted(needs.length, 'thing');
+function needsPanel(needs: readonly Need[], times: Times, role?: UserRole): Html {
+  const note =
+    role === 'viewer'
+      ? 'An operator decides here; without an ADMIN_TOKEN, only the command line does.'
+      : counted(needs.length, 'thing');
   const items = needs.map((need) => {
     const { id, title, address, why, effect, since = null, isGrave = false, buttons = [] } = need;
     return html`<li id="need-${id}" ${isGrave ? html`class="grave"` : null}>
@@ -68,7 +67,7 @@ function needsPanel(needs: readonly Need[], times: Times, caller: Caller | null)
         <p>${why} ${since === null ? null : html`<span class="quiet">${times.when(since)}</span>`}</p>
         <p class="quiet small">${effect}</p>
       </div>
-      ${decisionForms(buttons, '/', caller?.role)}
+      ${decisionForms(buttons, '/', role)}
     </li>`;
   });
   const list = html`<ul class="needs">

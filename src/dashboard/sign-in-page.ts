@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { endSession } from '../http/credentials.ts';
+import { SESSION_COOKIE } from '../http/credentials.ts';
 import { SIGN_IN_STYLE } from '../http/security-headers.ts';
 import { sendProblem } from '../http/send.ts';
 import type { SignIn } from '../http/guard.ts';
@@ -43,7 +43,6 @@ const tokenSchema = {
 const leavingSchema = {
   tags: ['Sign-in'],
   summary: 'Take the cookie back',
-  consumes: ['application/json', 'application/x-www-form-urlencoded'],
   response: { 303: z.null().describe('The way to the form') },
 };
 
@@ -67,10 +66,9 @@ export function signInRoutes(app: Server, { access }: RouteContext): void {
     return sendSignIn(reply, { refusal, ...(next !== undefined && { next }) });
   });
   const leaving = { config: { signsIn: true, role: 'viewer' } as const, schema: leavingSchema };
-  app.post('/logout', leaving, (_request, reply) => {
-    endSession(reply);
-    return reply.redirect('/login', 303);
-  });
+  app.post('/logout', leaving, (_request, reply) =>
+    reply.clearCookie(SESSION_COOKIE, { path: '/' }).redirect('/login', 303),
+  );
 }
 
 const STYLE: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };

@@ -45,11 +45,7 @@ export function addWebhooksPage(app: Server, { session, times }: Dashboard): voi
 
 const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' };
 
-function endpointTable(
-  endpoints: readonly EndpointStanding[],
-  times: Times,
-  role: UserRole | undefined,
-): Html {
+function endpointTable(endpoints: readonly EndpointStanding[], times: Times, role?: UserRole): Html {
   const mayDecide = maySend(role, `${PATH}/name/enable`);
   const rows = endpoints.map((endpoint) => {
     const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;

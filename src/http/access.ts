@@ -1,8 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../lib/time/clock.ts';
-import { SyncError } from '../lib/sync-error.ts';
-import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { findUser, findUserByToken, FIRST_ADMIN } from '../mirror/people/user-store.ts';
 import type { Decider } from '../mirror/people/decision-store.ts';
@@ -26,7 +24,6 @@ export interface TrustedHeader {
 }
 
 export interface Access {
-  readonly hasToken: boolean;
   /** The caller, or why it is not let in. */
   readonly judge: (request: FastifyRequest) => Promise<Caller | Problem>;
   /** Exchanges a token for a cookie; returns the refusal of a wrong one. */
@@ -98,7 +95,7 @@ export function createAccess(
   codes: SignInCodes,
   countWrong: ReturnType<FastifyInstance['createRateLimit']>,
 ): Access {
-  const isProxy = addressTest(trustedHeader?.from ?? []);
+  const proxies = networksOf(trustedHeader?.from ?? []);
   const refuse = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {
     const counted = await countWrong(request);
     if (counted.isAllowed || !counted.isExceeded) return refusal;
@@ -106,34 +103,30 @@ export function createAccess(
     return { ...TOO_MANY, hint: `Wait ${seconds} s.`, headers: { 'retry-after': String(seconds) } };
   };
   const ofToken = async (given: string): Promise<Person | null> =>
-    token !== null && isSameSecret(given, token) ? FIRST_ADMIN : found(findUserByToken(session, given));
+    token !== null && isSameSecret(given, token) ? FIRST_ADMIN : findUserByToken(session, given);
   const ofCookie = async (request: FastifyRequest): Promise<Person | null> => {
     const given = sessionOf(request, clock.now());
     if (given === null) return null;
     const { name, tokenHash } = given;
-    const person = name === FIRST_ADMIN.name ? FIRST_ADMIN : await found(findUser(session, name));
+    const person = name === FIRST_ADMIN.name ? FIRST_ADMIN : await findUser(session, name);
     return person?.tokenHash === tokenHash ? person : null;
   };
   const named = async (told: string): Promise<Caller | Problem> => {
     const name = Buffer.from(told, 'latin1').toString(); // Node takes each byte of a header for a character.
-    return callerFor(await found(findUser(session, name)), 'proxy') ?? NOT_A_USER;
+    return callerFor(await findUser(session, name), 'proxy') ?? NOT_A_USER;
   };
-  const letIn = async (
-    reply: FastifyReply,
-    person: Person | null,
-    wrong: Problem,
-  ): Promise<Problem | null> => {
+  const letIn = async (reply: FastifyReply, person: Person | null, wrong: Problem) => {
     if (token === null) return NO_TOKEN;
     if (person === null) return await refuse(reply.request, wrong);
     giveSession(reply, person, clock.now());
     return null;
   };
   return {
-    hasToken: token !== null,
     judge: async (request) => {
       if (token === null) return isLoopback(request.ip) ? ANYBODY : NOT_HERE;
       const told = trustedHeader === null ? '' : (request.headers[trustedHeader.name.toLowerCase()] ?? '');
-      if (told !== '') return isProxy(request.ip) ? await named(String(told)) : FORGED;
+      if (told !== '')
+        return proxies.check(request.ip, familyOf(request.ip)) ? await named(String(told)) : FORGED;
       const bearer = /^bearer +(.+?) *$/i.exec(request.headers.authorization ?? '')?.[1];
       if (bearer === undefined) return callerFor(await ofCookie(request), 'cookie') ?? UNKNOWN;
       return callerFor(await ofToken(bearer), 'bearer') ?? (await refuse(request, WRONG));
@@ -152,34 +145,15 @@ export function deciderOf({ caller }: FastifyRequest, via: Decider['via']): Deci
   return { who: caller.name, role: caller.role, via };
 }
 
-/** What was looked up. Of a mirror that is away a stranger is told neither where it is nor why. */
-async function found(user: Promise<Person | null>): Promise<Person | null> {
-  try {
-    return await user;
-  } catch (error) {
-    if (!(error instanceof MirrorError)) throw error;
-    throw new SyncError('Whose token that is cannot be told now.', {
-      code: 'http.users_unread',
-      hint: 'The mirror does not answer; ADMIN_TOKEN needs no mirror.',
-      cause: error,
-    });
-  }
+/** The addresses and networks (`10.0.0.0/8`) of proxies. */
+function networksOf(places: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const [address = '', bits] of places.map((place) => place.split('/')))
+    list.addSubnet(address, Number(bits ?? (isIPv4(address) ? 32 : 128)), familyOf(address));
+  return list;
 }
 
-/** A test whether an address is one of these, or in one of these networks (`10.0.0.0/8`). */
-function addressTest(places: readonly string[]): (address: string) => boolean {
-  const list = new BlockList();
-  for (const place of places) {
-    const [address = '', bits] = plainAddress(place).split('/');
-    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return (address) => {
-    const plain = plainAddress(address);
-    return list.check(plain, isIPv4(plain) ? 'ipv4' : 'ipv6');
-  };
-}
+const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
 /** Whether an address or a host name is a loopback one, which no other machine can reach. */
 export function isLoopback(host: string): boolean {

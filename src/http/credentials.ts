@@ -29,11 +29,6 @@ export function giveSession(reply: FastifyReply, { nameKey, tokenHash }: Person,
   });
 }
 
-/** Takes a browser its cookie. */
-export function endSession(reply: FastifyReply): void {
-  void reply.clearCookie(SESSION_COOKIE, { path: '/' });
-}
-
 /** Whose cookie a request has; null if it has none of ours, or an expired one. */
 export function sessionOf(request: FastifyRequest, now: Date) {
   const { valid, value } = request.unsignCookie(request.cookies[SESSION_COOKIE] ?? '');

@@ -49,7 +49,7 @@ export function guard(
 
 async function refusalOf(
   request: FastifyRequest,
-  { access, host, names }: RouteContext,
+  { access, token, host, names }: RouteContext,
 ): Promise<Problem | null> {
   const { headers, routeOptions } = request;
   const foreign = hostRefusal(headers.host, { host, names });
@@ -59,7 +59,7 @@ async function refusalOf(
     const verdict = await access.judge(request);
     if (!('role' in verdict)) return verdict;
     request.caller = verdict;
-    if (!access.hasToken && !isRead) return READ_ONLY;
+    if (token === null && !isRead) return READ_ONLY;
     const needed = neededFor(request, isRead);
     if (!allows(verdict.role, needed)) return forbidden(verdict, needed);
   }

@@ -64,10 +64,8 @@ export const operation = <Input extends Members>(declared: Declared<Input>): Any
   run: async (parts, given) => {
     const input = checked(declared.input, given);
     const decision = { ...parts.by, ...decisionOf(declared, input) };
-    return await declared.run(
-      { ...parts, session: noting(parts.session, decision, parts.clock.now()) },
-      input,
-    );
+    const session = noting(parts.session, decision, parts.clock.now());
+    return await declared.run({ ...parts, session }, input);
   },
 });
 

@@ -1,10 +1,8 @@
 import * as z from 'zod';
+import { DOORS } from '../mirror/people/decision-store.ts';
 import { requestPull } from '../mirror/runs/run-requests.ts';
 import { kindText, pulledKinds } from './inputs.ts';
 import { operation } from './operation.ts';
-
-/** Where a request came from, as runs tell it. */
-const DOORS = { command: 'the command line', page: 'the dashboard', api: 'the HTTP API' };
 
 export const pull = operation({
   name: 'pull',

@@ -25,12 +25,12 @@ export const addUser = operation({
   }),
   answer: z.object({ name: z.string(), role, token: z.string().describe('shown this once') }),
   status: 201,
-  run: async ({ session, clock }, { name, role: given }) => {
+  run: async ({ session }, { name, role: given }) => {
     const token = randomBytes(32).toString('base64url');
     await session.makeDurable();
     await session.atomically(async (tx) => {
       const isFirst = nameKey(name) === FIRST_ADMIN.nameKey;
-      if (isFirst || !(await insertUser(tx, { name, role: given, token, now: clock.now() })))
+      if (isFirst || !(await insertUser(tx, { name, role: given, token })))
         throw new SyncError(`There is a user ${name} already.`, {
           code: 'users.name_taken',
           hint: `Choose another name; or, for a new token: bms-sync users remove ${name}, and add again.`,
@@ -53,7 +53,7 @@ export const removeUser = operation({
       if (!(await deleteUser(tx, name)))
         throw new SyncError(`There is no user ${name}.`, {
           code: 'users.absent',
-          hint: 'bms-sync users lists them.',
+          hint: 'See: bms-sync users',
         });
     });
     return { name, removed: true };

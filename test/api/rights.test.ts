@@ -8,7 +8,6 @@ import type { Asked } from '../http/ask.ts';
 import { TOKEN, describedRoutes, serveMirror, signIn } from '../http/stage.ts';
 import type { Stage } from '../http/stage.ts';
 import { DATABASES } from '../mirror/databases.ts';
-import { NOON } from '../mirror/temp-mirror.ts';
 
 const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login'];
 
@@ -38,9 +37,7 @@ const tokenOf = (role: UserRole): string => `token-of-the-${role}`;
 /** A user of each role. */
 async function addUsers(session: Session): Promise<void> {
   for (const role of USER_ROLES)
-    await session.atomically((tx) =>
-      insertUser(tx, { name: `the ${role}`, role, token: tokenOf(role), now: NOON }),
-    );
+    await session.atomically((tx) => insertUser(tx, { name: `the ${role}`, role, token: tokenOf(role) }));
 }
 
 /** Everybody by every way in: a user of each role, and the first admin, whom no proxy can name. */

@@ -85,7 +85,9 @@ describe('signing in', () => {
         await page.getByRole('status').filter({ hasText: 'A pull is requested' }).waitFor();
         await go(page, '/decisions');
         const latest = page.getByRole('table', { name: 'Decisions' }).getByRole('row').nth(1);
-        expect(await latest.innerText()).toMatch(new RegExp(`pull\\s+clients\\s+${name} ${role}\\s+a page`));
+        expect(await latest.innerText()).toMatch(
+          new RegExp(`pull\\s+clients\\s+${name} ${role}\\s+the dashboard`),
+        );
       }
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.waitForURL('**/login');

@@ -53,7 +53,7 @@ async function somethingToDecide(session: Session, { post }: Stage): Promise<voi
       rows: [['shop', 'p1', 'https://example.com/', 0, 'disabled', 'gone']],
     });
     for (const role of USER_ROLES)
-      await insertUser(tx, { name: `the ${role}`, role, token: `token-of-the-${role}`, now: NOON });
+      await insertUser(tx, { name: `the ${role}`, role, token: `token-of-the-${role}` });
   });
 }
 
@@ -69,7 +69,7 @@ describe.each(ONE_DATABASE)('the pages of a mirror in %s', (_name, open) => {
       );
     };
     expect(await formsFor('viewer')).toEqual(PAGES.map(() => []));
-    expect(await pageOf(stage, '/', 'token-of-the-viewer')).toContain('An operator decides.');
+    expect(await pageOf(stage, '/', 'token-of-the-viewer')).toContain('An operator decides here');
     const [overview = [], deletions = [], entry = [], webhooks = [], kind = [], trail = []] =
       await formsFor('operator');
     expect(deletions).toEqual(['/deletions/clients/approve', '/deletions/clients/reject']);

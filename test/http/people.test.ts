@@ -7,7 +7,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import { at, putChanges } from '../feed/support.ts';
 import { canary } from '../support/canary.ts';
 import { DATABASES } from '../mirror/databases.ts';
-import { NOON, thrownBy } from '../mirror/temp-mirror.ts';
+import { thrownBy } from '../mirror/temp-mirror.ts';
 import { asking } from './ask.ts';
 import { jsonOf, serveMirror, signIn } from './stage.ts';
 import type { Stage } from './stage.ts';
@@ -16,7 +16,7 @@ const MARIE = `marie-${canary('-9c1d7f3b5e2a8460')}`;
 const HEADER = 'x-forwarded-user';
 
 const add = (session: Session, name: string, token = MARIE, role: UserRole = 'operator'): Promise<boolean> =>
-  session.atomically((tx) => insertUser(tx, { name, role, token, now: NOON }));
+  session.atomically((tx) => insertUser(tx, { name, role, token }));
 
 const remove = (session: Session, name: string): Promise<boolean> =>
   session.atomically((tx) => deleteUser(tx, name));
@@ -64,7 +64,7 @@ describe.each(DATABASES)('a user of a mirror in %s', (_name, open) => {
     const stage = await serveMirror({ ...session, query: () => Promise.reject(away) });
     const answer = await stage.get('/v1/runs', { authorization: `Bearer ${MARIE}` });
     const problem = await jsonOf(answer);
-    expect([answer.status, problem]).toEqual([503, expect.objectContaining({ code: 'http.users_unread' })]);
+    expect([answer.status, problem]).toEqual([503, expect.objectContaining({ code: 'server.not_ready' })]);
     expect(JSON.stringify(problem)).not.toContain(session.location);
   });
 

@@ -112,7 +112,7 @@ async function scene(url: string): Promise<Scene> {
   onTestFinished(() => session.close());
   const stage = await serveMirror(session, { webhooks: { allowHosts: ['127.0.0.1'] } });
   await session.atomically(async (tx) => {
-    await insertUser(tx, { name: 'Marie', role: 'admin', token: MARIE, now: NOON });
+    await insertUser(tx, { name: 'Marie', role: 'admin', token: MARIE });
     await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17}' }]);
   });
   const create = { operation: 'create', kind: 'clients', data: { code: 'C-1', name: 'Zénobie' } };
@@ -129,7 +129,7 @@ async function prepare({ session, stage }: Scene): Promise<void> {
     await tx.query(sql`delete from links`);
     await tx.query(sql`delete from deletions`);
     await saveAbsences(tx, 'clients', [{ ...absence, id: '17', state: 'held' }]);
-    await insertUser(tx, { name: 'Somebody', role: 'viewer', token: 'token-of-somebody', now: NOON });
+    await insertUser(tx, { name: 'Somebody', role: 'viewer', token: 'token-of-somebody' });
   });
   await stage.post('/v1/webhooks', { name: 'shop', url: URL_WITH_SECRET }); // Or it is there.
 }
@@ -187,22 +187,22 @@ describe.each(ADDRESSES)('the trail of a mirror in %s', (_name, address) => {
         const act = doorsTo(here, path, made)[door];
         if (act === undefined) continue;
         await prepare(here);
-        const [before] = await listDecisions(here.session, { limit: 1 });
+        const [before] = await listDecisions(here.session, 1);
         await act();
-        const rows = await listDecisions(here.session, { limit: 9 });
+        const rows = await listDecisions(here.session, 9);
         const added = rows.filter(({ id }) => id > (before?.id ?? 0)).map(wordsOf);
         const [what, target, detail] = numbered(told, made) as Case['told'];
         const who = door === 'command' ? AT_COMMAND_LINE : 'Marie';
         const decision = { who, role: 'admin', via: door, what, target, detail };
         expect(added).toEqual([decision]);
       }
-    const all = JSON.stringify(await listDecisions(here.session, { limit: 1000 }));
+    const all = JSON.stringify(await listDecisions(here.session, 1000));
     for (const secret of ['url-secret', 'Zénobie', MARIE]) expect(all).not.toContain(secret);
   });
 
   test('has nothing of what was not done', async () => {
     const here = await scene(await address());
-    const count = async (): Promise<number> => (await listDecisions(here.session, { limit: 1000 })).length;
+    const count = async (): Promise<number> => (await listDecisions(here.session, 1000)).length;
     const before = await count();
     expect((await here.stage.post('/v1/deletions/clients/approve')).status).toBe(409);
     expect((await here.stage.post('/v1/outbox/1/retry')).status).toBe(409);
@@ -220,7 +220,7 @@ describe.each(ADDRESSES)('the trail of a mirror in %s', (_name, address) => {
     const push = () => run(['push', '--batch'], here.env, undefined, batch);
     expect([(await push()).code, (await push()).code]).toEqual([0, 0]);
     expect((await run(['forget', 'clients', '17', '--suppress', '--yes'], here.env)).code).toBe(0);
-    const rows = await listDecisions(here.session, { limit: 9 });
+    const rows = await listDecisions(here.session, 9);
     expect(rows.map(({ who, via, what, target, detail }) => [who, via, what, target, detail])).toEqual([
       [AT_COMMAND_LINE, 'command', 'forget', 'clients 17', 'suppress'],
       [AT_COMMAND_LINE, 'command', 'push', '2-3', 'entries 2'],

@@ -21,13 +21,10 @@ export function usersCommand(context: CommandContext): Command {
   return createCommand('users', 'say who may look, decide or administer')
     .addCommand(list, { isDefault: true })
     .addCommand(operationCommand(context, addUser, { lines: tokenLines }))
-    .addCommand(
-      operationCommand(context, removeUser, { lines: () => ['The token and every session have ended.'] }),
-    );
+    .addCommand(operationCommand(context, removeUser, { lines: () => ['Token and sessions have ended.'] }));
 }
 
-const NONE =
-  'No users: who has ADMIN_TOKEN is the one admin. To add one: bms-sync users add NAME --role ROLE';
+const NONE = 'No users but who has ADMIN_TOKEN. To add one: bms-sync users add NAME --role ROLE';
 
 /** Shows a token, which nothing shows again. */
 const tokenLines = ({ name, role, token }: Readonly<Record<string, unknown>>): readonly string[] => [

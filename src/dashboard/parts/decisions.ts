@@ -35,11 +35,7 @@ export function maySend(role: UserRole | undefined, address: string): boolean {
 }
 
 /** The buttons that a role may press; they carry out decisions and then return to the page at `back`. */
-export function decisionForms(
-  buttons: readonly DecisionButton[],
-  back: string,
-  role: UserRole | undefined,
-): Html {
+export function decisionForms(buttons: readonly DecisionButton[], back: string, role?: UserRole): Html {
   const pressed = buttons.filter(({ address }) => maySend(role, address));
   if (pressed.length === 0) return html``;
   return html`<div class="deciding">
@@ -106,7 +102,7 @@ export function entryButtons(entry: Entry): readonly DecisionButton[] {
 }
 
 /** The decisions on an entry, with their effects and a form for another record; null if there are none. */
-export function entryDecisions(entry: Entry, role: UserRole | undefined): Html | null {
+export function entryDecisions(entry: Entry, role?: UserRole): Html | null {
   const choices = choicesOf(entry);
   if (choices.length === 0) return null;
   const back = `/outbox/${entry.id}`;

@@ -10,6 +10,9 @@ export type StoredDecision = RowOf<typeof DECISIONS>;
 /** Who decides, and by which door. */
 export type Decider = Pick<StoredDecision, 'who' | 'role' | 'via'>;
 
+/** Where decisions come from, in words. */
+export const DOORS = { command: 'the command line', page: 'the dashboard', api: 'the HTTP API' };
+
 /** A decision; only ids, names and our own words may stand in it. */
 export type Decision = Omit<StoredDecision, 'id' | 'at'>;
 
@@ -20,27 +23,18 @@ export const saveDecision = (tx: Transaction, decision: Decision, now: Date): Pr
 /** A session that notes a decision with the first thing that is written: both land, or neither does. */
 export function noting(session: Session, decision: Decision, now: Date): Session {
   let isNoted = false;
-  return {
-    ...session,
-    atomically: async (work) => {
-      if (isNoted) return session.atomically(work);
-      const result = await session.atomically(async (tx) => {
-        const done = await work(tx);
-        await saveDecision(tx, decision, now);
-        return done;
-      });
-      isNoted = true;
-      return result;
-    },
+  const atomically: Session['atomically'] = async (work) => {
+    const result = await session.atomically(async (tx) => {
+      const done = await work(tx);
+      if (!isNoted) await saveDecision(tx, decision, now);
+      return done;
+    });
+    isNoted = true;
+    return result;
   };
+  return { ...session, atomically };
 }
 
 /** Decisions, the newest first; `before` is the number of the one before which they begin. */
-export const listDecisions = (
-  db: Queryable,
-  {
-    before = Number.MAX_SAFE_INTEGER,
-    limit,
-  }: { readonly before?: number | undefined; readonly limit: number },
-): Promise<StoredDecision[]> =>
+export const listDecisions = (db: Queryable, limit: number, before = Number.MAX_SAFE_INTEGER) =>
   select(db, DECISIONS, sql`where id < ${before} order by id desc limit ${limit}`);

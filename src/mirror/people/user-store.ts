@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { hasRow, insertInto, select, selectOne } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
@@ -39,15 +38,9 @@ export const findUserByToken = (db: Queryable, token: string): Promise<User | nu
 /** Stores a user; false if the name is taken. */
 export async function insertUser(
   tx: Transaction,
-  { name, role, token, now }: Pick<User, 'name' | 'role'> & { readonly token: string; readonly now: Date },
+  { name, role, token }: Pick<User, 'name' | 'role'> & { readonly token: string },
 ): Promise<boolean> {
-  const row = {
-    nameKey: nameKey(name),
-    name,
-    role,
-    tokenHash: tokenHash(token),
-    createdAt: instantText(now),
-  };
+  const row = { nameKey: nameKey(name), name, role, tokenHash: tokenHash(token) };
   return hasRow(tx, sql`${insertInto(USERS, row)} on conflict (name_key) do nothing returning 1 as found`);
 }
 
