@@ -5,7 +5,7 @@ import { hasRow, insertInto, select, selectOne } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 import { USERS } from '../tables/people-tables.ts';
 
-export type User = RowOf<typeof USERS>;
+type User = RowOf<typeof USERS>;
 export type UserRole = User['role'];
 /** Who may come in. */
 export type Person = Omit<User, 'createdAt'>;
