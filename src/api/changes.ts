@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { awaitChanges, changeLine, readPage } from '../feed/follow-changes.ts';
 import { sendJsonText } from '../http/send.ts';
@@ -61,7 +61,8 @@ export function changeRoutes(app: Server, context: RouteContext): void {
       const signal = untilGone(reply, context.closing);
       if (signal.aborted) leave();
       signal.addEventListener('abort', leave, { once: true });
-      const stream = events(context, request.headers['last-event-id'] ?? after, kind, signal);
+      const from = { after: request.headers['last-event-id'] ?? after, kind };
+      const stream = events(context, request, from, signal);
       return reply
         .type('text/event-stream; charset=utf-8')
         .header('connection', 'close') // It ends with the stream: idle, it would keep the server from closing.
@@ -77,17 +78,21 @@ const PAGE = 500;
 const RETRY_MS = 2_000;
 const QUIET_MS = 15_000; // Proxies end connections that are silent for longer.
 
-/** Server-sent events, each with its `seq` as its id: a caller that reconnects continues after the last one. */
+/**
+ * Server-sent events, each with its `seq` as its id: a caller that reconnects continues after the last one. They end once the
+ * caller is let in no longer.
+ */
 async function* events(
-  { session, clock }: RouteContext,
-  after: number,
-  kind: string | undefined,
+  { session, clock, access }: RouteContext,
+  request: FastifyRequest,
+  { after, kind }: { readonly after: number; readonly kind: string | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;
   for (let cursor = after; !signal.aborted;) {
     const waiting = { clock, signal, waitMs: QUIET_MS };
     const { changes, next } = await awaitChanges(session, { after: cursor, kind, limit: PAGE }, waiting);
+    if (!('role' in (await access.judge(request)))) return;
     cursor = next;
     if (changes.length === 0) yield ':\n\n';
     for (const change of changes) yield `id: ${change.seq}\ndata: ${changeLine(change)}\n\n`;

@@ -20,12 +20,12 @@ export function healthRoutes(app: Server, context: RouteContext): void {
     const reasons = await faults(context);
     if (reasons.length === 0) return sendJson(reply, { status: 'ready' });
     const isKnown = request.headers.authorization !== undefined || request.headers.cookie !== undefined;
-    const mayKnow = isKnown && typeof (await context.access.judge(request)) === 'string';
+    const mayKnow = isKnown && 'role' in (await context.access.judge(request));
     return sendProblem(reply, {
       status: 503,
       code: 'server.not_ready',
       detail: 'It cannot do its work now.',
-      hint: mayKnow ? undefined : 'With the admin token, this tells why.',
+      hint: mayKnow ? undefined : 'With a token, this tells why.',
       ...(mayKnow && { more: { reasons } }),
     });
   });

@@ -2,12 +2,13 @@ import { OPERATIONS } from '../operations/all.ts';
 import { carryOut, inputOf } from '../operations/operation.ts';
 import { sentence } from '../http/html.ts';
 import { sendJson } from '../http/send.ts';
+import { deciderOf } from '../http/access.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 /** The routes of the API for all that a person may do. */
 export function operationRoutes(app: Server, context: RouteContext): void {
   for (const operation of OPERATIONS) {
-    const { path, words, answer, status = 200 } = operation;
+    const { path, role, words, answer, status = 200 } = operation;
     const [, part = ''] = path.split('/');
     const schema = {
       summary: sentence(words.summary).slice(0, -1),
@@ -15,9 +16,9 @@ export function operationRoutes(app: Server, context: RouteContext): void {
       ...inputOf(operation),
       response: { [status]: answer },
     };
-    app.post(`/v1${path}`, { schema }, async (request, reply) => {
+    app.post(`/v1${path}`, { config: { role }, schema }, async (request, reply) => {
       const given = { ...(request.params as object), ...(request.body as object | null) };
-      const document = await carryOut(operation, { ...context, via: 'the HTTP API' }, given);
+      const document = await carryOut(operation, { ...context, by: deciderOf(request, 'api') }, given);
       return sendJson(reply.code(status), document);
     });
   }

@@ -8,7 +8,8 @@ import {
   readHistory,
   STATES,
 } from '../outbound/decisions/entry-list.ts';
-import { storeEntries } from '../outbound/intake/intake.ts';
+import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
+import { deciderOf } from '../http/access.ts';
 import { sendJson } from '../http/send.ts';
 import { recordIdOrNumber, rowPath, wholeNumber } from '../operations/inputs.ts';
 import { afterId, instant, jsonObject, nextAfter, nextId } from './fields.ts';
@@ -140,9 +141,10 @@ export function outboxRoutes(app: Server, { session, kinds, clock, wakeEngine }:
   app.get('/v1/outbox/:id', { schema: shown }, async ({ params }, reply) =>
     sendJson(reply, historyDocument(await readHistory(session, params.id))),
   );
-  app.post('/v1/outbox', { schema: put }, async (request, reply) => {
+  app.post('/v1/outbox', { config: { role: 'operator' }, schema: put }, async (request, reply) => {
     const asked = { ...request.body, key: request.headers['idempotency-key'] };
-    const [result] = await storeEntries(session, { kinds, requests: [asked], now: clock.now() });
+    const checked = await checkRequests(session, kinds, [asked]);
+    const [result] = await storeChecked(session, checked, clock.now(), deciderOf(request, 'api'));
     if (result === undefined) throw new Error('An entry was neither stored nor refused.');
     if (result.isNew) wakeEngine();
     const { id, state, key, kind, operation, recordId, isNew, notes } = result;

@@ -59,13 +59,13 @@ export async function createServer(parts: ServerParts): Promise<Server> {
     wakeEngine: () => undefined,
     webhooks: { allowHosts: [] },
     ...parts,
-    access: createAccess(token, clock, codes, app.createRateLimit()),
+    access: createAccess(parts, codes, app.createRateLimit()),
     closing: endStreams(app),
     streamLimit: limits.createStreamLimit(limits.STREAMS),
   };
   logRequests(app, logger);
   const registry = countRequests(app, context);
-  guard(app, context, sendSignIn);
+  guard(app, context, sendSignIn, sendProblemPage);
   answerErrors(app, logger, sendProblemPage);
   readBodies(app);
   await describeApi(app, context);

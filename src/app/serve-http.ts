@@ -36,7 +36,7 @@ export interface OpenDashboard {
  */
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
   const { session, writes, clock, logger, owner, mark, wakeEngine, queueMetrics } = parts;
-  const { host, names, port, adminToken } = config.server;
+  const { host, names, port, adminToken, trustedHeader } = config.server;
   const codes = createSignInCodes(clock);
   const app = await createServer({
     session,
@@ -46,6 +46,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     host,
     names,
     port,
+    trustedHeader,
     wakeEngine,
     sendMark: mark,
     ...(queueMetrics && { queueMetrics }),

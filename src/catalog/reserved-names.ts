@@ -27,6 +27,8 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'webhook_endpoints',
   'webhook_secrets',
   'webhook_deliveries',
+  'users',
+  'decisions',
   'dictionary',
   'relations',
 ];

@@ -1,4 +1,3 @@
-import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import type { Kind } from '../catalog/kind.ts';
@@ -6,6 +5,7 @@ import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { sqlitePath } from '../db/open-session.ts';
+import { saveDecision } from '../mirror/people/decision-store.ts';
 import { forgetRecord, planForgetting } from '../mirror/records/forget-record.ts';
 import type { Forgotten, ForgetPlan } from '../mirror/records/forget-record.ts';
 import { scrubFile } from '../db/sqlite/scrub.ts';
@@ -13,6 +13,7 @@ import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printLine } from './parts/io.ts';
 import type { Io } from './parts/io.ts';
+import { atCommandLine } from './parts/operation-command.ts';
 import { kindOfRecord } from './record.ts';
 
 interface ForgetOptions extends CommonOptions {
@@ -59,8 +60,13 @@ async function planned(config: Config, wanted: ForgetRequest): Promise<ForgetPla
 async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgotten> {
   await using session = await openExistingMirror(config);
   await session.makeDurable(); // What was reported as forgotten must not come back after a power cut.
-  const by = `${userInfo().username}@${hostname()}`;
-  return await session.atomically((tx) => forgetRecord(tx, { ...wanted, by, now: systemClock.now() }));
+  const by = atCommandLine();
+  const now = systemClock.now();
+  return await session.atomically(async (tx) => {
+    const about = { target: `${wanted.kind.name} ${wanted.id}`, detail: wanted.suppress ? 'suppress' : null };
+    await saveDecision(tx, { ...by, what: 'forget', ...about }, now);
+    return await forgetRecord(tx, { ...wanted, by: by.who, now });
+  });
 }
 
 /** @throws {UsageError} Where there is no terminal to ask at, or the answer is not the id. */

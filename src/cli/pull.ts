@@ -4,7 +4,7 @@ import type { PullSummary } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { isLeftToPerson } from '../mirror/records/deletion-store.ts';
-import { disappearedTexts } from './deletions.ts';
+import { disappearedTexts } from './decisions/deletions.ts';
 import { answer, createCommand, loggerOf, settingsOf, exitCodeOfPull } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { textTable } from './parts/io.ts';

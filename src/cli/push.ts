@@ -20,6 +20,7 @@ import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
 import { jsonOption, readStdin, wholeNumber } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
+import { atCommandLine } from './parts/operation-command.ts';
 import { previewDocument, previewTexts, pushedDocument, pushedTexts } from './parts/push-print.ts';
 
 const TIMEOUT_SECONDS = 60;
@@ -112,7 +113,7 @@ async function run(
     answer(context, options, oneOrAll(options, previews.map(previewDocument)), texts);
     return;
   }
-  const stored = await storeChecked(session, checked, systemClock.now());
+  const stored = await storeChecked(session, checked, systemClock.now(), atCommandLine());
   const reason = options.wait || config.outbound.writes === 'off' ? await whyUnsent(session, config) : null;
   if (reason !== null && !options.wait) printLine(context.io.stderr, `Queued; ${reason}`);
   const ids = stored.map(({ id }) => id);

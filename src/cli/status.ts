@@ -8,7 +8,7 @@ import { createOwner } from '../pull/run/parts.ts';
 import { OTHER_SCHEDULES } from '../checks/serving.ts';
 import { readStatusReport } from '../checks/status.ts';
 import type { Status, StatusReport } from '../checks/status.ts';
-import { disappearedTexts } from './deletions.ts';
+import { disappearedTexts } from './decisions/deletions.ts';
 import { answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { textTable } from './parts/io.ts';

@@ -3,10 +3,12 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
+import { deciderOf } from '../http/access.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { OPERATIONS } from '../operations/all.ts';
 import { carryOut, inputOf } from '../operations/operation.ts';
 import { addChangesPage } from './changes-page.ts';
+import { addDecisionsPage } from './decisions-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
 import { addEntryPage } from './entry-page.ts';
 import { addIssuesPage } from './issues-page.ts';
@@ -33,6 +35,7 @@ const PAGES = [
   addDeletionsPage,
   addIssuesPage,
   addWebhooksPage,
+  addDecisionsPage,
 ];
 
 /** The dashboard: the mirror as pages for people, with the forms of their decisions. */
@@ -88,10 +91,11 @@ function addForms(app: Server, context: RouteContext): void {
       consumes: ['application/json', 'application/x-www-form-urlencoded'],
       response: { 303: z.null().describe('The way back to the page') },
     };
-    app.post(operation.path, { config: { signsIn: true }, schema }, async (request, reply) => {
+    const config = { signsIn: true, role: operation.role } as const;
+    app.post(operation.path, { config, schema }, async (request, reply) => {
       const body = (request.body ?? {}) as { readonly back?: string };
       const given = { ...(request.params as object), ...body };
-      await carryOut(operation, { ...context, via: 'the dashboard' }, given);
+      await carryOut(operation, { ...context, by: deciderOf(request, 'page') }, given);
       const { back: page = '/' } = body;
       return reply.redirect(`${page}?done=${operation.name}`, 303);
     });

@@ -19,10 +19,11 @@ const PATH = '/deletions';
 const RECORDS_SHOWN = 500;
 
 /** Adds the page of records that their lists no longer show, and that are not proven to be gone. */
-export function addDeletionsPage(app: Server, { session, clock, access }: Dashboard): void {
+export function addDeletionsPage(app: Server, { session, clock }: Dashboard): void {
   const querystring = z.object({ kind: chosen, state: chosen, after: recordId.optional(), done });
   const options = pageOptions('Show records that disappeared', { querystring });
-  app.get(PATH, options, async ({ query: { kind, state, after: from, ...query } }, reply) => {
+  app.get(PATH, options, async ({ caller, query }, reply) => {
+    const { kind, state, after: from, done: carriedOut } = query;
     const all = await readDisappeared(session);
     const items: Html[] = [];
     for (const group of all) {
@@ -30,8 +31,9 @@ export function addDeletionsPage(app: Server, { session, clock, access }: Dashbo
       const records = await readHeldRecords(session, group, { after: from, limit: RECORDS_SHOWN + 1 });
       // A decision concerns what is held; without it, what was decided last.
       const [first] = all.filter((one) => one.kind === group.kind && one.state === 'held');
-      const buttons = access.hasToken && (first ?? group) === group ? holdButtons(group) : [];
-      items.push(groupItem(group, clock.now(), recordList(group, records), decisionForms(buttons, PATH)));
+      const buttons = (first ?? group) === group ? holdButtons(group) : [];
+      const forms = decisionForms(buttons, PATH, caller?.role);
+      items.push(groupItem(group, clock.now(), recordList(group, records), forms));
     }
     const none = 'None. A record is deleted in the mirror once the service has proven that it is gone.';
     const list = html`<ul class="needs">
@@ -41,7 +43,7 @@ export function addDeletionsPage(app: Server, { session, clock, access }: Dashbo
     const content = html`${pageTitle('Deletions', about)}
     ${listPanel('deletions', 'Disappeared records', true, items.length === 0 ? nothing(none) : list)}`;
     const after = await latestSeq(session);
-    return sendPage(reply, { title: 'Deletions', part: PATH, content, after, ...query });
+    return sendPage(reply, { title: 'Deletions', part: PATH, content, after, done: carriedOut });
   });
 }
 

@@ -19,7 +19,7 @@ import { rowPath } from '../operations/inputs.ts';
 import { cut, fieldName, membersText, valueText, verbatim } from './parts/values.ts';
 
 /** Adds the page of an entry: its state, what can be decided, its content, and every request that was sent for it. */
-export function addEntryPage(app: Server, { session, access, times }: Dashboard): void {
+export function addEntryPage(app: Server, { session, times }: Dashboard): void {
   const parts = { params: rowPath, querystring: z.object({ done }) };
   app.get('/outbox/:id', pageOptions('Show one entry of the outbox', parts), async (request, reply) => {
     const history = await readHistory(session, request.params.id);
@@ -27,7 +27,7 @@ export function addEntryPage(app: Server, { session, access, times }: Dashboard)
     const { id, kind, recordId, operation, state } = entry;
     const standing = html`<div class="body">
       <p>${explain(entry).meaning}</p>
-      ${entryDecisions(entry, access.hasToken)} ${factsOf(history, times)}
+      ${entryDecisions(entry, request.caller?.role)} ${factsOf(history, times)}
     </div>`;
     const beside = candidates.length === 0 ? null : 'beside the records that it may have made';
     const items = attempts.map((attempt) => attemptItem(attempt, times));

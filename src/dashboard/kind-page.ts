@@ -5,6 +5,7 @@ import { latestSeq } from '../mirror/records/change-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
+import type { UserRole } from '../mirror/people/user-store.ts';
 import { latestReadings } from '../mirror/runs/run-store.ts';
 import type { ReportedReading } from '../mirror/runs/run-store.ts';
 import { kindName, requireKind } from '../operations/inputs.ts';
@@ -25,7 +26,7 @@ const READINGS_SHOWN = 200;
 
 /** Adds the page that leads to every record kind, and that of each. */
 export function addKindPages(app: Server, dashboard: Dashboard): void {
-  const { session, kinds, clock, access, times } = dashboard;
+  const { session, kinds, clock, times } = dashboard;
   app.get('/kinds', pageOptions('Show every record kind', {}), async (_request, reply) => {
     const after = await latestSeq(session);
     const lines = await readKindLines(dashboard, clock.now());
@@ -38,7 +39,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
   });
   const params = z.strictObject({ kind: kindName(kinds) });
   const options = pageOptions('Show one record kind', { params, querystring: z.object({ done }) });
-  app.get('/kinds/:kind', options, async ({ params: { kind: name }, query }, reply) => {
+  app.get('/kinds/:kind', options, async ({ caller, params: { kind: name }, query }, reply) => {
     const { name: kind } = requireKind(kinds, name);
     const line = (await readKindLines(dashboard, clock.now())).find((one) => one.kind === kind);
     if (line === undefined)
@@ -56,7 +57,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     const content = html`${pageTitle(kind, html`${stateBadge(line)} ${ways}`)}
       <div class="columns">
         <div>
-          ${standing(line, times, access.hasToken)} ${plots(line, readings, times)}
+          ${standing(line, times, caller?.role)} ${plots(line, readings, times)}
           ${panel(readingsHead, readingTable(readings.slice(0, 12), times))}
         </div>
         ${panel(changesHead, changes.length === 0 ? nothing('None yet.') : changeList(changes, times))}
@@ -65,7 +66,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function standing(line: KindLine, times: Times, mayDecide: boolean): Html {
+function standing(line: KindLine, times: Times, role?: UserRole): Html {
   const { kind, state, reason, certified_at: certified, last_change_at: changed, rows } = line;
   const { why, known, next } = outcomeWords({ state, reason });
   const words = [why, known].filter((text) => text !== null).map(sentence);
@@ -87,7 +88,7 @@ function standing(line: KindLine, times: Times, mayDecide: boolean): Html {
     { id: 'standing', title: 'How fresh, how sound', isLive: true },
     html`<div class="body">
       <p>${words.join(' ')} ${next}</p>
-      ${facts} ${mayDecide ? decisionForms([pull], `/kinds/${kind}`) : null}
+      ${facts} ${decisionForms([pull], `/kinds/${kind}`, role)}
     </div>`,
   );
 }

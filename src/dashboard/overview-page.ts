@@ -4,6 +4,7 @@ import { latestSeq } from '../mirror/records/change-store.ts';
 import { countEntries } from '../mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox/outbox-store.ts';
 import { STATES } from '../outbound/decisions/entry-list.ts';
+import type { UserRole } from '../mirror/people/user-store.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
@@ -23,10 +24,10 @@ const RUNS_SHOWN = 6;
 
 /** Adds the first page: what needs a person, then how each kind stands, then what happened. */
 export function addOverviewPage(app: Server, dashboard: Dashboard): void {
-  const { session, clock, access, times } = dashboard;
+  const { session, clock, times } = dashboard;
   const summary = 'Show what needs a person, and how every kind stands';
   const options = pageOptions(summary, { querystring: z.object({ done }) });
-  app.get('/', options, async ({ query }, reply) => {
+  app.get('/', options, async ({ caller, query }, reply) => {
     const after = await latestSeq(session);
     const [kinds, outbox, changes, runs] = await Promise.all([
       readKindLines(dashboard, clock.now()),
@@ -40,7 +41,7 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
     const allRuns = html`<a href="/runs">All runs</a>`;
     const allChanges = html`<a href="/changes">All changes</a>`;
     const content = html`${pageTitle('Overview', `Mirror: ${session.location}`)}
-      ${needs.length === 0 ? calmPanel(kinds, times) : needsPanel(needs, times, access.hasToken)}
+      ${needs.length === 0 ? calmPanel(kinds, times) : needsPanel(needs, times, caller?.role)}
       ${tiles(kinds, outbox)}
       <div class="columns">
         <div>
@@ -53,10 +54,11 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function needsPanel(needs: readonly Need[], times: Times, mayDecide: boolean): Html {
-  const note = mayDecide
-    ? counted(needs.length, 'thing')
-    : 'To decide here, serve needs an ADMIN_TOKEN; the command line can decide, too.';
+function needsPanel(needs: readonly Need[], times: Times, role?: UserRole): Html {
+  const note =
+    role === 'viewer'
+      ? 'An operator decides here; without an ADMIN_TOKEN, only the command line does.'
+      : counted(needs.length, 'thing');
   const items = needs.map((need) => {
     const { id, title, address, why, effect, since = null, isGrave = false, buttons = [] } = need;
     return html`<li id="need-${id}" ${isGrave ? html`class="grave"` : null}>
@@ -65,7 +67,7 @@ function needsPanel(needs: readonly Need[], times: Times, mayDecide: boolean): H
         <p>${why} ${since === null ? null : html`<span class="quiet">${times.when(since)}</span>`}</p>
         <p class="quiet small">${effect}</p>
       </div>
-      ${mayDecide ? decisionForms(buttons, '/') : null}
+      ${decisionForms(buttons, '/', role)}
     </li>`;
   });
   const list = html`<ul class="needs">

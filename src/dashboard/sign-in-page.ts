@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
+import { SESSION_COOKIE } from '../http/credentials.ts';
 import { SIGN_IN_STYLE } from '../http/security-headers.ts';
 import { sendProblem } from '../http/send.ts';
 import type { SignIn } from '../http/guard.ts';
@@ -33,13 +34,19 @@ const codeSchema = {
 };
 const tokenSchema = {
   ...schema,
-  summary: 'Give a cookie for the token',
+  summary: 'Give a cookie for a token',
   body: form,
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   response: { 303: seeStatus },
 };
 
-/** The form that gives a browser its cookie for the token. */
+const leavingSchema = {
+  tags: ['Sign-in'],
+  summary: 'Take the cookie back',
+  response: { 303: z.null().describe('The way to the form') },
+};
+
+/** The form that gives a browser its cookie for a token, and the way out. */
 export function signInRoutes(app: Server, { access }: RouteContext): void {
   const config = { open: true } as const;
   app.get('/login', { config, schema: codeSchema }, async (request, reply) => {
@@ -58,6 +65,10 @@ export function signInRoutes(app: Server, { access }: RouteContext): void {
     if (!isForm) return sendProblem(reply, refusal);
     return sendSignIn(reply, { refusal, ...(next !== undefined && { next }) });
   });
+  const leaving = { config: { signsIn: true, role: 'viewer' } as const, schema: leavingSchema };
+  app.post('/logout', leaving, (_request, reply) =>
+    reply.clearCookie(SESSION_COOKIE, { path: '/' }).redirect('/login', 303),
+  );
 }
 
 const STYLE: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };
@@ -84,7 +95,7 @@ export function sendSignIn(reply: FastifyReply, { refusal, next, asksAgain }: Si
           ${fault}
           <form method="post" action="/login">
             ${next === undefined ? null : html`<input type="hidden" name="next" value="${next}" />`}
-            <label for="token">Admin token</label>
+            <label for="token">Your token</label>
             <input
               id="token"
               name="token"
@@ -96,7 +107,8 @@ export function sendSignIn(reply: FastifyReply, { refusal, next, asksAgain }: Si
             <button>Sign in</button>
           </form>
           <p class="quiet">
-            The value of the setting <code>ADMIN_TOKEN</code> of <code>bms-sync serve</code>.
+            An admin gives one: <code>bms-sync users add</code> shows it. The first admin’s is the value of
+            the setting <code>ADMIN_TOKEN</code>.
           </p>
         </main>
       </body>

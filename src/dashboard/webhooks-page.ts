@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import { shownUrl } from '../feed/webhooks/endpoints.ts';
+import type { UserRole } from '../mirror/people/user-store.ts';
 import { listDeliveries } from '../mirror/webhooks/delivery-queue.ts';
 import type { LoggedDelivery } from '../mirror/webhooks/delivery-queue.ts';
 import { listEndpoints } from '../mirror/webhooks/endpoint-store.ts';
 import type { EndpointStanding } from '../mirror/webhooks/endpoint-store.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
-import { decisionForms, endpointButtons } from './parts/decisions.ts';
+import { decisionForms, endpointButtons, maySend } from './parts/decisions.ts';
 import { count, dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
@@ -19,10 +20,10 @@ import { cut } from './parts/values.ts';
 const PATH = '/webhooks';
 
 /** Adds the page of webhooks: receivers of events, and their deliveries. */
-export function addWebhooksPage(app: Server, { session, times, access }: Dashboard): void {
+export function addWebhooksPage(app: Server, { session, times }: Dashboard): void {
   const querystring = z.object({ endpoint: chosen, before, done });
   const options = pageOptions('Show endpoints and their deliveries', { querystring });
-  app.get(PATH, options, async ({ query: { done: carriedOut, ...query } }, reply) => {
+  app.get(PATH, options, async ({ caller, query: { done: carriedOut, ...query } }, reply) => {
     const read = await listDeliveries(session, { ...query, limit: PAGE_ROWS + 1 });
     const endpoints = await listEndpoints(session);
     const none = nothing('None: bms-sync webhooks add URL --name N adds one.');
@@ -33,7 +34,7 @@ export function addWebhooksPage(app: Server, { session, times, access }: Dashboa
     const content = html`${pageTitle('Webhooks', 'Events that are sent to other programs')}
     ${panel(
       { id: 'endpoints', title: 'Endpoints', isLive: true },
-      endpoints.length === 0 ? none : endpointTable(endpoints, times, access.hasToken),
+      endpoints.length === 0 ? none : endpointTable(endpoints, times, caller?.role),
     )}
     ${filterForm(PATH, [{ name: 'endpoint', label: 'endpoint', value: query.endpoint, choices }])}
     ${panel({ id: 'deliveries', title: 'Deliveries', isLive: query.before === undefined }, deliveries)}`;
@@ -44,7 +45,8 @@ export function addWebhooksPage(app: Server, { session, times, access }: Dashboa
 
 const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' };
 
-function endpointTable(endpoints: readonly EndpointStanding[], times: Times, mayDecide: boolean): Html {
+function endpointTable(endpoints: readonly EndpointStanding[], times: Times, role?: UserRole): Html {
+  const mayDecide = maySend(role, `${PATH}/name/enable`);
   const rows = endpoints.map((endpoint) => {
     const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
     return html`<tr>
@@ -62,7 +64,7 @@ function endpointTable(endpoints: readonly EndpointStanding[], times: Times, may
         ${pendingSince === null ? null : html`<p class="small quiet wide">since ${times.when(pendingSince)}</p>`}
       </td>
       <td class="number wide">${failures === 0 ? '–' : count(failures)}</td>
-      ${mayDecide ? html`<td class="decide">${decisionForms(endpointButtons(endpoint), PATH)}</td>` : null}
+      ${mayDecide ? html`<td class="decide">${decisionForms(endpointButtons(endpoint), PATH, role)}</td>` : null}
     </tr>`;
   });
   const numbers = [{ number: 'waiting' }, { number: 'failures in a row' }];

@@ -1,41 +1,55 @@
-import { isIPv4 } from 'node:net';
+import { BlockList, isIPv4 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../lib/time/clock.ts';
+import type { Session } from '../db/session/session.ts';
+import { findUser, findUserByToken, FIRST_ADMIN } from '../mirror/people/user-store.ts';
+import type { Decider } from '../mirror/people/decision-store.ts';
+import type { Person, UserRole } from '../mirror/people/user-store.ts';
 import type { Problem } from './send.ts';
-import { giveSession, hasSession, isSameSecret } from './credentials.ts';
+import { giveSession, isSameSecret, sessionOf } from './credentials.ts';
 import type { SignInCodes } from './credentials.ts';
 
-/** How a caller was authenticated; `loopback` if no token is set and reads are free. */
-export type Caller = 'bearer' | 'cookie' | 'loopback';
+/** A person or a program that asks. */
+export interface Caller {
+  readonly name: string;
+  readonly role: UserRole;
+  /** How it was authenticated; `loopback` if no token is set and reads are free. */
+  readonly by: 'bearer' | 'cookie' | 'proxy' | 'loopback';
+}
+
+/** A header in which a proxy that signs people in names them, and the addresses or networks of such proxies. */
+export interface TrustedHeader {
+  readonly name: string;
+  readonly from: readonly string[];
+}
 
 export interface Access {
-  readonly hasToken: boolean;
-  /** The caller's authentication, or why there is none. */
+  /** The caller, or why it is not let in. */
   readonly judge: (request: FastifyRequest) => Promise<Caller | Problem>;
-  /** Exchanges the token for a cookie; returns the refusal of a wrong one. */
+  /** Exchanges a token for a cookie; returns the refusal of a wrong one. */
   readonly signIn: (reply: FastifyReply, given: string) => Promise<Problem | null>;
-  /** Exchanges a code that signs in once for a cookie. */
+  /** Exchanges a code that signs in once for a cookie of the first admin. */
   readonly redeem: (reply: FastifyReply, code: string) => Promise<Problem | null>;
 }
 
 const UNKNOWN: Problem = {
   status: 401,
   code: 'http.unauthorized',
-  detail: 'This needs the admin token.',
-  hint: 'Send Authorization: Bearer ADMIN_TOKEN, or sign in at /login.',
+  detail: 'This needs a token.',
+  hint: 'Send Authorization: Bearer TOKEN, or sign in at /login.',
   headers: { 'www-authenticate': 'Bearer realm="bms-sync"' },
 };
 
-const WRONG: Problem = { ...UNKNOWN, detail: 'That is not the admin token.' };
+const WRONG: Problem = { ...UNKNOWN, detail: 'That is nobody’s token.' };
 
 const USED: Problem = {
   ...UNKNOWN,
   code: 'http.code_used',
   detail: 'This link was used already, or is too old.',
-  hint: 'Take a new one, or the admin token.',
+  hint: 'Take a new one, or a token.',
 };
 
-const NO_TOKEN: Problem = { ...UNKNOWN, detail: 'There is no ADMIN_TOKEN to sign in with.' };
+const NO_TOKEN: Problem = { ...UNKNOWN, detail: 'Without ADMIN_TOKEN, nobody can sign in.' };
 
 const TOO_MANY: Problem = {
   status: 429,
@@ -49,44 +63,97 @@ const NOT_HERE: Problem = {
   detail: 'Without ADMIN_TOKEN, only this machine is answered.',
 };
 
+const FORGED: Problem = {
+  status: 403,
+  code: 'http.forged_person',
+  detail: 'The header that names a person did not come from the proxy that signs in.',
+  hint: 'Ask through the proxy; or name its address in server.trustedHeader.',
+};
+
+const NOT_A_USER: Problem = {
+  status: 403,
+  code: 'http.unknown_person',
+  detail: 'The proxy has signed somebody in who is no user here.',
+  hint: 'An admin adds users: bms-sync users add NAME --role ROLE.',
+};
+
+const ANYBODY: Caller = { name: 'this machine', role: 'viewer', by: 'loopback' };
+
+interface AccessParts {
+  readonly token: string | null;
+  readonly trustedHeader?: TrustedHeader | null;
+  readonly session: Session;
+  readonly clock: Clock;
+}
+
 /**
- * Authenticates callers by the token, or by the cookie that a browser got for it; without a token, reads are free, and only this
- * machine is answered. `countWrong` counts wrong tokens of a caller's address.
+ * Authenticates callers by the name that a proxy tells, by a token, or by the cookie that a browser got for one; without an
+ * admin token, reads are free, and only this machine is answered. `countWrong` counts wrong tokens of a caller's address.
  */
 export function createAccess(
-  token: string | null,
-  clock: Clock,
+  { token, trustedHeader = null, session, clock }: AccessParts,
   codes: SignInCodes,
   countWrong: ReturnType<FastifyInstance['createRateLimit']>,
 ): Access {
+  const proxies = networksOf(trustedHeader?.from ?? []);
   const refuse = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {
     const counted = await countWrong(request);
     if (counted.isAllowed || !counted.isExceeded) return refusal;
     const seconds = counted.ttlInSeconds;
     return { ...TOO_MANY, hint: `Wait ${seconds} s.`, headers: { 'retry-after': String(seconds) } };
   };
-  const giveCookie = async (
-    reply: FastifyReply,
-    wrong: Problem,
-    isRight: (token: string) => boolean,
-  ): Promise<Problem | null> => {
+  const ofToken = async (given: string): Promise<Person | null> =>
+    token !== null && isSameSecret(given, token) ? FIRST_ADMIN : findUserByToken(session, given);
+  const ofCookie = async (request: FastifyRequest): Promise<Person | null> => {
+    const given = sessionOf(request, clock.now());
+    if (given === null) return null;
+    const { name, tokenHash } = given;
+    const person = name === FIRST_ADMIN.name ? FIRST_ADMIN : await findUser(session, name);
+    return person?.tokenHash === tokenHash ? person : null;
+  };
+  const named = async (told: string): Promise<Caller | Problem> => {
+    const name = Buffer.from(told, 'latin1').toString(); // Node takes each byte of a header for a character.
+    return callerFor(await findUser(session, name), 'proxy') ?? NOT_A_USER;
+  };
+  const letIn = async (reply: FastifyReply, person: Person | null, wrong: Problem) => {
     if (token === null) return NO_TOKEN;
-    if (!isRight(token)) return await refuse(reply.request, wrong);
-    giveSession(reply, clock.now());
+    if (person === null) return await refuse(reply.request, wrong);
+    giveSession(reply, person, clock.now());
     return null;
   };
   return {
-    hasToken: token !== null,
     judge: async (request) => {
-      if (token === null) return isLoopback(request.ip) ? 'loopback' : NOT_HERE;
+      if (token === null) return isLoopback(request.ip) ? ANYBODY : NOT_HERE;
+      const told = trustedHeader === null ? '' : (request.headers[trustedHeader.name.toLowerCase()] ?? '');
+      if (told !== '')
+        return proxies.check(request.ip, familyOf(request.ip)) ? await named(String(told)) : FORGED;
       const bearer = /^bearer +(.+?) *$/i.exec(request.headers.authorization ?? '')?.[1];
-      if (bearer === undefined) return hasSession(request, clock.now()) ? 'cookie' : UNKNOWN;
-      return isSameSecret(bearer, token) ? 'bearer' : await refuse(request, WRONG);
+      if (bearer === undefined) return callerFor(await ofCookie(request), 'cookie') ?? UNKNOWN;
+      return callerFor(await ofToken(bearer), 'bearer') ?? (await refuse(request, WRONG));
     },
-    signIn: (reply, given) => giveCookie(reply, WRONG, (secret) => isSameSecret(given, secret)),
-    redeem: (reply, code) => giveCookie(reply, USED, () => codes.redeem(code)),
+    signIn: async (reply, given) => letIn(reply, await ofToken(given), WRONG),
+    redeem: (reply, code) => letIn(reply, codes.redeem(code) ? FIRST_ADMIN : null, USED),
   };
 }
+
+const callerFor = (person: Person | null, by: Caller['by']): Caller | null =>
+  person === null ? null : { name: person.name, role: person.role, by };
+
+/** The caller as the person who decides. */
+export function deciderOf({ caller }: FastifyRequest, via: Decider['via']): Decider {
+  if (caller === null) throw new Error('A decision came by a route that asks for nobody.');
+  return { who: caller.name, role: caller.role, via };
+}
+
+/** The addresses and networks (`10.0.0.0/8`) of proxies. */
+function networksOf(places: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const [address = '', bits] of places.map((place) => place.split('/')))
+    list.addSubnet(address, Number(bits ?? (isIPv4(address) ? 32 : 128)), familyOf(address));
+  return list;
+}
+
+const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
 /** Whether an address or a host name is a loopback one, which no other machine can reach. */
 export function isLoopback(host: string): boolean {

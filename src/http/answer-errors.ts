@@ -16,11 +16,10 @@ export function answerErrors(
   logger: Logger,
   sendProblemPage: (reply: FastifyReply, problem: Problem) => FastifyReply,
 ): void {
-  app.setErrorHandler((error, { routeOptions: { config } }, reply) =>
-    config.signsIn === true
-      ? sendProblemPage(reply, problemFor(error, logger))
-      : sendError(reply, error, logger),
-  );
+  app.setErrorHandler((error, { caller, routeOptions: { config } }, reply) => {
+    const problem = caller === null && error instanceof MirrorError ? AWAY : problemFor(error, logger);
+    return config.signsIn === true ? sendProblemPage(reply, problem) : sendProblem(reply, problem);
+  });
   const hint = 'GET /openapi.json tells what there is.';
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, { status: 404, ...NOT_FOUND, hint }));
 }
@@ -71,6 +70,8 @@ const STATUS: Readonly<Record<string, number>> = {
   'deletions.none': 409,
   'webhooks.absent': 404,
   'webhooks.name_taken': 409,
+  'users.absent': 404,
+  'users.name_taken': 409,
   'webhooks.refused': 422,
   'outbox.double': 422,
   'outbox.invalid': 422,
@@ -81,6 +82,9 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 const RETRY_SECONDS = 5;
+
+/** A stranger, whose token cannot be looked up, is told neither where the mirror is nor what it lacks. */
+const AWAY: Problem = { status: 503, code: 'server.not_ready', detail: 'The mirror does not answer.' };
 
 /** The problem document for an error; null for a bug, whose details the caller must not see. */
 function problemOf(error: unknown): Problem | null {

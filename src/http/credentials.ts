@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../lib/time/clock.ts';
+import type { Person } from '../mirror/people/user-store.ts';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
@@ -12,12 +13,13 @@ export function isSameSecret(given: string, secret: string): boolean {
 export const SESSION_COOKIE = 'bms_sync_session';
 const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 
-/** Gives a browser the cookie that replaces the token until it expires: an instant, sealed by the token. */
-export function giveSession(reply: FastifyReply, now: Date): void {
+/** Gives a browser the cookie that replaces a token until it expires: an instant and whose it is, sealed by the setting's token. */
+export function giveSession(reply: FastifyReply, { nameKey, tokenHash }: Person, now: Date): void {
   const { headers } = reply.request;
   const isSecure = headers['x-forwarded-proto'] === 'https' || /^https:/.test(headers.origin ?? '');
   const until = Math.floor(now.getTime() / 1000) + LIFE_SECONDS;
-  void reply.setCookie(SESSION_COOKIE, String(until), {
+  const name = Buffer.from(nameKey).toString('base64url');
+  void reply.setCookie(SESSION_COOKIE, `${until}.${name}.${tokenHash}`, {
     path: '/',
     maxAge: LIFE_SECONDS,
     httpOnly: true,
@@ -27,10 +29,12 @@ export function giveSession(reply: FastifyReply, now: Date): void {
   });
 }
 
-/** Whether a request has a cookie of ours that has not expired. */
-export function hasSession(request: FastifyRequest, now: Date): boolean {
+/** Whose cookie a request has; null if it has none of ours, or an expired one. */
+export function sessionOf(request: FastifyRequest, now: Date) {
   const { valid, value } = request.unsignCookie(request.cookies[SESSION_COOKIE] ?? '');
-  return valid && Number(value) * 1000 > now.getTime();
+  const [until, name = '', tokenHash = ''] = value?.split('.') ?? [];
+  if (!valid || Number(until) * 1000 <= now.getTime()) return null;
+  return { name: Buffer.from(name, 'base64url').toString(), tokenHash };
 }
 
 /** Codes that sign a browser in once, so that a link needs no token. */

@@ -48,14 +48,15 @@ export function endStreams(app: Server): AbortSignal {
 }
 
 /**
- * Logs answers. A change is logged at a higher level, with the way the caller was authenticated. Only the route of the URL is
+ * Logs answers. A change is logged at a higher level, with the caller and how it was authenticated. Only the route of the URL is
  * logged, because the rest may hold anything.
  */
 export function logRequests(app: Server, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { method, caller, routeOptions, entryId } = request;
     const { statusCode: status, elapsedTime } = reply;
-    const told = { method, route: routeOptions.url ?? null, status, caller, ms: Math.round(elapsedTime) };
+    const by = { caller: caller?.by ?? null, who: caller?.name ?? null };
+    const told = { method, route: routeOptions.url ?? null, status, ...by, ms: Math.round(elapsedTime) };
     const isChange = !['GET', 'HEAD'].includes(method) && status < 400;
     if (!isChange) logger.debug(told, 'answered');
     else {

@@ -1,14 +1,17 @@
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UsageError } from '../lib/sync-error.ts';
+import { allows } from '../mirror/people/user-store.ts';
+import type { UserRole } from '../mirror/people/user-store.ts';
 import { sendProblem } from './send.ts';
 import type { Problem } from './send.ts';
 import type { RouteContext, Server, ServerParts } from './server.ts';
 import { isEveryAddress, isLoopback, plainAddress } from './access.ts';
+import type { Caller } from './access.ts';
 
 /** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */
-export function requireToken({ token, host }: ServerParts): void {
-  if (token !== null || isLoopback(host)) return;
+export function requireToken({ token, host, trustedHeader = null }: ServerParts): void {
+  if (token !== null || (isLoopback(host) && trustedHeader === null)) return;
   throw new UsageError(`The server would be reached from other machines (${host}) without a token.`, {
     code: 'server.token_required',
     hint: 'Set ADMIN_TOKEN to 32 characters or more, or HOST to 127.0.0.1.',
@@ -23,11 +26,12 @@ export interface SignIn {
   readonly asksAgain?: boolean;
 }
 
-/** Refuses requests without authentication: only routes marked as open need none. People get the form of `sendSignIn`. */
+/** Refuses callers who are not known, or whose role is too small: only routes marked as open need neither. */
 export function guard(
   app: Server,
   context: RouteContext,
   sendSignIn: (reply: FastifyReply, signIn: SignIn) => FastifyReply,
+  sendProblemPage: (reply: FastifyReply, problem: Problem) => FastifyReply,
 ): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('entryId', null);
@@ -35,8 +39,8 @@ export function guard(
     const refusal = await refusalOf(request, context);
     if (refusal === null) return;
     const { method, url, routeOptions } = request;
-    const isAsked = routeOptions.config.signsIn === true && [401, 429].includes(refusal.status);
-    if (!isAsked) return sendProblem(reply, refusal);
+    if (routeOptions.config.signsIn !== true) return sendProblem(reply, refusal);
+    if (![401, 429].includes(refusal.status)) return sendProblemPage(reply, refusal);
     const { 'sec-fetch-site': from, cookie } = request.headers;
     const asksAgain = method === 'GET' && from === 'cross-site' && cookie === undefined;
     return sendSignIn(reply, { refusal, asksAgain, ...(method === 'GET' && url !== '/' && { next: url }) });
@@ -45,21 +49,36 @@ export function guard(
 
 async function refusalOf(
   request: FastifyRequest,
-  { access, host, names }: RouteContext,
+  { access, token, host, names }: RouteContext,
 ): Promise<Problem | null> {
-  const { headers } = request;
+  const { headers, routeOptions } = request;
   const foreign = hostRefusal(headers.host, { host, names });
   if (foreign !== null) return foreign;
-  const isOpen = request.routeOptions.config.open === true;
-  if (!isOpen) {
+  const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
+  if (routeOptions.config.open !== true) {
     const verdict = await access.judge(request);
-    if (typeof verdict !== 'string') return verdict;
+    if (!('role' in verdict)) return verdict;
     request.caller = verdict;
+    if (token === null && !isRead) return READ_ONLY;
+    const needed = neededFor(request, isRead);
+    if (!allows(verdict.role, needed)) return forbidden(verdict, needed);
   }
-  if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return null;
-  if (!access.hasToken && !isOpen) return READ_ONLY;
-  return originRefusal(headers.origin, headers.host ?? '', request.caller === 'cookie');
+  if (isRead) return null;
+  return originRefusal(headers.origin, headers.host ?? '', isByBrowser(request.caller));
 }
+
+const isByBrowser = (caller: Caller | null): boolean => caller?.by === 'cookie' || caller?.by === 'proxy';
+
+/** A change whose route does not say who may is for admins. */
+const neededFor = ({ is404, routeOptions }: FastifyRequest, isRead: boolean): UserRole =>
+  routeOptions.config.role ?? (isRead || is404 ? 'viewer' : 'admin');
+
+const forbidden = ({ name, role }: Caller, needed: UserRole): Problem => ({
+  status: 403,
+  code: 'http.forbidden',
+  detail: `This is for the role ${needed}; ${name} is ${role}.`,
+  hint: 'An admin gives roles: bms-sync users remove NAME, then add NAME --role ROLE.',
+});
 
 const READ_ONLY: Problem = {
   status: 403,
@@ -102,16 +121,16 @@ const FOREIGN: Problem = {
 
 const NO_ORIGIN: Problem = {
   ...FOREIGN,
-  detail: 'A change by cookie needs the Origin header.',
-  hint: 'Use the bearer token.',
+  detail: 'A change by cookie, or of whom a proxy has signed in, needs the Origin header.',
+  hint: 'Use a bearer token.',
 };
 
 /**
- * Refuses a change that a foreign page requested. Browsers send cookies by themselves, so a change authenticated by a cookie
- * must name its origin.
+ * Refuses a change that a foreign page requested. Browsers send cookies by themselves, to us or to the proxy that signs in, so a
+ * change that is authenticated by one must name its origin.
  */
-function originRefusal(origin: string | undefined, host: string, isByCookie: boolean): Problem | null {
-  if (origin === undefined) return isByCookie ? NO_ORIGIN : null;
+function originRefusal(origin: string | undefined, host: string, needsOrigin: boolean): Problem | null {
+  if (origin === undefined) return needsOrigin ? NO_ORIGIN : null;
   const url = URL.parse(origin);
   if (url === null || !/^https?:$/.test(url.protocol)) return FOREIGN;
   return URL.parse(`${url.protocol}//${host}`)?.host === url.host ? null : FOREIGN;

@@ -8,7 +8,8 @@ import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
 import type { WriteStanding } from '../db/session/write-watch.ts';
 import type { SendMark } from '../outbound/freeze.ts';
-import type { Access, Caller } from './access.ts';
+import type { UserRole } from '../mirror/people/user-store.ts';
+import type { Access, Caller, TrustedHeader } from './access.ts';
 import type { SignInCodes } from './credentials.ts';
 import type { StreamLimit } from './limits.ts';
 
@@ -22,6 +23,8 @@ export interface ServerParts {
   readonly logger: Logger;
   /** `ADMIN_TOKEN`; null serves reads only, and only on loopback. */
   readonly token: string | null;
+  /** The setting `server.trustedHeader`; absent or null: nobody is signed in by a proxy. */
+  readonly trustedHeader?: TrustedHeader | null;
   /** The setting `server.host`: the address that the caller listens on. */
   readonly host: string;
   /** The setting `server.names`: further host names of the server. */
@@ -73,6 +76,8 @@ declare module 'fastify' {
     open?: true;
     /** It is for people: callers without authentication get the sign-in form, and errors are pages. */
     signsIn?: true;
+    /** Who may ask; without it, a viewer may read, and only an admin change. */
+    role?: UserRole;
   }
   interface FastifyRequest {
     /** The authenticated caller; null on open routes. */

@@ -2,6 +2,7 @@ import { approve, reject } from './deletions.ts';
 import type { AnyOperation } from './operation.ts';
 import { abandon, adopt, resume, retry } from './outbox.ts';
 import { pull } from './pulls.ts';
+import { addUser, removeUser } from './users.ts';
 import { add, disable, enable, remove, replay, rotate, test } from './webhooks.ts';
 
 /** Everything that a person may do by the API, and by forms of the dashboard where it has a notice. */
@@ -20,4 +21,6 @@ export const OPERATIONS: readonly AnyOperation[] = [
   disable,
   replay,
   remove,
+  addUser,
+  removeUser,
 ];

@@ -4,6 +4,9 @@ import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
+import { noting } from '../mirror/people/decision-store.ts';
+import type { Decider, Decision } from '../mirror/people/decision-store.ts';
+import type { UserRole } from '../mirror/people/user-store.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 
 /** What operations work with. */
@@ -18,8 +21,8 @@ export interface OperationParts {
   readonly isDead: (owner: string) => boolean;
   /** Ends what takes long. */
   readonly signal: AbortSignal;
-  /** Where the person came from, in words. */
-  readonly via: string;
+  /** The person, whose decision is noted with the first thing that the operation writes. */
+  readonly by: Decider;
 }
 
 interface Described {
@@ -28,7 +31,7 @@ interface Described {
   /** The address of the API below `/v1`, and of the dashboard's form: `:id` is the member `id` of the input. */
   readonly path: string;
   /** Who may: an operator decides, an admin sets up. */
-  readonly role: 'operator' | 'admin';
+  readonly role: UserRole;
   readonly words: {
     /** What it does, as a clause: `keep the records live`. */
     readonly summary: string;
@@ -58,7 +61,12 @@ export interface AnyOperation extends Described {
 /** Declares an operation. */
 export const operation = <Input extends Members>(declared: Declared<Input>): AnyOperation => ({
   ...declared,
-  run: async (parts, given) => await declared.run(parts, checked(declared.input, given)),
+  run: async (parts, given) => {
+    const input = checked(declared.input, given);
+    const decision = { ...parts.by, ...decisionOf(declared, input) };
+    const session = noting(parts.session, decision, parts.clock.now());
+    return await declared.run({ ...parts, session }, input);
+  },
 });
 
 function checked<Input extends Members>(input: Input, given: unknown): z.output<Input> {
@@ -66,6 +74,21 @@ function checked<Input extends Members>(input: Input, given: unknown): z.output<
   if (error === undefined) return data;
   const faults = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   throw new UsageError(`${faults.join('; ')}.`, { code: 'usage.input' });
+}
+
+/** The members of inputs that the trail of decisions quotes: any other one may hold content of a record, or a secret. */
+const QUOTED = ['id', 'kind', 'name', 'kinds', 'recordId', 'role', 'after', 'changes', 'format'];
+
+function decisionOf({ name, path }: Described, input: object): Omit<Decision, keyof Decider> {
+  const [, subject = ''] = path.split('/');
+  const [target, ...details] = Object.entries(input)
+    .map(([member, value]) => ({ member, text: String(value ?? '') }))
+    .filter(({ member, text }) => QUOTED.includes(member) && text !== '');
+  return {
+    what: subject === `${name}s` ? name : `${subject} ${name}`,
+    target: target?.text ?? null,
+    detail: details.map(({ member, text }) => `${member} ${text}`).join('; ') || null,
+  };
 }
 
 /** The schemas of the path and of the body; `more` are further members of the body. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DOORS } from '../mirror/people/decision-store.ts';
 import { requestPull } from '../mirror/runs/run-requests.ts';
 import { kindText, pulledKinds } from './inputs.ts';
 import { operation } from './operation.ts';
@@ -20,10 +21,10 @@ export const pull = operation({
   }),
   answer: z.object({ runId: z.int(), state: z.literal('requested'), kinds: z.array(z.string()) }),
   status: 202,
-  run: async ({ session, kinds: known, clock, via }, { kinds: names }) => {
+  run: async ({ session, kinds: known, clock, by }, { kinds: names }) => {
     const kinds = pulledKinds(known, names);
     await session.makeDurable(); // Who was told that it is requested will not ask again: the run must survive a power cut.
-    const wanted = { kinds, request: via, now: clock.now() };
+    const wanted = { kinds, request: DOORS[by.via], now: clock.now() };
     const runId = await session.atomically((tx) => requestPull(tx, wanted));
     return { runId, state: 'requested', kinds };
   },

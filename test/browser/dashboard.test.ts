@@ -31,6 +31,7 @@ const EVERY_PAGE = [
   '/deletions',
   '/issues',
   '/webhooks',
+  '/decisions',
 ];
 
 const go = (page: Page, path: string) => page.goto(stage.dashboard.address + path);
@@ -40,18 +41,74 @@ const firstOf = (kind: string): number => stage.sandbox.world.ids(kind)[0] ?? 0;
 /** What is on the page as a person reads it. */
 const read = (page: Page): Promise<string> => page.locator('main').innerText();
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds serious on the page, with some of the elements. */
+async function seriousRemarks(page: Page): Promise<readonly unknown[]> {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]);
+}
+
 describe('signing in', () => {
   test('by the token comes back to the page that was asked for', async () => {
     const page = await (await stage.open()).newPage();
     const asked = await go(page, '/runs');
     expect(asked?.status()).toBe(401);
-    await page.getByLabel('Admin token').fill('wrong');
+    await page.getByLabel('Your token').fill('wrong');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').filter({ hasText: 'That is not the admin token.' }).waitFor(); // The page before has an alert, too.
-    await page.getByLabel('Admin token').fill(stage.token);
+    await page.getByRole('alert').filter({ hasText: 'That is nobody’s token.' }).waitFor(); // The page before has an alert, too.
+    await page.getByLabel('Your token').fill(stage.token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL('**/runs');
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Runs');
+    await page.context().close();
+  });
+
+  test.each(['viewer', 'operator', 'admin'])(
+    'as %s shows who one is and what one may do, until one signs out',
+    async (role) => {
+      const name = `Éloïse ${role}`;
+      const { token } = await stage.api('/v1/users', { name, role });
+      const page = await (await stage.open()).newPage();
+      await go(page, '/kinds/clients');
+      expect(await seriousRemarks(page)).toEqual([]);
+      await page.getByLabel('Your token').fill(String(token));
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.waitForURL('**/kinds/clients');
+      expect(await page.locator('.person').innerText()).toContain(`${name} ${role}`);
+      const pull = page.getByRole('button', { name: 'Pull now' });
+      expect(await pull.count()).toBe(role === 'viewer' ? 0 : 1);
+      if (role !== 'viewer') {
+        await pull.click();
+        await page.getByRole('status').filter({ hasText: 'A pull is requested' }).waitFor();
+        await go(page, '/decisions');
+        const latest = page.getByRole('table', { name: 'Decisions' }).getByRole('row').nth(1);
+        expect(await latest.innerText()).toMatch(
+          new RegExp(`pull\\s+clients\\s+${name} ${role}\\s+the dashboard`),
+        );
+      }
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.waitForURL('**/login');
+      const again = await go(page, '/decisions');
+      expect([again?.status(), await page.getByLabel('Your token').count()]).toEqual([401, 1]);
+      await page.context().close();
+    },
+  );
+
+  test('ends for an open page once the user is removed', async () => {
+    const { token } = await stage.api('/v1/users', { name: 'Bob', role: 'viewer' });
+    const page = await (await stage.open()).newPage();
+    await go(page, '/');
+    await page.getByLabel('Your token').fill(String(token));
+    await page.keyboard.press('Enter');
+    await page.locator('#live', { hasText: 'Live' }).waitFor();
+    await stage.api('/v1/users/Bob/remove', {});
+    stage.sandbox.world.update('clients', firstOf('clients'), { fax: '418 555 0100' });
+    await stage.pull('clients');
+    await page.locator('#live', { hasText: /Signed out|No connection/ }).waitFor();
+    expect((await go(page, '/'))?.status()).toBe(401);
     await page.context().close();
   });
 
@@ -233,7 +290,7 @@ test('on a phone the menu shows each of its entries', async () => {
   const page = await stage.signedIn(PHONE);
   const entries = page.getByRole('navigation', { name: 'Parts of the dashboard' }).getByRole('link');
   const places = await Promise.all((await entries.all()).map((entry) => entry.boundingBox()));
-  expect(places).toHaveLength(8);
+  expect(places).toHaveLength(9);
   for (const place of places)
     expect((place?.x ?? -1) >= 0 && (place?.x ?? 0) + (place?.width ?? 0) <= 390).toBe(true);
   await page.getByRole('link', { name: 'Kinds', exact: true }).click();
@@ -303,20 +360,13 @@ test('with the keyboard alone a person reaches the content and each part', async
   await page.context().close();
 });
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 test.each(['light', 'dark'] as const)(
   'axe has no serious remark on any page in the %s scheme',
   async (colorScheme) => {
     const page = await stage.signedIn({ colorScheme });
     for (const path of EVERY_PAGE) {
       await go(page, path);
-      await page.evaluate(AXE);
-      const { violations } = await page.evaluate<AxeResults>('axe.run()');
-      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-      expect([path, serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)])]).toEqual(
-        [path, []],
-      );
+      expect([path, await seriousRemarks(page)]).toEqual([path, []]);
     }
     await page.context().close();
   },

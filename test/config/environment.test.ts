@@ -25,7 +25,13 @@ describe('plain variables', () => {
     expect(config.source).toMatchObject({ baseUrl: 'https://bms.example/api', token: '12345' });
     expect(config.database.url).toBe('file:/tmp/a.db');
     expect(config.queue.url).toBe('rediss://queue');
-    expect(config.server).toEqual({ adminToken: ADMIN_TOKEN, host: '0.0.0.0', names: [], port: 0 });
+    expect(config.server).toEqual({
+      adminToken: ADMIN_TOKEN,
+      host: '0.0.0.0',
+      names: [],
+      port: 0,
+      trustedHeader: null,
+    });
     expect(config.log.level).toBe('debug');
     expect(config.outbound.writes).toBe('on');
   });

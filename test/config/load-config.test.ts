@@ -227,3 +227,24 @@ describe('secrets', () => {
     );
   });
 });
+
+describe('server.trustedHeader', () => {
+  const given = (value: object) => ({ BMS__SERVER__TRUSTED_HEADER: JSON.stringify(value) });
+
+  test('is the name of a header, and from where it is believed', () => {
+    const trusted = { name: 'X-Forwarded-User', from: ['10.0.0.5', '172.16.0.0/12', '2001:db8::/32'] };
+    expect(loadConfig({ env: given(trusted) }).server.trustedHeader).toEqual(trusted);
+    expect(loadConfig({ env: {} }).server.trustedHeader).toBeNull();
+  });
+
+  test.each([
+    [{ name: 'X-Forwarded-User' }],
+    [{ name: 'X-Forwarded-User', from: [] }],
+    [{ name: 'X-Forwarded-User', from: ['proxy.example'] }],
+    [{ name: 'X-Forwarded-User', from: ['10.0.0.0/33'] }],
+    [{ name: 'X-Forwarded-User', from: ['10.0.0.0/8/8'] }],
+    [{ name: 'two words', from: ['10.0.0.5'] }],
+  ])('is refused as %j', (value) => {
+    expect(complaint({ env: given(value) })).toContain('server.trustedHeader');
+  });
+});

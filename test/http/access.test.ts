@@ -36,7 +36,7 @@ describe('signing in', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
     const cookie = answer.headers.get('set-cookie') ?? '';
     expect(cookie).toMatch(
-      /^bms_sync_session=\d+\.[\w/+]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+      /^bms_sync_session=\d+\.\w+\.\.[\w/+]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
     );
     expect(cookie).not.toContain(TOKEN);
     const page = await fetch(stage.url, { headers: { cookie: await signIn(stage) } });
@@ -56,7 +56,7 @@ describe('signing in', () => {
       body: new URLSearchParams({ token: 'wrong' }),
     });
     expect([form.status, form.headers.get('set-cookie')]).toEqual([401, null]);
-    expect(await form.text()).toContain('That is not the admin token.');
+    expect(await form.text()).toContain('That is nobody’s token.');
     const problem = await post('/login', { token: 'wrong' });
     expect(problem.status).toBe(401);
     expect(problem.headers.get('content-type')).toBe('application/problem+json');

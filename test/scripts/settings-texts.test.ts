@@ -41,6 +41,7 @@ test('every setting has its row', () => {
     'server.host',
     'server.names',
     'server.port',
+    'server.trustedHeader',
     'log.level',
     'sweep.repeatBelowPages',
     'deletions.graceSeconds',

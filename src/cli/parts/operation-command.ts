@@ -1,3 +1,4 @@
+import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
 import { allKinds } from '../../config/known-kinds.ts';
@@ -5,6 +6,7 @@ import type { Config } from '../../config/settings.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
+import type { Decider } from '../../mirror/people/decision-store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { openSendMark } from '../../outbound/send-mark.ts';
 import { createOwner } from '../../pull/run/parts.ts';
@@ -64,5 +66,20 @@ export const partsOf = ({ io }: CommandContext, config: Config, session: Session
   webhooks: config.webhooks,
   isDead: createOwner().isDead,
   signal: io.signal,
-  via: 'the command line',
+  by: atCommandLine(),
 });
+
+/** Who decides by a command: whoever may open the mirror may do everything. */
+export const atCommandLine = (): Decider => ({
+  who: `${userName()}@${hostname()}`,
+  role: 'admin',
+  via: 'command',
+});
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'nameless'; // Containers run programs under numbers that have no name.
+  }
+}

@@ -43,6 +43,11 @@ export const retention = group({
   ),
 });
 
+const trustedHeader = z.strictObject(
+  { name: a.headerName, from: z.array(a.network, 'a list of addresses').min(1, 'at least one address') },
+  'a map with the name of a header, and from: a list of addresses',
+);
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export const server = group({
@@ -59,6 +64,10 @@ export const server = group({
   port: setting(a.port.default(8080), 'Port that serve listens on; 0 takes a free one.', {
     variables: ['PORT'],
   }),
+  trustedHeader: setting(
+    unset(trustedHeader),
+    'Header in which a proxy that signs people in names a user (`name`), and the addresses or networks of such proxies (`from`); from elsewhere it is refused.',
+  ),
 });
 
 export const log = group({

@@ -43,11 +43,14 @@ export const token = textLike(
 export const adminToken = visible.min(32, 'a token of at least 32 characters');
 
 const HEADERS = 'all, documented, or a list of header names';
-const headerName = textLike(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name, such as Authorization');
+export const headerName = textLike(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name, such as Authorization');
 export const headerNames = z.union(
   [z.enum(['all', 'documented']), z.array(headerName).min(1, HEADERS)],
   HEADERS,
 );
+
+const NETWORK = 'an IP address, or a network such as 10.0.0.0/8';
+export const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], NETWORK);
 
 export const webUrl = z.url({ protocol: /^https?$/, normalize: true, error: 'an http or https URL' });
 

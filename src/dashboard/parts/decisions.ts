@@ -1,5 +1,7 @@
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
+import { allows } from '../../mirror/people/user-store.ts';
+import type { UserRole } from '../../mirror/people/user-store.ts';
 import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
 import { candidatesOf } from '../../outbound/decisions/entry-list.ts';
 import { choicesOf } from '../../outbound/decisions/verdicts.ts';
@@ -24,11 +26,20 @@ export interface DecisionButton {
   readonly asks?: Readonly<Record<'question' | 'answer', string>>;
 }
 
-/** Buttons that carry out decisions and then return to the page at `back`. */
-export function decisionForms(buttons: readonly DecisionButton[], back: string): Html {
-  if (buttons.length === 0) return html``;
+/** Whether who has this role may send a form to this address. */
+export function maySend(role: UserRole | undefined, address: string): boolean {
+  const operation = OPERATIONS.find(({ path }) =>
+    new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(address),
+  );
+  return role !== undefined && operation !== undefined && allows(role, operation.role);
+}
+
+/** The buttons that a role may press; they carry out decisions and then return to the page at `back`. */
+export function decisionForms(buttons: readonly DecisionButton[], back: string, role?: UserRole): Html {
+  const pressed = buttons.filter(({ address }) => maySend(role, address));
+  if (pressed.length === 0) return html``;
   return html`<div class="deciding">
-    ${buttons.map(({ label, address, values = {}, isMain, about, asks }) => {
+    ${pressed.map(({ label, address, values = {}, isMain, about, asks }) => {
       const hidden = Object.entries({ ...values, back }).map(
         ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
       );
@@ -91,7 +102,7 @@ export function entryButtons(entry: Entry): readonly DecisionButton[] {
 }
 
 /** The decisions on an entry, with their effects and a form for another record; null if there are none. */
-export function entryDecisions(entry: Entry, mayDecide: boolean): Html | null {
+export function entryDecisions(entry: Entry, role?: UserRole): Html | null {
   const choices = choicesOf(entry);
   if (choices.length === 0) return null;
   const back = `/outbox/${entry.id}`;
@@ -101,8 +112,8 @@ export function entryDecisions(entry: Entry, mayDecide: boolean): Html | null {
     <button>Adopt</button>
   </form>`;
   return html`<p class="quiet">${entryEffects(entry)}</p>
-    ${mayDecide ? decisionForms(entryButtons(entry), back) : null}
-    ${mayDecide && choices.includes('adopt') ? adoptForm : null}`;
+    ${decisionForms(entryButtons(entry), back, role)}
+    ${choices.includes('adopt') && maySend(role, `${back}/adopt`) ? adoptForm : null}`;
 }
 
 /** The decisions on an endpoint. */

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifySchema } from 'fastify';
+import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import * as z from 'zod';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
@@ -73,6 +73,7 @@ const PARTS: readonly (readonly [address: string, name: string])[] = [
   ['/deletions', 'Deletions'],
   ['/issues', 'Issues'],
   ['/webhooks', 'Webhooks'],
+  ['/decisions', 'Decisions'],
 ];
 
 /** Sends a page of the dashboard, with the ways to its other parts. */
@@ -101,12 +102,23 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
           <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="22" height="22" />bms-sync</a>
           <nav aria-label="Parts of the dashboard">${links}</nav>
           <p id="live" class="live" hidden></p>
+          ${personIn(reply.request)}
         </header>
         <main id="main" tabindex="-1">${noticeOf(done)}${content}</main>
         <p id="news" class="unseen" role="status"></p>
       </body>
     </html> `;
   return reply.type('text/html; charset=utf-8').send(document.html);
+}
+
+/** Who is signed in, and the way out; a proxy that has signed somebody in has its own. */
+function personIn({ caller }: FastifyRequest): Html | null {
+  if (caller === null || caller.by === 'loopback') return null;
+  const out = html`<form method="post" action="/logout"><button>Sign out</button></form>`;
+  return html`<div class="person">
+    <span>${caller.name} <span class="quiet">${caller.role}</span></span>
+    ${caller.by === 'cookie' ? out : null}
+  </div>`;
 }
 
 const PLOTS = html`<link rel="stylesheet" href="/assets/uplot.css" />

@@ -184,11 +184,13 @@ export async function decideHold(tx: Transaction, kind: string, decision: HoldDe
  * @throws {SyncError} `deletions.none` if nothing of the kind is held.
  */
 export async function decideHeld(session: Session, kind: string, decision: HoldDecision) {
-  const records = await session.atomically((tx) => decideHold(tx, kind, decision));
-  if (records > 0) return { kind, decision, records };
-  throw new SyncError(`Nothing of ${kind} is held.`, {
-    code: 'deletions.none',
-    hint: 'bms-sync deletions lists what waits for a decision.',
+  return await session.atomically(async (tx) => {
+    const records = await decideHold(tx, kind, decision);
+    if (records > 0) return { kind, decision, records };
+    throw new SyncError(`Nothing of ${kind} is held.`, {
+      code: 'deletions.none',
+      hint: 'bms-sync deletions lists what waits for a decision.',
+    });
   });
 }
 

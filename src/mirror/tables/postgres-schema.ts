@@ -14,6 +14,7 @@ import { RECORD_NUMBER } from '../../db/rows/engine-column.ts';
 import type { EngineColumn, EngineTable } from '../../db/rows/engine-column.ts';
 import * as engineTables from './engine-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
+import * as peopleTables from './people-tables.ts';
 import * as webhookTables from './webhook-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
@@ -90,3 +91,5 @@ export const webhookEndpoints = postgresTableOf(webhookTables.WEBHOOK_ENDPOINTS)
 export const webhookSecrets = postgresTableOf(webhookTables.WEBHOOK_SECRETS);
 export const webhookDeliveries = postgresTableOf(webhookTables.WEBHOOK_DELIVERIES);
 export const requestBudgets = postgresTableOf(changeTables.REQUEST_BUDGETS);
+export const users = postgresTableOf(peopleTables.USERS);
+export const decisions = postgresTableOf(peopleTables.DECISIONS);

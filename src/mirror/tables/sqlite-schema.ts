@@ -13,6 +13,7 @@ import { RECORD_NUMBER } from '../../db/rows/engine-column.ts';
 import type { EngineColumn, EngineTable } from '../../db/rows/engine-column.ts';
 import * as engineTables from './engine-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
+import * as peopleTables from './people-tables.ts';
 import * as webhookTables from './webhook-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
@@ -88,3 +89,5 @@ export const webhookEndpoints = sqliteTableOf(webhookTables.WEBHOOK_ENDPOINTS);
 export const webhookSecrets = sqliteTableOf(webhookTables.WEBHOOK_SECRETS);
 export const webhookDeliveries = sqliteTableOf(webhookTables.WEBHOOK_DELIVERIES);
 export const requestBudgets = sqliteTableOf(changeTables.REQUEST_BUDGETS);
+export const users = sqliteTableOf(peopleTables.USERS);
+export const decisions = sqliteTableOf(peopleTables.DECISIONS);

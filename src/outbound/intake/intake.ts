@@ -5,6 +5,8 @@ import { baseHash, findEndedByKey, requestHash } from '../../mirror/outbox/ended
 import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
 import { findByKey, insertEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState, Operation } from '../../mirror/outbox/outbox-store.ts';
+import { saveDecision } from '../../mirror/people/decision-store.ts';
+import type { Decider } from '../../mirror/people/decision-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { checkEntries } from './entry-request.ts';
 import type { CheckedEntry, EntryRequest } from './entry-request.ts';
@@ -55,11 +57,12 @@ export async function checkRequests(
   return checkEntries(kinds, requests, await readSeenNames(db, wanted));
 }
 
-/** Stores requests that have been checked; as `storeEntries` otherwise. */
+/** Stores requests that have been checked, and notes who has pushed them; as `storeEntries` otherwise. */
 export async function storeChecked(
   session: Session,
   entries: readonly CheckedEntry[],
   now: Date,
+  by?: Decider,
 ): Promise<StoredEntry[]> {
   await session.makeDurable(); // A caller that got an answer will not repeat the request, so the entry must survive a power cut.
   return await session.atomically(async (tx) => {
@@ -75,8 +78,16 @@ export async function storeChecked(
       else stored.push(before ?? (await storeOne(tx, entry, row, now)));
     }
     refuseDoubles(refused);
+    if (by !== undefined) await notePush(tx, stored, by, now);
     return stored;
   });
+}
+
+async function notePush(tx: Transaction, stored: readonly StoredEntry[], by: Decider, now: Date) {
+  const ids = stored.filter(({ isNew }) => isNew).map(({ id }) => id);
+  const target = [ids.at(0), ids.slice(1).at(-1)].filter((id) => id !== undefined).join('-');
+  if (target === '') return; // All were stored before, under the same keys.
+  await saveDecision(tx, { ...by, what: 'push', target, detail: `entries ${ids.length}` }, now);
 }
 
 /** The mirror's rows for requests without a base from their author. */

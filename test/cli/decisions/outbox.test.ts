@@ -2,20 +2,20 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { closeAttempt, openAttempt } from '../../src/mirror/outbox/attempts-and-links.ts';
-import { saveBlock } from '../../src/mirror/outbox/outbox-queue.ts';
-import { changeEntry } from '../../src/mirror/outbox/outbox-store.ts';
-import type { EntryPatch } from '../../src/mirror/outbox/outbox-store.ts';
-import type { Session, Transaction } from '../../src/db/session/session.ts';
-import { openSqliteSession } from '../../src/db/sqlite/session.ts';
-import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
-import { VERDICTS, explain } from '../../src/outbound/decisions/verdicts.ts';
-import { NOON, NOON_TEXT, later, putRecords } from '../mirror/temp-mirror.ts';
-import { document, run } from '../support/command-line.ts';
-import type { Env } from '../support/command-line.ts';
-import { ask } from '../support/mirror-file.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { closeAttempt, openAttempt } from '../../../src/mirror/outbox/attempts-and-links.ts';
+import { saveBlock } from '../../../src/mirror/outbox/outbox-queue.ts';
+import { changeEntry } from '../../../src/mirror/outbox/outbox-store.ts';
+import type { EntryPatch } from '../../../src/mirror/outbox/outbox-store.ts';
+import type { Session, Transaction } from '../../../src/db/session/session.ts';
+import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
+import { freeze } from '../../../src/mirror/outbox/freeze-store.ts';
+import { VERDICTS, explain } from '../../../src/outbound/decisions/verdicts.ts';
+import { NOON, NOON_TEXT, later, putRecords } from '../../mirror/temp-mirror.ts';
+import { document, run } from '../../support/command-line.ts';
+import type { Env } from '../../support/command-line.ts';
+import { ask } from '../../support/mirror-file.ts';
+import { migratedMirror } from '../../support/sqlite-templates.ts';
+import { freshMirror } from '../../support/temp-folder.ts';
 
 interface Made {
   readonly path: string;
@@ -336,7 +336,7 @@ describe('every verdict', () => {
   );
 
   test('is in the table of docs/outbox.md, and nothing else is', () => {
-    const doc = readFileSync(join(import.meta.dirname, '../../docs/outbox.md'), 'utf8');
+    const doc = readFileSync(join(import.meta.dirname, '../../../docs/outbox.md'), 'utf8');
     const table = doc.slice(doc.indexOf('## Verdicts'), doc.indexOf('## Decisions'));
     const told = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, verdict]) => verdict);
     expect(told.toSorted()).toEqual(Object.keys(VERDICTS).toSorted());

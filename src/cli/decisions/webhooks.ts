@@ -1,15 +1,15 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { openExistingMirror, openMirror } from '../app/open-mirror.ts';
-import type { EndpointTest } from '../feed/webhooks/test-event.ts';
-import { endpointDocuments } from '../feed/webhooks/endpoints.ts';
-import type { EndpointDocument, RevealedSecret } from '../feed/webhooks/endpoints.ts';
-import { add, FORMATS, remove, replay, rotate, test } from '../operations/webhooks.ts';
-import { answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { textTable } from './parts/io.ts';
-import type { Text } from './parts/io.ts';
-import { operationCommand, partsOf } from './parts/operation-command.ts';
+import { openExistingMirror, openMirror } from '../../app/open-mirror.ts';
+import type { EndpointTest } from '../../feed/webhooks/test-event.ts';
+import { endpointDocuments } from '../../feed/webhooks/endpoints.ts';
+import type { EndpointDocument, RevealedSecret } from '../../feed/webhooks/endpoints.ts';
+import { add, FORMATS, remove, replay, rotate, test } from '../../operations/webhooks.ts';
+import { answer, createCommand, settingsOf } from '../parts/command.ts';
+import type { CommonOptions, CommandContext } from '../parts/command.ts';
+import { textTable } from '../parts/io.ts';
+import type { Text } from '../parts/io.ts';
+import { operationCommand, partsOf } from '../parts/operation-command.ts';
 
 interface AddOptions extends CommonOptions {
   readonly name: string;

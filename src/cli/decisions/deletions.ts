@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { openExistingMirror } from '../app/open-mirror.ts';
-import { HOLD_WORDS, idsShown, readDisappearances } from '../mirror/records/deletion-store.ts';
-import type { Disappearances, ShownHold } from '../mirror/records/deletion-store.ts';
-import { approve, reject } from '../operations/deletions.ts';
-import { answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { textTable } from './parts/io.ts';
-import type { Text } from './parts/io.ts';
-import { operationCommand } from './parts/operation-command.ts';
+import { openExistingMirror } from '../../app/open-mirror.ts';
+import { HOLD_WORDS, idsShown, readDisappearances } from '../../mirror/records/deletion-store.ts';
+import type { Disappearances, ShownHold } from '../../mirror/records/deletion-store.ts';
+import { approve, reject } from '../../operations/deletions.ts';
+import { answer, createCommand, settingsOf } from '../parts/command.ts';
+import type { CommonOptions, CommandContext } from '../parts/command.ts';
+import { textTable } from '../parts/io.ts';
+import type { Text } from '../parts/io.ts';
+import { operationCommand } from '../parts/operation-command.ts';
 
 export function deletionsCommand(context: CommandContext): Command {
   const summary = 'list what disappeared: what waits for you, and what waits for proof';

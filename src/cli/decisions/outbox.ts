@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { openExistingMirror } from '../app/open-mirror.ts';
-import type { EntryState } from '../mirror/outbox/outbox-store.ts';
+import { openExistingMirror } from '../../app/open-mirror.ts';
+import type { EntryState } from '../../mirror/outbox/outbox-store.ts';
 import {
   OPEN_STATES,
   STATES,
@@ -9,13 +9,13 @@ import {
   historyDocument,
   listOutbox,
   readHistory,
-} from '../outbound/decisions/entry-list.ts';
-import { abandon, adopt, resume, retry } from '../operations/outbox.ts';
-import { answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { wholeNumber } from './parts/input.ts';
-import { operationCommand } from './parts/operation-command.ts';
-import { historyTexts, outboxTexts } from './parts/outbox-print.ts';
+} from '../../outbound/decisions/entry-list.ts';
+import { abandon, adopt, resume, retry } from '../../operations/outbox.ts';
+import { answer, createCommand, settingsOf } from '../parts/command.ts';
+import type { CommonOptions, CommandContext } from '../parts/command.ts';
+import { wholeNumber } from '../parts/input.ts';
+import { operationCommand } from '../parts/operation-command.ts';
+import { historyTexts, outboxTexts } from '../parts/outbox-print.ts';
 
 const LISTED = 50;
 

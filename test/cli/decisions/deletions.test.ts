@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
-import type { Env } from '../support/command-line.ts';
-import { ask } from '../support/mirror-file.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { document, kindIn, run, settingsFor } from '../../support/command-line.ts';
+import type { Env } from '../../support/command-line.ts';
+import { ask } from '../../support/mirror-file.ts';
+import { migratedMirror } from '../../support/sqlite-templates.ts';
+import { freshMirror } from '../../support/temp-folder.ts';
 
 const GONE = 8;
 const NO_WAIT = { BMS__DELETIONS__GRACE_SECONDS: '0' };

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { openExistingMirror } from '../../app/open-mirror.ts';
+import { listUsers } from '../../mirror/people/user-store.ts';
+import { addUser, removeUser } from '../../operations/users.ts';
+import { answer, createCommand, settingsOf } from '../parts/command.ts';
+import type { CommonOptions, CommandContext } from '../parts/command.ts';
+import { textTable } from '../parts/io.ts';
+import { operationCommand } from '../parts/operation-command.ts';
+
+export function usersCommand(context: CommandContext): Command {
+  const list = createCommand('list', 'list who may look, decide or administer').action(
+    async (_: CommonOptions, command: Command) => {
+      const options: CommonOptions = command.optsWithGlobals();
+      await using session = await openExistingMirror(settingsOf(context, options));
+      const users = await listUsers(session);
+      const shown = users.map(({ name, role, createdAt }) => ({ name, role, createdAt }));
+      const table = textTable(['name', 'role', 'since (UTC)'], shown.map(Object.values<string>));
+      answer(context, options, { users: shown }, shown.length === 0 ? [NONE] : [table]);
+    },
+  );
+  return createCommand('users', 'say who may look, decide or administer')
+    .addCommand(list, { isDefault: true })
+    .addCommand(operationCommand(context, addUser, { lines: tokenLines }))
+    .addCommand(operationCommand(context, removeUser, { lines: () => ['Token and sessions have ended.'] }));
+}
+
+const NONE = 'No users but who has ADMIN_TOKEN. To add one: bms-sync users add NAME --role ROLE';
+
+/** Shows a token, which nothing shows again. */
+const tokenLines = ({ name, role, token }: Readonly<Record<string, unknown>>): readonly string[] => [
+  `${String(name)} (${String(role)}) signs in with this token, which is not shown again:`,
+  String(token),
+];

@@ -1,0 +1,41 @@
+import * as z from 'zod';
+import { DOORS, listDecisions } from '../mirror/people/decision-store.ts';
+import type { StoredDecision } from '../mirror/people/decision-store.ts';
+import { latestSeq } from '../mirror/records/change-store.ts';
+import type { Server } from '../http/server.ts';
+import { dataTable, html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
+import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
+import { before, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard, Times } from './parts/page.ts';
+import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+
+const PATH = '/decisions';
+
+/** Adds the page of the trail: who has decided what, and by which door. */
+export function addDecisionsPage(app: Server, { session, times }: Dashboard): void {
+  const options = pageOptions('Show who has decided what', { querystring: z.object({ before }) });
+  app.get(PATH, options, async ({ query }, reply) => {
+    const read = await listDecisions(session, PAGE_ROWS + 1, query.before);
+    const { rows, next } = listPage(read, ({ id }) => id);
+    const list = html`${rows.length === 0 ? nothing('None yet.') : decisionTable(rows, times)}
+    ${pageLinks(PATH, query, next)}`;
+    const content = html`${pageTitle('Decisions', 'Who has decided what, the newest first')}
+    ${listPanel('decisions', 'Decisions', query.before === undefined, list)}`;
+    return sendPage(reply, { title: 'Decisions', part: PATH, content, after: await latestSeq(session) });
+  });
+}
+
+function decisionTable(decisions: readonly StoredDecision[], times: Times): Html {
+  const rows = decisions.map(
+    ({ at, who, role, via, what, target, detail }) =>
+      html`<tr>
+        <th scope="row">${what}</th>
+        <td>${target ?? '–'} <span class="small quiet">${detail}</span></td>
+        <td class="early">${who} ${badge(role)}</td>
+        <td data-title="by">${DOORS[via]}</td>
+        <td class="nowrap early">${times.when(at)}</td>
+      </tr>`,
+  );
+  return dataTable('Decisions', ['what', 'on what', 'who', 'by', 'when'], rows, 'cards');
+}

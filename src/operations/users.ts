@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod';
+import { SyncError } from '../lib/sync-error.ts';
+import { deleteUser, FIRST_ADMIN, insertUser, nameKey, USER_ROLES } from '../mirror/people/user-store.ts';
+import { operation } from './operation.ts';
+
+const userName = z
+  .string()
+  .regex(
+    /^[\w.@+'À-ɏ-](?:[\w .@+'À-ɏ-]{0,98}[\w.@+'À-ɏ-])?$/,
+    "expected a name: letters, digits, blanks and . @ + - _ ', 100 at most",
+  )
+  .describe('name of the user, as a proxy that signs in tells it');
+
+const role = z.enum(USER_ROLES, `expected one of ${USER_ROLES.join(', ')}`);
+
+export const addUser = operation({
+  name: 'add',
+  path: '/users',
+  role: 'admin',
+  words: { summary: 'let somebody in: a viewer looks, an operator also decides, an admin also administers' },
+  input: z.strictObject({
+    name: userName,
+    role: role.default('viewer').describe('viewer, operator or admin; viewer where none is named'),
+  }),
+  answer: z.object({ name: z.string(), role, token: z.string().describe('shown this once') }),
+  status: 201,
+  run: async ({ session }, { name, role: given }) => {
+    const token = randomBytes(32).toString('base64url');
+    await session.makeDurable();
+    await session.atomically(async (tx) => {
+      const isFirst = nameKey(name) === FIRST_ADMIN.nameKey;
+      if (isFirst || !(await insertUser(tx, { name, role: given, token })))
+        throw new SyncError(`There is a user ${name} already.`, {
+          code: 'users.name_taken',
+          hint: `Choose another name; or, for a new token: bms-sync users remove ${name}, and add again.`,
+        });
+    });
+    return { name, role: given, token };
+  },
+});
+
+export const removeUser = operation({
+  name: 'remove',
+  path: '/users/:name/remove',
+  role: 'admin',
+  words: { summary: 'let somebody in no longer: the token and every session end' },
+  input: z.strictObject({ name: userName }),
+  answer: z.object({ name: z.string(), removed: z.boolean() }),
+  run: async ({ session }, { name }) => {
+    await session.makeDurable(); // Who was removed must not be back after a power cut.
+    await session.atomically(async (tx) => {
+      if (!(await deleteUser(tx, name)))
+        throw new SyncError(`There is no user ${name}.`, {
+          code: 'users.absent',
+          hint: 'See: bms-sync users',
+        });
+    });
+    return { name, removed: true };
+  },
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { allows, insertUser, USER_ROLES } from '../../src/mirror/people/user-store.ts';
+import type { UserRole } from '../../src/mirror/people/user-store.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { OPERATIONS } from '../../src/operations/all.ts';
+import { asking } from '../http/ask.ts';
+import type { Asked } from '../http/ask.ts';
+import { TOKEN, describedRoutes, serveMirror, signIn } from '../http/stage.ts';
+import type { Stage } from '../http/stage.ts';
+import { DATABASES } from '../mirror/databases.ts';
+
+const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login'];
+
+/** Who may ask for each route: as the table of operations says; changes that are no operation stand here. */
+function rights(stage: Stage): ReadonlyMap<string, UserRole> {
+  const described = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
+  const table = new Map<string, UserRole>([
+    ['POST /v1/outbox', 'operator'],
+    ['POST /logout', 'viewer'],
+  ]);
+  for (const { path, role } of OPERATIONS)
+    for (const place of ['/v1', '']) table.set(`POST ${place}${described(path)}`, role);
+  const routes = describedRoutes(stage).filter((route) => !OPEN.includes(route));
+  const isKnown = (route: string): boolean => route.startsWith('GET ') || table.has(route);
+  expect(routes.filter((route) => !isKnown(route))).toEqual([]);
+  return new Map(routes.map((route) => [route, table.get(route) ?? 'viewer']));
+}
+
+interface KnownCaller {
+  readonly role: UserRole;
+  readonly door: 'bearer' | 'cookie' | 'proxy';
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const tokenOf = (role: UserRole): string => `token-of-the-${role}`;
+
+/** A user of each role. */
+async function addUsers(session: Session): Promise<void> {
+  for (const role of USER_ROLES)
+    await session.atomically((tx) => insertUser(tx, { name: `the ${role}`, role, token: tokenOf(role) }));
+}
+
+/** Everybody by every way in: a user of each role, and the first admin, whom no proxy can name. */
+async function callers(session: Session, stage: Stage): Promise<readonly KnownCaller[]> {
+  await addUsers(session);
+  const origin = `http://${stage.host}`;
+  const byToken = async (role: UserRole, token: string): Promise<KnownCaller[]> => [
+    { role, door: 'bearer', headers: { authorization: `Bearer ${token}` } },
+    { role, door: 'cookie', headers: { cookie: await signIn(stage, token), origin } },
+  ];
+  const users = USER_ROLES.map((role) => byToken(role, tokenOf(role)));
+  const proxied = USER_ROLES.map((role) => {
+    return { role, door: 'proxy', headers: { 'x-forwarded-user': `the ${role}`, origin } } as const;
+  });
+  return [...(await Promise.all([...users, byToken('admin', TOKEN)])).flat(), ...proxied];
+}
+
+/** A request that the route understands, though it may refuse what is in it. */
+function requestOf(route: string, headers: KnownCaller['headers']): Asked {
+  const [method = '', place = ''] = route.split(' ');
+  const path = place.replace('{id}', '1').replace('{kind}', 'clients').replace('{name}', 'shop');
+  if (method === 'GET') return { method, path, headers };
+  return { method, path, body: '{}', headers: { 'content-type': 'application/json', ...headers } };
+}
+
+describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
+  test('every route is for the roles that the table of operations says, by every way in', async () => {
+    const session = await open();
+    const trustedHeader = { name: 'X-Forwarded-User', from: ['127.0.0.0/8'] };
+    const stage = await serveMirror(session, { trustedHeader });
+    const ask = asking(stage.url);
+    const table = [...rights(stage)];
+    const wrong: string[] = [];
+    for (const caller of await callers(session, stage))
+      for (const [route, needed] of table) {
+        const { status, text } = await ask(requestOf(route, caller.headers));
+        const isRefused = status === 403 && text.includes(`for the role ${needed};`);
+        const isLetIn = ![401, 403, 429].includes(status) && status < 500;
+        if (!(allows(caller.role, needed) ? isLetIn : isRefused))
+          wrong.push(`${caller.role} by ${caller.door}: ${route}: ${status}`);
+      }
+    expect(wrong).toEqual([]);
+    expect(table.length).toBeGreaterThan(55);
+  });
+});
+
+describe.each(DATABASES.slice(0, 1))('a refusal', (_name, open) => {
+  test('is a problem for a program, and a page for a person', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await addUsers(session);
+    const headers = { authorization: 'Bearer token-of-the-viewer' };
+    const problem = await stage.post('/v1/pulls', {}, headers);
+    expect([problem.status, await problem.json()]).toEqual([
+      403,
+      expect.objectContaining({
+        code: 'http.forbidden',
+        detail: 'This is for the role operator; the viewer is viewer.',
+      }),
+    ]);
+    const page = await stage.post('/pulls', {}, headers);
+    expect([page.status, page.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
+    expect(await page.text()).toContain('This is for the role operator');
+  });
+});

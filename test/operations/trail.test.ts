@@ -1,0 +1,230 @@
+import { hostname, userInfo } from 'node:os';
+import { sql } from 'drizzle-orm';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openSession } from '../../src/db/open-session.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { listDecisions } from '../../src/mirror/people/decision-store.ts';
+import type { StoredDecision } from '../../src/mirror/people/decision-store.ts';
+import { insertUser } from '../../src/mirror/people/user-store.ts';
+import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
+import { OPERATIONS } from '../../src/operations/all.ts';
+import { serveMirror, signIn } from '../http/stage.ts';
+import type { Stage } from '../http/stage.ts';
+import { NOON, putRecords } from '../mirror/temp-mirror.ts';
+import { run } from '../support/command-line.ts';
+import type { Env } from '../support/command-line.ts';
+import { freshDatabaseUrl } from '../support/postgres.ts';
+import { migratedMirror } from '../support/sqlite-templates.ts';
+
+const ADDRESSES = [
+  ['SQLite', async () => `file:${await migratedMirror()}`],
+  ['PostgreSQL', () => freshDatabaseUrl('template_all_kinds')],
+] as const;
+
+const MARIE = 'token-of-marie';
+const AT_COMMAND_LINE = `${userInfo().username}@${hostname()}`;
+const URL_WITH_SECRET = 'http://127.0.0.1:9/in?key=url-secret';
+
+interface Case {
+  /** What the API is given; `{n}` differs each time. */
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly argv?: readonly string[];
+  readonly told: readonly [what: string, target: string | null, detail: string | null];
+}
+
+/** For each operation something that can be done, and what the trail then says. */
+const CASES: Readonly<Record<string, Case>> = {
+  '/pulls': { given: { kinds: 'clients' }, told: ['pull', 'clients', null] },
+  '/outbox/:id/retry': {
+    given: { id: '1' },
+    argv: ['outbox', 'retry', '1'],
+    told: ['outbox retry', '1', null],
+  },
+  '/outbox/:id/abandon': {
+    given: { id: '1' },
+    argv: ['outbox', 'abandon', '1'],
+    told: ['outbox abandon', '1', null],
+  },
+  '/outbox/:id/adopt': {
+    given: { id: '1', recordId: '17' },
+    argv: ['outbox', 'adopt', '1', '17'],
+    told: ['outbox adopt', '1', 'recordId 17'],
+  },
+  '/outbox/resume': { given: {}, argv: ['outbox', 'resume'], told: ['outbox resume', null, null] },
+  '/deletions/:kind/approve': {
+    given: { kind: 'clients' },
+    argv: ['deletions', 'approve', 'clients'],
+    told: ['deletions approve', 'clients', null],
+  },
+  '/deletions/:kind/reject': {
+    given: { kind: 'clients' },
+    argv: ['deletions', 'reject', 'clients'],
+    told: ['deletions reject', 'clients', null],
+  },
+  '/webhooks': {
+    given: { name: 'new{n}', url: URL_WITH_SECRET, kinds: ['clients'] },
+    argv: ['webhooks', 'add', URL_WITH_SECRET, '--name', 'new{n}', '--kinds', 'clients'],
+    told: ['webhooks add', 'new{n}', 'kinds clients; format json'],
+  },
+  '/webhooks/:name/test': {
+    given: { name: 'shop' },
+    argv: ['webhooks', 'test', 'shop'],
+    told: ['webhooks test', 'shop', null],
+  },
+  '/webhooks/:name/rotate': {
+    given: { name: 'shop' },
+    argv: ['webhooks', 'rotate', 'shop'],
+    told: ['webhooks rotate', 'shop', null],
+  },
+  '/webhooks/:name/enable': { given: { name: 'shop' }, told: ['webhooks enable', 'shop', null] },
+  '/webhooks/:name/disable': { given: { name: 'shop' }, told: ['webhooks disable', 'shop', null] },
+  '/webhooks/:name/replay': {
+    given: { name: 'shop', after: '0' },
+    argv: ['webhooks', 'replay', 'shop', '--after', '0'],
+    told: ['webhooks replay', 'shop', 'after 0'],
+  },
+  '/webhooks/:name/remove': {
+    given: { name: 'shop' },
+    argv: ['webhooks', 'remove', 'shop'],
+    told: ['webhooks remove', 'shop', null],
+  },
+  '/users': {
+    given: { name: 'new {n}', role: 'operator' },
+    argv: ['users', 'add', 'new {n}', '--role', 'operator'],
+    told: ['users add', 'new {n}', 'role operator'],
+  },
+  '/users/:name/remove': {
+    given: { name: 'Somebody' },
+    argv: ['users', 'remove', 'Somebody'],
+    told: ['users remove', 'Somebody', null],
+  },
+};
+
+interface Scene {
+  readonly session: Session;
+  readonly stage: Stage;
+  readonly env: Env;
+  readonly cookie: string;
+}
+
+async function scene(url: string): Promise<Scene> {
+  const session = await openSession(url);
+  onTestFinished(() => session.close());
+  const stage = await serveMirror(session, { webhooks: { allowHosts: ['127.0.0.1'] } });
+  await session.atomically(async (tx) => {
+    await insertUser(tx, { name: 'Marie', role: 'admin', token: MARIE });
+    await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17}' }]);
+  });
+  const create = { operation: 'create', kind: 'clients', data: { code: 'C-1', name: 'Zénobie' } };
+  await stage.post('/v1/outbox', create, { 'idempotency-key': 'one' });
+  const env = { DATABASE_URL: url, BMS__WEBHOOKS__ALLOW_HOSTS: '["127.0.0.1"]' };
+  return { session, stage, env, cookie: await signIn(stage, MARIE) };
+}
+
+/** Makes everything possible again that a decision may have ended. */
+async function prepare({ session, stage }: Scene): Promise<void> {
+  const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
+  await session.atomically(async (tx) => {
+    await tx.query(sql`update outbox set state = 'parked', owner = null where id = 1`);
+    await tx.query(sql`delete from links`);
+    await tx.query(sql`delete from deletions`);
+    await saveAbsences(tx, 'clients', [{ ...absence, id: '17', state: 'held' }]);
+    await insertUser(tx, { name: 'Somebody', role: 'viewer', token: 'token-of-somebody' });
+  });
+  await stage.post('/v1/webhooks', { name: 'shop', url: URL_WITH_SECRET }); // Or it is there.
+}
+
+const wordsOf = ({ who, role, via, what, target, detail }: StoredDecision) => {
+  return { who, role, via, what, target, detail };
+};
+
+let made = 0;
+
+const numbered = (value: unknown, n: number): unknown =>
+  JSON.parse(JSON.stringify(value).replaceAll('{n}', String(n))) as unknown;
+
+/** The ways to carry an operation out; each must succeed. */
+function doorsTo({ stage, env, cookie }: Scene, path: string, n: number) {
+  const one = CASES[path];
+  const operation = OPERATIONS.find((known) => known.path === path);
+  if (one === undefined || operation === undefined) throw new Error(`No case of ${path}`);
+  const given = numbered(one.given, n) as Record<string, unknown>;
+  const at = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(given[name])));
+  const body = Object.fromEntries(Object.entries(given).filter(([name]) => !path.includes(`:${name}`)));
+  const api = async (): Promise<void> => {
+    const { status } = await stage.post(`/v1${at}`, body, { authorization: `Bearer ${MARIE}` });
+    expect([path, status]).toEqual([path, operation.status ?? 200]);
+  };
+  const page = async (): Promise<void> => {
+    const form = new URLSearchParams(body as Record<string, string>);
+    const headers = { cookie, origin: stage.url };
+    const { status } = await fetch(stage.url + at, {
+      method: 'POST',
+      headers,
+      body: form,
+      redirect: 'manual',
+    });
+    expect([path, status]).toEqual([path, 303]);
+  };
+  const command = async (): Promise<void> => {
+    const { code, stderr } = await run(numbered(one.argv, n) as readonly string[], env);
+    expect([path, code, stderr]).toEqual([path, path.endsWith('/test') ? 1 : 0, '']); // Nothing takes the test event.
+  };
+  return {
+    api,
+    ...(operation.words.notice !== undefined && { page }),
+    ...(one.argv !== undefined && { command }),
+  };
+}
+
+describe.each(ADDRESSES)('the trail of a mirror in %s', (_name, address) => {
+  test('has one row for each decision, by every door, with who made it', { timeout: 120_000 }, async () => {
+    const here = await scene(await address());
+    expect(Object.keys(CASES).toSorted()).toEqual(OPERATIONS.map(({ path }) => path).toSorted());
+    for (const [path, { told }] of Object.entries(CASES))
+      for (const door of ['api', 'page', 'command'] as const) {
+        made++;
+        const act = doorsTo(here, path, made)[door];
+        if (act === undefined) continue;
+        await prepare(here);
+        const [before] = await listDecisions(here.session, 1);
+        await act();
+        const rows = await listDecisions(here.session, 9);
+        const added = rows.filter(({ id }) => id > (before?.id ?? 0)).map(wordsOf);
+        const [what, target, detail] = numbered(told, made) as Case['told'];
+        const who = door === 'command' ? AT_COMMAND_LINE : 'Marie';
+        const decision = { who, role: 'admin', via: door, what, target, detail };
+        expect(added).toEqual([decision]);
+      }
+    const all = JSON.stringify(await listDecisions(here.session, 1000));
+    for (const secret of ['url-secret', 'Zénobie', MARIE]) expect(all).not.toContain(secret);
+  });
+
+  test('has nothing of what was not done', async () => {
+    const here = await scene(await address());
+    const count = async (): Promise<number> => (await listDecisions(here.session, 1000)).length;
+    const before = await count();
+    expect((await here.stage.post('/v1/deletions/clients/approve')).status).toBe(409);
+    expect((await here.stage.post('/v1/outbox/1/retry')).status).toBe(409);
+    expect((await here.stage.post('/v1/webhooks/nothing/disable')).status).toBe(404);
+    expect((await here.stage.post('/v1/users', { name: 'MARIE' })).status).toBe(409);
+    expect((await here.stage.post('/v1/users', { name: 'Admin' })).status).toBe(409);
+    expect(await count()).toBe(before);
+  });
+
+  test('has a push once, by API or command, and a record that was forgotten by its id alone', async () => {
+    const here = await scene(await address());
+    const entry = (code: string): string =>
+      JSON.stringify({ operation: 'create', kind: 'clients', key: code, data: { code, name: 'Zénobie' } });
+    const batch = [`${entry('B-1')}\n${entry('B-2')}\n`];
+    const push = () => run(['push', '--batch'], here.env, undefined, batch);
+    expect([(await push()).code, (await push()).code]).toEqual([0, 0]);
+    expect((await run(['forget', 'clients', '17', '--suppress', '--yes'], here.env)).code).toBe(0);
+    const rows = await listDecisions(here.session, 9);
+    expect(rows.map(({ who, via, what, target, detail }) => [who, via, what, target, detail])).toEqual([
+      [AT_COMMAND_LINE, 'command', 'forget', 'clients 17', 'suppress'],
+      [AT_COMMAND_LINE, 'command', 'push', '2-3', 'entries 2'],
+      ['admin', 'api', 'push', '1', 'entries 1'],
+    ]);
+  });
+});
