@@ -9,6 +9,7 @@ import { carryOut, inputOf } from '../operations/operation.ts';
 import { addChangesPage } from './changes-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
 import { addEntryPage } from './entry-page.ts';
+import { addFindPage } from './find-page.ts';
 import { addIssuesPage } from './issues-page.ts';
 import { addKindPages } from './kind-page.ts';
 import { addOutboxPage } from './outbox-page.ts';
@@ -25,6 +26,7 @@ const PAGES = [
   addOverviewPage,
   addKindPages,
   addChangesPage,
+  addFindPage,
   addRecordPage,
   addRecordsPage,
   addRunPages,
