@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
-import { findRecord } from '../mirror/records/record-store.ts';
+import { findRecords } from '../mirror/records/find-records.ts';
+import { findRecord, recordsAfter } from '../mirror/records/record-store.ts';
+import type { MirroredRecord } from '../mirror/records/record-store.ts';
 import { sendJsonText } from '../http/send.ts';
-import { kindName, recordId, requireKind } from '../operations/inputs.ts';
+import { kindName, recordId, requireKind, wholeNumber } from '../operations/inputs.ts';
 import { instant, jsonObject } from './fields.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
@@ -14,24 +16,70 @@ const record = z.object({
   record: jsonObject.describe('exactly as the service sent it'),
 });
 
-const SCHEMA = {
+const SHOW = {
   summary: 'Read one record',
   operationId: 'showRecord',
   tags: ['Mirror'],
   response: { 200: record },
 };
 
-/** The route of one record, as the service sent it. */
+const LIST = {
+  summary: 'Read or find records of a kind in the order of their ids',
+  operationId: 'listRecords',
+  tags: ['Mirror'],
+  response: {
+    200: z.object({
+      records: z.array(record),
+      next: z
+        .string()
+        .nullable()
+        .describe('what to give as `after` the next time; null = these are the last'),
+    }),
+  },
+};
+
+/** The routes of records, as the service sent them. */
 export function recordRoutes(app: Server, { session, kinds }: RouteContext): void {
-  const schema = { ...SCHEMA, params: z.strictObject({ kind: kindName(kinds), id: recordId }) };
-  app.get('/v1/records/:kind/:id', { schema }, async ({ params: { kind: name, id } }, reply) => {
+  const querystring = z.strictObject({
+    q: z
+      .string()
+      .max(100)
+      .optional()
+      .describe('the id, or words that stand in code, name, phone number or e-mail'),
+    after: recordId.optional().describe('only records with a higher id'),
+    limit: wholeNumber(1, 1000).default(100),
+  });
+  const list = { ...LIST, params: z.strictObject({ kind: kindName(kinds) }), querystring };
+  app.get('/v1/records/:kind', { schema: list }, async ({ params, query }, reply) => {
+    const kind = requireKind(kinds, params.kind);
+    const { q: text, after, limit } = query;
+    const wanted = { after, limit: limit + 1 };
+    const found =
+      text === undefined
+        ? await recordsAfter(session, kind.name, wanted)
+        : await findRecords(session, kind, { text, ...wanted });
+    const page = found.slice(0, limit);
+    const next = found.length > limit ? (page.at(-1)?.id ?? null) : null;
+    const records = page.map(({ id, ...one }) => recordText(kind.name, id, one)).join();
+    return sendJsonText(reply, `{"records":[${records}],"next":${JSON.stringify(next)}}`);
+  });
+
+  const show = { ...SHOW, params: z.strictObject({ kind: kindName(kinds), id: recordId }) };
+  app.get('/v1/records/:kind/:id', { schema: show }, async ({ params: { kind: name, id } }, reply) => {
     const kind = requireKind(kinds, name).name;
     const found = await findRecord(session, kind, id);
     if (found === null)
       throw new SyncError(`The mirror does not have record ${id} of ${kind}.`, { code: 'record.absent' });
-    const { raw, deletedAt, changedAt } = found;
-    // Spliced in as stored: parsing and writing it again could change its numbers and the order of its keys.
-    const head = JSON.stringify({ kind, id, deletedAt, changedAt });
-    return sendJsonText(reply, `${head.slice(0, -1)},"record":${raw}}`);
+    return sendJsonText(reply, recordText(kind, id, found));
   });
+}
+
+/** Spliced in as stored: parsing and writing it again could change its numbers and the order of its keys. */
+function recordText(
+  kind: string,
+  id: string,
+  { raw, deletedAt, changedAt }: Omit<MirroredRecord, 'firstSeenAt'>,
+): string {
+  const head = JSON.stringify({ kind, id, deletedAt, changedAt });
+  return `${head.slice(0, -1)},"record":${raw}}`;
 }

@@ -7,6 +7,8 @@ import { recordId } from '../diff/judge-page.ts';
 import { compactJson, isObject } from '../lib/json/json.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { findRecords } from '../mirror/records/find-records.ts';
+import { recordName } from '../mirror/records/record-name.ts';
 import { STORY_STATES, proofWords, readRecordStory } from '../mirror/records/record-story.ts';
 import type { RecordStory } from '../mirror/records/record-story.ts';
 import { entryDocument, jsonOrText } from '../outbound/decisions/entry-list.ts';
@@ -20,26 +22,51 @@ import type { Text } from './parts/io.ts';
 export function recordCommand(context: CommandContext): Command {
   return createCommand('record', "show one record's story: row, versions, issues, outbox entries, links")
     .argument('<kind>', 'record kind')
-    .argument('<id>', 'id of the record')
-    .action(async (name: string, id: string, options: CommonOptions) => {
+    .argument(
+      '<id or text...>',
+      'id of the record, or words of its code, name, phone number or e-mail: lists those found',
+    )
+    .action(async (name: string, words: string[], options: CommonOptions) => {
       const config = settingsOf(context, options);
-      const kind = kindOfRecord(config, name, id, 'record');
+      const kind = kindNamed(config, name);
+      const wanted = words.join(' ');
       await using session = await openExistingMirror(config);
-      const story = await readRecordStory(session, kind, id);
-      const read = kind.retrieve === null ? `pull ${name}` : `backfill ${name} --ids ${id}`;
-      if (story === null)
-        throw new SyncError(`The mirror has no trace of record ${id} of ${name}.`, {
-          code: 'record.absent',
-          hint: `If the service has it: bms-sync ${read}`,
-        });
-      answer(context, options, storyDocument(story), storyTexts(story));
+      const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
+      if (story !== null) {
+        answer(context, options, storyDocument(story), storyTexts(story));
+        return;
+      }
+      const found = await findRecords(session, kind, { text: wanted, limit: MOST_FOUND });
+      if (found.length === 0) throw absent(kind, wanted);
+      const records = found.map(({ id, raw, deletedAt }) => ({ id, deletedAt, record: jsonOrText(raw) }));
+      const rows = found.map(({ id, raw, deletedAt }) => [
+        id,
+        deletedAt === null ? 'live' : 'deleted',
+        recordName(raw),
+      ]);
+      answer(context, options, { records }, [textTable(['id', 'state', 'name'], rows)]);
     });
 }
+
+const MOST_FOUND = 100;
+
+function absent({ name, retrieve }: Kind, wanted: string): SyncError {
+  const read = retrieve === null || !isRecordId(wanted) ? `pull ${name}` : `backfill ${name} --ids ${wanted}`;
+  const what = isRecordId(wanted)
+    ? `trace of record ${wanted} of ${name}`
+    : `record of ${name} with "${wanted}"`;
+  return new SyncError(`The mirror has no ${what}.`, {
+    code: 'record.absent',
+    hint: `If the service has it: bms-sync ${read}`,
+  });
+}
+
+const isRecordId = (text: string): boolean => !('fault' in recordId({ id: text }));
 
 /** The kind of a record that `command` names. @throws {UsageError} For an unknown kind, or an id that no record can have. */
 export function kindOfRecord(config: Config, name: string, id: string, command: string): Kind {
   const kind = kindNamed(config, name);
-  if (!('fault' in recordId({ id }))) return kind;
+  if (isRecordId(id)) return kind;
   throw new UsageError(
     `"${id}" is no id of a record: expected a whole number from 1 to 9223372036854775807.`,
     { code: 'usage.record', hint: `For example: bms-sync ${command} ${kind.name} 17` },
@@ -48,7 +75,20 @@ export function kindOfRecord(config: Config, name: string, id: string, command: 
 
 /** A record's story as programs see it. */
 function storyDocument(story: RecordStory): JsonObject {
-  const { kind, id, state, row, absence, events, issues, entries, endedEntries, createdBy, refersTo } = story;
+  const {
+    kind,
+    id,
+    state,
+    row,
+    absence,
+    events,
+    issues,
+    entries,
+    endedEntries,
+    createdBy,
+    refersTo,
+    referredBy,
+  } = story;
   return {
     kind,
     id,
@@ -70,13 +110,17 @@ function storyDocument(story: RecordStory): JsonObject {
       state: end,
       endedAt: updatedAt,
     })),
-    links: { createdBy, refersTo: refersTo.map((reference) => ({ ...reference })) },
+    links: {
+      createdBy,
+      refersTo: refersTo.map((reference) => ({ ...reference })),
+      referredBy: referredBy.map((reference) => ({ ...reference })),
+    },
   };
 }
 
 /** Tells a record's story to a person. */
 function* storyTexts(story: RecordStory): Iterable<Text> {
-  const { kind, id, state, row, absence, createdBy, refersTo } = story;
+  const { kind, id, state, row, absence, createdBy, refersTo, referredBy } = story;
   const proof = proofWords(absence);
   yield `Record ${id} of ${kind} is ${STORY_STATES[state]}.`;
   if (row !== null) yield `First seen ${row.firstSeenAt}, last changed ${row.changedAt} (UTC).`;
@@ -90,6 +134,9 @@ function* storyTexts(story: RecordStory): Iterable<Text> {
   yield* entryTexts(story);
   if (refersTo.length > 0) yield '\nRefers to:';
   for (const link of refersTo) yield `  ${link.field}: bms-sync record ${link.kind} ${link.id}`;
+  if (referredBy.length > 0) yield '\nNamed by:';
+  for (const link of referredBy)
+    yield `  ${link.field} of ${link.kind}: bms-sync record ${link.kind} ${link.id}`;
 }
 
 const LONGEST_VALUE = 60;

@@ -11,6 +11,7 @@ import { addChangesPage } from './changes-page.ts';
 import { addDecisionsPage } from './decisions-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
 import { addEntryPage } from './entry-page.ts';
+import { addFindPage } from './find-page.ts';
 import { addIssuesPage } from './issues-page.ts';
 import { addKindPages } from './kind-page.ts';
 import { addOutboxPage } from './outbox-page.ts';
@@ -27,6 +28,7 @@ const PAGES = [
   addOverviewPage,
   addKindPages,
   addChangesPage,
+  addFindPage,
   addRecordPage,
   addRecordsPage,
   addRunPages,

@@ -5,7 +5,8 @@ import { HOLD_WORDS, readDisappeared, readHeldRecords } from '../mirror/records/
 import type { ShownHold } from '../mirror/records/deletion-store.ts';
 import { recordId } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
-import { recordAddress, recordName } from './parts/change-list.ts';
+import { recordName } from '../mirror/records/record-name.ts';
+import { recordAddress } from './parts/change-list.ts';
 import { decisionForms, HOLD_EFFECTS, holdButtons } from './parts/decisions.ts';
 import { counted, html, roughly } from '../http/html.ts';
 import type { Html } from '../http/html.ts';

@@ -3,14 +3,15 @@ import { latestChanges } from '../feed/read-changes.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import type { TriedEntry } from '../mirror/outbox/attempts-and-links.ts';
-import { proofWords, readRecordStory, STORY_STATES } from '../mirror/records/record-story.ts';
+import { MOST_REFERRED, proofWords, readRecordStory, STORY_STATES } from '../mirror/records/record-story.ts';
 import type { RecordStory } from '../mirror/records/record-story.ts';
 import { jsonOrText } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
 import { kindName, recordId, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { entryBadge } from './outbox-page.ts';
-import { changeList, objectIn, recordLink, recordName } from './parts/change-list.ts';
+import { objectIn, recordName } from '../mirror/records/record-name.ts';
+import { changeList, recordLink } from './parts/change-list.ts';
 import { counted, dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
@@ -49,7 +50,7 @@ export function addRecordPage(app: Server, { session, kinds, times }: Dashboard)
       <div id="record" data-live>
         ${panel({ id: 'state', title: 'State' }, body)}
         <div class="columns">
-          <div>${fieldPanel(story)}</div>
+          <div>${fieldPanel(story)} ${referredPanel(story)}</div>
           <div>
             ${panel({ id: 'versions', title: 'Versions', note }, versions)} ${issuePanel(story, times)}
             ${entryPanel(story.entries, times)}
@@ -93,6 +94,20 @@ function fieldPanel({ row }: RecordStory): Html {
     { id: 'fields', title: 'Fields', note },
     rows.length === 0 ? nothing('There is no row.') : table,
   );
+}
+
+/** The records that name this one, by kind and field. */
+function referredPanel({ referredBy }: RecordStory): Html | null {
+  if (referredBy.length === 0) return null;
+  const groups = Map.groupBy(referredBy, ({ kind, field }) => `${kind} by ${field}`);
+  const facts = [...groups].map(([name, links]) => {
+    const items = links.map(({ kind, id }) => html`${recordLink(kind, id)} `);
+    return [
+      name,
+      html`${items}${links.length < MOST_REFERRED ? null : html`<span class="quiet">and more</span>`}`,
+    ] as const;
+  });
+  return panel({ id: 'referred', title: 'Named by' }, html`<div class="body">${factList(facts)}</div>`);
 }
 
 function issuePanel({ issues }: RecordStory, times: Times): Html | null {

@@ -47,6 +47,26 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       expect([path, (await stage.get(`/v1/records/${path}`)).status]).toEqual([path, status]);
   });
 
+  test('records of a kind come page by page in the order of their ids, all or those that a text finds', async () => {
+    const session = await open();
+    const rows = ['Zoé Roy', 'Luc Roy', 'Zoé Côté'].map((name, at) => {
+      const id = String(at + 1);
+      return { id, name, _raw: `{"id":${id},"credit":1.10}` };
+    });
+    await session.atomically((tx) => putRecords(tx, 'clients', rows));
+    const stage = await serveMirror(session);
+    const pageOf = async (query: string) => {
+      const text = await (await stage.get(`/v1/records/clients?${query}`)).text();
+      const { records, next } = JSON.parse(text) as { records: { id: string }[]; next: string | null };
+      return [records.map(({ id }) => id), next, text.includes('"record":{"id":')];
+    };
+    expect(await pageOf('limit=2')).toEqual([['1', '2'], '2', true]);
+    expect(await pageOf('limit=2&after=2')).toEqual([['3'], null, true]);
+    expect(await pageOf('q=zoe&limit=1')).toEqual([['1'], '1', true]);
+    expect(await pageOf('q=zoe&limit=1&after=1')).toEqual([['3'], null, true]);
+    expect((await stage.get('/v1/records/nothing')).status).toBe(404);
+  });
+
   test('an entry is stored once under its key: new 202, the same again 200, another 409, none without a key', async () => {
     const stage = await serveMirror(await open());
     expect((await stage.post('/v1/outbox', ADA)).status).toBe(400);

@@ -132,9 +132,23 @@ describe.each(ONE_DATABASE)('the pages of a mirror in %s', (_name, open) => {
     expect(await pageOf(stage, '/changes?before=x', 400)).toContain('before');
   });
 
-  test('lead from the field for an id to its record', async () => {
-    const { url, get } = await serveMirror(await open());
-    const answer = await get('/records/clients?id=17');
-    expect(answer.url).toBe(`${url}/records/clients/17`);
+  test('find a record of any kind by the box in their head, and those of one kind by its page', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await session.atomically((tx) =>
+      putRecords(tx, 'clients', [
+        { id: '17', name: 'Zoé Roy', _raw: '{"id":17,"name":"Zoé Roy"}' },
+        { id: '18', name: 'Luc Roy', _raw: '{"id":18,"name":"Luc Roy"}' },
+      ]),
+    );
+    for (const path of ['/find?q=ZOE', '/records/clients?q=ZOE']) {
+      const page = await pageOf(stage, path);
+      expect([path, page.includes('/records/clients/17'), page.includes('/records/clients/18')]).toEqual([
+        path,
+        true,
+        false,
+      ]);
+    }
+    expect(await pageOf(stage, '/find?q=nobody')).toContain('No record has all of these words');
   });
 });

@@ -1,8 +1,9 @@
 import type { RecordedChange } from '../../feed/read-changes.ts';
-import { isArray, isObject, tryParse } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { isArray } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { counted, dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
+import { objectIn, recordName } from '../../mirror/records/record-name.ts';
 import { badge, feed } from './layout.ts';
 import { cut, fieldName, valueText } from './values.ts';
 import type { Times } from './page.ts';
@@ -41,23 +42,6 @@ export const recordAddress = (kind: string, id: string): string =>
 /** A record as a link to its page; a kind alone where there is none. */
 export const recordLink = (kind: string, id: string | null): Html =>
   id === null ? html`${kind}` : html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`;
-
-/** The fields by which a person recognises a record, in this order. */
-const NAMES = ['code', 'nom', 'name', 'name_fr', 'label', 'title', 'product_name', 'date'];
-const NAMES_SHOWN = 2;
-
-/** A few values by which a person recognises a record, of its JSON text. */
-export function recordName(text: string | null): string {
-  const record = objectIn(text);
-  const found = NAMES.map((name) => record[name] ?? null).filter((value) => value !== null && value !== '');
-  return found.slice(0, NAMES_SHOWN).map(valueText).join(' · ');
-}
-
-/** The members of a JSON text; none if it is no object. */
-export function objectIn(text: string | null): JsonObject {
-  const value = text === null ? undefined : tryParse(text);
-  return isObject(value) ? value : {};
-}
 
 function fieldTable(
   { seq, kind, recordId }: RecordedChange,

@@ -23,7 +23,7 @@ import {
   holdButtons,
 } from './decisions.ts';
 import type { DecisionButton } from './decisions.ts';
-import { recordName } from './change-list.ts';
+import { recordName } from '../../mirror/records/record-name.ts';
 import type { KindLine } from './kinds.ts';
 import { counted, sentence } from '../../http/html.ts';
 import type { Times } from './page.ts';

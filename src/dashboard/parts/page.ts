@@ -62,6 +62,8 @@ interface Page {
   readonly after?: number;
   readonly hasPlots?: boolean;
   readonly done?: string | undefined;
+  /** What the box that finds records holds. */
+  readonly searched?: string;
 }
 
 const PARTS: readonly (readonly [address: string, name: string])[] = [
@@ -78,7 +80,7 @@ const PARTS: readonly (readonly [address: string, name: string])[] = [
 
 /** Sends a page of the dashboard, with the ways to its other parts. */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
-  const { title, part, content, after, hasPlots, done } = page;
+  const { title, part, content, after, hasPlots, done, searched = '' } = page;
   const links = PARTS.map(
     ([address, name]) =>
       html`<a href="${address}" ${address === part ? html`aria-current="page"` : null}>${name}</a>`,
@@ -101,6 +103,16 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
         <header class="top">
           <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="22" height="22" />bms-sync</a>
           <nav aria-label="Parts of the dashboard">${links}</nav>
+          <form class="find" method="get" action="/find" role="search">
+            <input
+              type="search"
+              name="q"
+              value="${searched}"
+              aria-label="Find a record"
+              placeholder="Find"
+              required
+            />
+          </form>
           <p id="live" class="live" hidden></p>
           ${personIn(reply.request)}
         </header>

@@ -84,10 +84,15 @@ export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<stri
   }
 }
 
-const LISTED_RECORD = [text('id'), text('raw'), timestamp('changed_at'), optionalTimestamp('deleted_at')];
+export const LISTED_RECORD = [
+  text('id'),
+  text('raw'),
+  timestamp('changed_at'),
+  optionalTimestamp('deleted_at'),
+];
 
 /** A record in a list. */
-type ListedRecord = RowOf<typeof LISTED_RECORD>;
+export type ListedRecord = RowOf<typeof LISTED_RECORD>;
 
 /** The first records after an id in the order of their ids, deleted ones too. */
 export async function recordsAfter(

@@ -11,7 +11,7 @@ import type { Queryable } from '../../db/session/session.ts';
 import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
 import { optionalText, optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
-import { pick, select, selectOne } from '../../db/rows/rows.ts';
+import { pick, readRows, readTexts, select, selectOne } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 import type { Proof } from './deletion-store.ts';
 import { isSuppressed } from './erasure-store.ts';
@@ -36,8 +36,19 @@ export interface RecordStory {
   /** The entry of the outbox that created the record; null = none. */
   readonly createdBy: number | null;
   /** Records of other kinds that its fields name. */
-  readonly refersTo: readonly Readonly<Record<'field' | 'kind' | 'id', string>>[];
+  readonly refersTo: readonly Reference[];
+  /** Live records of other kinds whose fields name it, at most `MOST_REFERRED` of a field, by id. */
+  readonly referredBy: readonly Reference[];
 }
+
+interface Reference {
+  readonly field: string;
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** How many records that name a record are told of one field. */
+export const MOST_REFERRED = 20;
 
 /** Reads a record's story; null where the mirror has no trace of the record. */
 export async function readRecordStory(db: Queryable, kind: Kind, id: string): Promise<RecordStory | null> {
@@ -62,6 +73,7 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string): Pr
     state: (await isSuppressed(db, name, id)) ? 'suppressed' : stateOf(row, absence),
     createdBy: await linkedEntry(db, name, id),
     refersTo: row === null ? [] : referencesIn(kind, parseObject(row.raw)),
+    referredBy: await referencesTo(db, name, id),
   };
 }
 
@@ -72,12 +84,32 @@ function stateOf(row: MirroredRecord | null, absence: RecordAbsence | null): Rec
 }
 
 /** The records that a record's own fields name; those of nested lists are left out. */
-function referencesIn({ fields, hints }: Kind, record: JsonObject): RecordStory['refersTo'] {
+function referencesIn({ fields, hints }: Kind, record: JsonObject): readonly Reference[] {
   return [...fields, ...hints].flatMap(({ name: field, refersTo: kind }) => {
     const value = record[field];
     const id = isNumber(value) || typeof value === 'string' ? String(value) : '';
     return kind !== undefined && /^[1-9]\d*$/.test(id) ? [{ field, kind, id }] : [];
   });
+}
+
+const RELATION = [text('kind'), text('field')];
+
+/** The records whose own fields name a record, by what `bi_relations` says; those of nested lists are left out. */
+async function referencesTo(db: Queryable, kind: string, id: string): Promise<readonly Reference[]> {
+  const relations = sql`
+    select substr(r.view, 4) as kind, r."column" as field from relations r
+    where r.to_view = ${`bi_${kind}`} and not exists (
+      select 1 from relations p where p.view = r.view and p."column" = 'parent_id')
+    order by 1, 2`;
+  const found: Reference[] = [];
+  for (const { kind: from, field } of await readRows(db, RELATION, relations)) {
+    const naming = sql`
+      select cast(id as text) from ${sql.identifier(`bi_${from}`)} v
+      where ${sql.identifier(field)} = ${id} order by v.id limit ${MOST_REFERRED}`;
+    const ids = await readTexts(db, naming);
+    found.push(...ids.map((one) => ({ field, kind: from, id: one })));
+  }
+  return found;
 }
 
 /** The state of a record in words, after "Record 17 of clients is". */

@@ -6,7 +6,9 @@ import { columnType, idColumn } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { LONGEST_IDENTIFIER } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { TABLES_SCHEMA, identifier } from '../../db/session/sql-text.ts';
+import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier } from '../../db/session/sql-text.ts';
+import { asMirrored } from '../kinds/field-store.ts';
+import { foundTables } from '../tables/found-text.ts';
 import { kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Column, Dialect } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../../db/rows/rows.ts';
@@ -65,13 +67,14 @@ const definition = ({ name, type, rule }: Column): string =>
 interface ReportIndex {
   readonly name: string;
   readonly table: string;
-  readonly columns: readonly string[];
+  /** What is indexed, as SQL after the name of the table. */
+  readonly on: string;
 }
 
 /**
- * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by, and one that counts
- * live rows and finds changed ones without the table. A kind gets them after its baseline, because they would slow its first
- * load.
+ * Makes the missing indexes on the references and dates of these kinds, which reports join and filter by, one that counts live
+ * rows and finds changed ones without the table, and those by which people find records. A kind gets them after its baseline,
+ * because they would slow its first load.
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
  */
@@ -80,15 +83,47 @@ export async function makeReportIndexes(session: Session, kinds: readonly Kind[]
     const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
     if (!(await hasRow(session, settled))) continue;
     for (const index of await missingIndexes(session, kind)) await makeIndex(session, index);
+    await makeFoundIndexes(session, await asMirrored(session, kind));
   }
 }
 
-async function makeIndex(session: Session, { name, table, columns }: ReportIndex): Promise<void> {
-  await session.atomically(async (tx) => {
-    await tx.execute(
-      `create index if not exists ${identifier(name)} on ${identifier(table)} (${columns.map(identifier).join(', ')})`,
+async function makeIndex(session: Session, { name, table, on }: ReportIndex): Promise<void> {
+  await session.atomically((tx) =>
+    tx.execute(`create index if not exists ${identifier(name)} on ${identifier(table)} ${on}`),
+  );
+}
+
+/** Makes the indexes of what is searched, and drops those that lack a column which has come since. */
+async function makeFoundIndexes(session: Session, kind: Kind): Promise<void> {
+  const { dialect } = session;
+  const trigrams = dialect === 'postgres' ? await trigramsOf(session) : null;
+  for (const { name: table, id, text } of foundTables(kind, dialect)) {
+    const name = indexName(table, `found_${createHash('sha256').update(text).digest('hex').slice(0, 8)}`);
+    const present = await readTexts(session, INDEXES[dialect](table));
+    if (present.includes(name)) continue;
+    for (const old of present.filter((one) => one.startsWith(`${table}_found_`)))
+      await session.atomically((tx) => tx.execute(`drop index ${identifier(old)}`));
+    if (dialect === 'sqlite') await makeIndex(session, { name, table, on: `(${id}, ${text})` });
+    else if (trigrams !== null)
+      await makeIndex(session, { name, table, on: `using gin ((${text}) ${trigrams})` });
+  }
+}
+
+/** PostgreSQL's operators that find any part of a text by an index; null where we may not install them: a search takes longer. */
+async function trigramsOf(session: Session): Promise<string | null> {
+  const mayInstall = sql`
+    select 1 from pg_available_extensions where name = 'pg_trgm' and installed_version is null
+      and has_database_privilege(current_database(), 'create')`;
+  if (await hasRow(session, mayInstall))
+    await session.atomically((tx) =>
+      tx.execute(`create extension if not exists pg_trgm schema ${VIEWS_SCHEMA}`),
     );
-  });
+  const [place] = await readTexts(
+    session,
+    sql`
+      select nspname from pg_opclass join pg_namespace n on n.oid = opcnamespace where opcname = 'gin_trgm_ops'`,
+  );
+  return place === undefined ? null : `${identifier(place)}.gin_trgm_ops`;
 }
 
 async function missingIndexes(session: Session, kind: Kind): Promise<readonly ReportIndex[]> {
@@ -104,7 +139,7 @@ async function missingIndexes(session: Session, kind: Kind): Promise<readonly Re
     .map((column) => ({
       name: indexName(kind.name, column),
       table: kind.name,
-      columns: column === '_changed_at' ? [column, '_deleted_at'] : [column],
+      on: column === '_changed_at' ? '(_changed_at, _deleted_at)' : `(${identifier(column)})`,
     }))
     .filter(({ name }) => !present.has(name));
 }

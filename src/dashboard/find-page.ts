@@ -1,0 +1,59 @@
+import * as z from 'zod';
+import { dataTable, html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
+import type { Server } from '../http/server.ts';
+import { findRecords } from '../mirror/records/find-records.ts';
+import { recordName } from '../mirror/records/record-name.ts';
+import type { ListedRecord } from '../mirror/records/record-store.ts';
+import { recordAddress } from './parts/change-list.ts';
+import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
+import { pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard, Times } from './parts/page.ts';
+import { addressOf } from './parts/paging.ts';
+
+const SHOWN_OF_A_KIND = 10;
+
+/** The words of a search. */
+export const searched = z
+  .string()
+  .max(100)
+  .optional()
+  .describe('the id, or words of a code, name, phone number or e-mail');
+
+/** Adds the page of what the box in the head of every page finds: the first records of each kind. */
+export function addFindPage(app: Server, { session, kinds, times }: Dashboard): void {
+  const options = pageOptions('Find records of all kinds by their texts', {
+    querystring: z.object({ q: searched }),
+  });
+  app.get('/find', options, async ({ query: { q: text = '' } }, reply) => {
+    const panels: Html[] = [];
+    for (const kind of kinds) {
+      const found = await findRecords(session, kind, { text, limit: SHOWN_OF_A_KIND + 1 });
+      if (found.length === 0) continue;
+      const all = html`<a href="${addressOf(`/records/${kind.name}`, { q: text })}">all of them</a>`;
+      const note = found.length > SHOWN_OF_A_KIND ? all : null;
+      const table = recordTable(kind.name, found.slice(0, SHOWN_OF_A_KIND), times);
+      panels.push(panel({ id: kind.name, title: kind.name, note }, table));
+    }
+    const none = nothing('No record has all of these words in its code, name, phone number or e-mail.');
+    const content = html`${pageTitle('Found', `“${text}”`)} ${panels.length === 0 ? none : panels}`;
+    return sendPage(reply, { title: 'Found', part: '/find', content, searched: text });
+  });
+}
+
+/** Records as a table of links to their pages. */
+export function recordTable(kind: string, records: readonly ListedRecord[], times: Times): Html {
+  const rows = records.map(
+    ({ id, raw, changedAt, deletedAt }) =>
+      html`<tr>
+        <th scope="row"><a href="${recordAddress(kind, id)}">${id}</a></th>
+        <td class="brief">${recordName(raw)}</td>
+        <td class="early">${badge(deletedAt === null ? 'live' : 'deleted', TONES)}</td>
+        <td class="small nowrap early">${times.exactly(deletedAt ?? changedAt)}</td>
+      </tr>`,
+  );
+  const headings = ['id', 'name', 'state', 'changed'];
+  return dataTable(`Records of ${kind} in the order of their ids`, headings, rows, 'cards');
+}
+
+const TONES = { live: 'good', deleted: 'bad' };
