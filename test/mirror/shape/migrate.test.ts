@@ -21,6 +21,7 @@ import { tempFolder } from '../../support/temp-folder.ts';
 
 const ENGINE = [
   'changes',
+  'decisions',
   'deletions',
   'drift',
   'fields',
@@ -37,6 +38,7 @@ const ENGINE = [
   'sightings',
   'touched',
   'unlisted_rows',
+  'users',
   'webhook_deliveries',
   'webhook_endpoints',
   'webhook_secrets',
