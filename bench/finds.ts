@@ -7,6 +7,7 @@ import { clients } from '../src/catalog/kinds/clients.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Session } from '../src/db/session/session.ts';
 import { findRecords } from '../src/mirror/records/find-records.ts';
+import { folded } from '../src/mirror/tables/found-text.ts';
 import { makeReportIndexes } from '../src/mirror/shape/grow-kind-tables.ts';
 import { migrate } from '../src/mirror/shape/migrate.ts';
 import { postgresServer, sqliteFiles } from './databases.ts';
@@ -28,13 +29,26 @@ const TEXTS = [
 ];
 
 const columns =
-  'id code name phone email _first_seen_at _changed_at _deleted_at _response _listed _raw'.split(' ');
+  'id code name phone email _first_seen_at _changed_at _deleted_at _response _listed _found _raw'.split(' ');
 
 function row(id: number): (string | number | null)[] {
   const name = `${FIRST[id % 8] ?? ''} ${LAST[id % 7] ?? ''} ${(id * 7) % 99_991}`;
   const phone = `(514) ${String(id % 997).padStart(3, '0')}-${String(id % 9_973).padStart(4, '0')}`;
   const record = { id, code: `C-${id}`, name, phone, email: `u${id}@example.ca`, address: 'x'.repeat(300) };
-  return [id, record.code, name, phone, record.email, AT, AT, null, 1, 1, JSON.stringify(record)];
+  return [
+    id,
+    record.code,
+    name,
+    phone,
+    record.email,
+    AT,
+    AT,
+    null,
+    1,
+    1,
+    folded([record.code, name, phone, record.email].join('|')),
+    JSON.stringify(record),
+  ];
 }
 
 async function fill(session: Session): Promise<void> {

@@ -153,7 +153,13 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
   test('of words lists the records that have them', async () => {
     const env = await mirror((tx) =>
       putRecords(tx, 'clients', [
-        { id: '17', code: '07', name: 'Zoé Roy', _raw: '{"id":17,"code":"07","name":"Zoé Roy"}' },
+        {
+          id: '17',
+          code: '07',
+          name: 'Zoé Roy',
+          _found: '07|zoeroy',
+          _raw: '{"id":17,"code":"07","name":"Zoé Roy"}',
+        },
       ]),
     );
     for (const words of [['07'], ['zoe'], ['roy', 'zoé'], ['17']]) {

@@ -137,8 +137,8 @@ describe.each(ONE_DATABASE)('the pages of a mirror in %s', (_name, open) => {
     const stage = await serveMirror(session);
     await session.atomically((tx) =>
       putRecords(tx, 'clients', [
-        { id: '17', name: 'Zoé Roy', _raw: '{"id":17,"name":"Zoé Roy"}' },
-        { id: '18', name: 'Luc Roy', _raw: '{"id":18,"name":"Luc Roy"}' },
+        { id: '17', name: 'Zoé Roy', _found: 'zoeroy', _raw: '{"id":17,"name":"Zoé Roy"}' },
+        { id: '18', name: 'Luc Roy', _found: 'lucroy', _raw: '{"id":18,"name":"Luc Roy"}' },
       ]),
     );
     for (const path of ['/find?q=ZOE', '/records/clients?q=ZOE']) {

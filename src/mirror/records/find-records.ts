@@ -1,11 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import type { Queryable, Session } from '../../db/session/session.ts';
+import type { Queryable } from '../../db/session/session.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import { asMirrored } from '../kinds/field-store.ts';
-import { folded, foundTables } from '../tables/found-text.ts';
-import type { FoundTable } from '../tables/found-text.ts';
+import { FOUND_COLUMN, folded } from '../tables/found-text.ts';
+import { foundTables } from '../tables/kind-table.ts';
+import type { FoundTable } from '../tables/kind-table.ts';
 import { LISTED_RECORD } from './record-store.ts';
 import type { ListedRecord } from './record-store.ts';
 
@@ -19,7 +20,7 @@ interface Wanted {
 
 /** The first records of a kind that a text finds, in the order of their ids, deleted ones too; accents and case do not count. */
 export async function findRecords(
-  session: Queryable & { readonly dialect: Session['dialect'] },
+  db: Queryable,
   kind: Kind,
   { text, after = '0', limit }: Wanted,
 ): Promise<readonly ListedRecord[]> {
@@ -28,7 +29,7 @@ export async function findRecords(
     .map(folded)
     .filter((word) => word !== '');
   if (words.length === 0) return [];
-  const tables = foundTables(await asMirrored(session, kind), session.dialect);
+  const tables = foundTables(await asMirrored(db, kind));
   const found = tables.map((table) => idsIn(table, words, { after, limit }));
   const isId = /^[1-9]\d{0,17}$/.test(text.trim());
   const byId = sql`select id from ${sql.identifier(kind.name)} where id = ${text.trim()} and id > ${after}`;
@@ -37,17 +38,17 @@ export async function findRecords(
   const rows = sql`
     select cast(k.id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
     from ${sql.identifier(kind.name)} k where k.id in (${ids}) order by k.id limit ${limit}`;
-  return readRows(session, LISTED_RECORD, rows);
+  return readRows(db, LISTED_RECORD, rows);
 }
 
 function idsIn(
-  { name, id, text }: FoundTable,
+  { name, id }: FoundTable,
   words: readonly string[],
   { after, limit }: { readonly after: string; readonly limit: number },
 ): SQL {
   const column = sql.identifier(id);
   const hasAll = sql.join(
-    words.map((word) => sql`${sql.raw(text)} like ${`%${word}%`}`),
+    words.map((word) => sql`${sql.identifier(FOUND_COLUMN)} like ${`%${word}%`}`),
     sql` and `,
   );
   return sql`

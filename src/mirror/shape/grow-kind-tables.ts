@@ -8,8 +8,8 @@ import { LONGEST_IDENTIFIER } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier } from '../../db/session/sql-text.ts';
 import { asMirrored } from '../kinds/field-store.ts';
-import { foundTables } from '../tables/found-text.ts';
-import { kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
+import { FOUND_COLUMN } from '../tables/found-text.ts';
+import { foundTables, kindColumns, nestedColumns, nestedTables } from '../tables/kind-table.ts';
 import type { Column, Dialect } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../../db/rows/rows.ts';
 
@@ -93,19 +93,17 @@ async function makeIndex(session: Session, { name, table, on }: ReportIndex): Pr
   );
 }
 
-/** Makes the indexes of what is searched, and drops those that lack a column which has come since. */
+/** Makes the indexes of what is searched. SQLite reads one through; PostgreSQL looks for the parts of the text. */
 async function makeFoundIndexes(session: Session, kind: Kind): Promise<void> {
-  const { dialect } = session;
-  const trigrams = dialect === 'postgres' ? await trigramsOf(session) : null;
-  for (const { name: table, id, text } of foundTables(kind, dialect)) {
-    const name = indexName(table, `found_${createHash('sha256').update(text).digest('hex').slice(0, 8)}`);
-    const present = await readTexts(session, INDEXES[dialect](table));
+  const trigrams = session.dialect === 'postgres' ? await trigramsOf(session) : null;
+  for (const { name: table, id } of foundTables(kind)) {
+    const name = indexName(table, 'found');
+    const present = await readTexts(session, INDEXES[session.dialect](table));
     if (present.includes(name)) continue;
-    for (const old of present.filter((one) => one.startsWith(`${table}_found_`)))
-      await session.atomically((tx) => tx.execute(`drop index ${identifier(old)}`));
-    if (dialect === 'sqlite') await makeIndex(session, { name, table, on: `(${id}, ${text})` });
+    if (session.dialect === 'sqlite')
+      await makeIndex(session, { name, table, on: `(${id}, ${FOUND_COLUMN})` });
     else if (trigrams !== null)
-      await makeIndex(session, { name, table, on: `using gin ((${text}) ${trigrams})` });
+      await makeIndex(session, { name, table, on: `using gin (${FOUND_COLUMN} ${trigrams})` });
   }
 }
 

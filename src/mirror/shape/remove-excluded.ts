@@ -12,6 +12,7 @@ import { sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { optionalText, text } from '../../db/rows/engine-column.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
+import { FOUND_COLUMN, isFoundBy } from '../tables/found-text.ts';
 import { nestedName } from '../tables/kind-table.ts';
 import { pick, readRows, select } from '../../db/rows/rows.ts';
 import { removeFromDeliveries } from '../webhooks/delivery-queue.ts';
@@ -126,7 +127,7 @@ function recordWithout(kind: Kind, raw: string): string {
   return kept === record ? raw : compactJson(kept);
 }
 
-/** The columns of excluded fields, those of decimals' twins and of texts that did not fit included. */
+/** The columns of excluded fields, those of decimals' twins, of texts that did not fit and of what is searched included. */
 async function columnsToClear(tx: Transaction, kind: Kind): Promise<readonly string[]> {
   const names = namesOf(kind);
   const present = await tx.columnsOf(kind.name);
@@ -142,6 +143,7 @@ async function columnsToClear(tx: Transaction, kind: Kind): Promise<readonly str
       recordOf === undefined ? [] : [idColumn(name)],
     ),
     ...texts.map((row) => row.textColumn ?? ''),
+    ...((kind.excluded ?? []).some(isFoundBy) ? [FOUND_COLUMN] : []), // It is filled again without them.
   ].filter((name) => present.has(name) && !taken.has(name));
 }
 

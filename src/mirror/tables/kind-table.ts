@@ -6,6 +6,7 @@ import { fittingValue, ownValue } from '../../diff/decode-record.ts';
 import { decimalPlaces } from '../../lib/json/decimal.ts';
 import { isObject, tryParse } from '../../lib/json/json.ts';
 import type { Session, SqlValue } from '../../db/session/session.ts';
+import { FOUND_COLUMN, folded, isFoundBy } from './found-text.ts';
 
 export type Dialect = Session['dialect'];
 
@@ -105,14 +106,21 @@ export function twinValues(
   values: readonly SqlValue[],
 ): SqlValue[] {
   const twins: SqlValue[] = [];
+  const found: string[] = [];
+  let isFound = false;
   let index = -1;
   for (const field of fields) {
     const value = values[++index] ?? null;
+    if (isFoundBy(field)) {
+      isFound = true;
+      if (value !== null) found.push(String(value));
+    }
     if (field.recordOf !== undefined) twins.push(idIn(value));
     else if (!isDecimal(field)) continue;
     else if (value === null) twins.push(null, null);
     else twins.push(SHOWN[dialect](String(value)), unitsOf(String(value)));
   }
+  if (isFound) twins.push(folded(found.join('|')));
   return twins;
 }
 
@@ -142,12 +150,12 @@ const SHOWN: Record<Dialect, (decimal: string) => SqlValue> = {
 
 /**
  * Beside the exact decimal stand a number to chart and an integer of 0.0001 to sum exactly and fast; beside a nested record, its
- * id to join by.
+ * id to join by. Behind them stand the texts that a record is found by.
  */
 function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
   const real = dialect === 'sqlite' ? 'REAL' : `numeric(${DIGITS},${PLACES})`;
-  const { integer } = TYPES[dialect];
-  return fields.flatMap((field) => {
+  const { integer, text } = TYPES[dialect];
+  const twins = fields.flatMap((field) => {
     const { name, recordOf } = field;
     if (recordOf !== undefined) return [{ name: idColumn(name), type: integer }];
     if (!isDecimal(field)) return [];
@@ -156,6 +164,7 @@ function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Colum
       { name: `${name}_e4`, type: integer },
     ];
   });
+  return fields.some(isFoundBy) ? [...twins, { name: FOUND_COLUMN, type: text }] : twins;
 }
 
 const UNIT_PLACES = 4;
@@ -218,6 +227,19 @@ export function nestedTables({ name: kind, fields, hints }: Kind): readonly Nest
   }));
 }
 
+/** A table with `FOUND_COLUMN`, and its column with the id of the record. */
+export interface FoundTable {
+  readonly name: string;
+  readonly id: 'id' | 'parent_id';
+}
+
+/** The tables in which records of a kind, as the mirror holds it, are found by their texts. */
+export function foundTables(kind: Kind): readonly FoundTable[] {
+  const nested = nestedTables(kind).filter(({ items }) => items.some(isFoundBy));
+  const own = kind.fields.some(isFoundBy) ? [{ name: kind.name, id: 'id' } as const] : [];
+  return [...own, ...nested.map(({ name }) => ({ name, id: 'parent_id' }) as const)];
+}
+
 /** Whether a field may hold an array of its own table. */
 export const isArrayField = ({ type, isObject }: Field): boolean => type === 'json' && isObject !== true;
 
@@ -236,7 +258,7 @@ export function nestedColumns({ own, items }: NestedTable, dialect: Dialect): re
 }
 
 /** Raised when the decoder reads the same text differently than before. */
-const DECODER_VERSION = 4;
+const DECODER_VERSION = 5;
 
 /**
  * Digests of the rules by which a kind's columns are filled and, after a space, of those of its nested tables if it has any.

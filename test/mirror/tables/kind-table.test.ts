@@ -33,6 +33,17 @@ const OWN = [
   ['_raw', 'TEXT'],
 ];
 
+/** The kinds whose documented fields have a code, a name, a phone number or an e-mail. */
+const FOUND = [
+  'projects',
+  'clients',
+  'providers',
+  'purchase_products',
+  'categories',
+  'products',
+  'departments',
+];
+
 const named = (kinds: readonly Kind[]) => kinds.map((kind) => [kind.name, kind] as const);
 
 describe('the columns of a kind', () => {
@@ -55,6 +66,7 @@ describe('the columns of a kind', () => {
           DECLARED[refersTo === undefined ? type : 'integer'],
         ]),
         ...twins,
+        ...(FOUND.includes(kind.name) ? [['_found', 'TEXT']] : []),
         ...OWN,
       ]);
     },
