@@ -29,7 +29,7 @@ describe.each(['csv', 'xlsx'])('%s that LibreOffice in French has saved', (forma
     await run(['export', kind, ...(format === 'csv' ? ['--excel'] : []), '--out', path], env);
     const planned = document(
       await run(['plan', await saveInOffice(path), '--json'], env),
-    ) as unknown as Planned;
+    ) as Planned;
     expect(planned.rows.filter(({ cells }) => cells.length > 0)).toEqual([]);
     expect(planned.rows).toEqual([]);
   });
@@ -42,7 +42,7 @@ test('CSV that LibreOffice in French has saved changes what its author has chang
   writeFileSync(path, readFileSync(path, 'utf8').replace(/;"?L'Anse-à-la-Cabane"?;/, ';Gaspé;'));
   const planned = document(
     await run(['plan', await saveInOffice(path), '--json'], env),
-  ) as unknown as Planned;
+  ) as Planned;
   expect(planned.rows).toMatchObject([
     { cells: [{ field: 'city', old: "L'Anse-à-la-Cabane", new: 'Gaspé' }], refusal: null },
   ]);
