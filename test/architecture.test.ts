@@ -53,7 +53,7 @@ const WINGS: Record<string, readonly string[]> = {
     'shape',
   ],
   pull: ['run', 'land', 'deletions', 'sweep', 'freshness', ''],
-  outbound: ['', 'attempt', 'decisions', 'intake', 'send'],
+  outbound: ['', 'attempt', 'decisions', 'intake', 'plans', 'send'],
   feed: ['', 'webhooks'],
   report: ['', 'export', 'verify'],
   runs: ['engine', 'bullmq', ''],

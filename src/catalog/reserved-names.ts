@@ -22,6 +22,8 @@ export const ENGINE_TABLE_NAMES: readonly string[] = [
   'outbox_attempts',
   'outbox_keys',
   'links',
+  'plans',
+  'plan_rows',
   'write_blocks',
   'workers',
   'webhook_endpoints',

@@ -1,6 +1,7 @@
 import { approve, reject } from './deletions.ts';
 import type { AnyOperation } from './operation.ts';
 import { abandon, adopt, resume, retry } from './outbox.ts';
+import { applyCorrections, undoCorrections } from './plans.ts';
 import { pull } from './pulls.ts';
 import { addUser, removeUser } from './users.ts';
 import { add, disable, enable, remove, replay, rotate, test } from './webhooks.ts';
@@ -14,6 +15,8 @@ export const OPERATIONS: readonly AnyOperation[] = [
   resume,
   approve,
   reject,
+  applyCorrections,
+  undoCorrections,
   add,
   test,
   rotate,

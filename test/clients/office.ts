@@ -21,26 +21,26 @@ const FRENCH_CSV = 'CSV:59,34,76,1,,3084,false,true';
 
 /** Opens a spreadsheet in LibreOffice, a CSV file as one in French Canada does. */
 export async function openInOffice(path: string): Promise<Opened> {
-  const folder = dirname(path);
-  const csv = extname(path) === '.csv' ? [`--infilter=${FRENCH_CSV}`] : [];
-  const profile = `-env:UserInstallation=file://${join(folder, 'office')}`;
-  const argv = [
-    profile,
-    '--headless',
-    ...csv,
-    '--convert-to',
-    'fods',
-    '--outdir',
-    join(folder, 'opened'),
-    path,
-  ];
-  await promisify(execFile)('soffice', argv);
-  const xml = readFileSync(join(folder, 'opened', `${basename(path, extname(path))}.fods`), 'utf8');
+  const xml = readFileSync(await convert(path, 'fods'), 'utf8');
   const tables = xml.matchAll(/<table:table table:name="([^"]*)".*?<\/table:table>/gs);
   return {
     formulas: xml.split('table:formula=').length - 1,
     sheets: new Map(Array.from(tables, ([table, name = '']) => [name, rowsOf(table)])),
   };
+}
+
+/** Opens a spreadsheet in LibreOffice and saves it in its own format, cells of CSV as they are shown; the path of the new file. */
+export const saveInOffice = (path: string): Promise<string> =>
+  convert(path, extname(path) === '.csv' ? `csv:Text - txt - csv (StarCalc):${FRENCH_CSV.slice(4)}` : 'xlsx');
+
+async function convert(path: string, format: string): Promise<string> {
+  const folder = dirname(path);
+  const csv = extname(path) === '.csv' ? [`--infilter=${FRENCH_CSV}`] : [];
+  const profile = `-env:UserInstallation=file://${join(folder, 'office')}`;
+  const opened = join(folder, 'opened');
+  const argv = [profile, '--headless', ...csv, '--convert-to', format, '--outdir', opened, path];
+  await promisify(execFile)('soffice', argv);
+  return join(opened, `${basename(path, extname(path))}.${format.split(':')[0] ?? ''}`);
 }
 
 function rowsOf(table: string): readonly (readonly (Cell | null)[])[] {

@@ -5,6 +5,7 @@ import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { listDecisions } from '../../src/mirror/people/decision-store.ts';
 import type { StoredDecision } from '../../src/mirror/people/decision-store.ts';
+import { closePlan, insertPlan } from '../../src/mirror/outbox/plan-store.ts';
 import { insertUser } from '../../src/mirror/people/user-store.ts';
 import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
@@ -61,6 +62,8 @@ const CASES: Readonly<Record<string, Case>> = {
     argv: ['deletions', 'reject', 'clients'],
     told: ['deletions reject', 'clients', null],
   },
+  '/plans/:id/apply': { given: { id: '1' }, argv: ['apply', '1'], told: ['plans apply', '1', null] },
+  '/plans/:id/undo': { given: { id: '2' }, argv: ['undo', '2'], told: ['plans undo', '2', null] },
   '/webhooks': {
     given: { name: 'new{n}', url: URL_WITH_SECRET, kinds: ['clients'] },
     argv: ['webhooks', 'add', URL_WITH_SECRET, '--name', 'new{n}', '--kinds', 'clients'],
@@ -114,6 +117,11 @@ async function scene(url: string): Promise<Scene> {
   await session.atomically(async (tx) => {
     await insertUser(tx, { name: 'Marie', role: 'admin', token: MARIE });
     await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17}' }]);
+    const plan = { kind: 'clients', origin: 'clients.csv', createdBy: 'Marie', now: NOON };
+    const cells = '[{"field":"name","old":null,"new":"Zénobie"}]';
+    const row = { position: 2, operation: 'update', recordId: '17', cells, refusal: null } as const;
+    await insertPlan(tx, plan, [row]);
+    await closePlan(tx, await insertPlan(tx, plan, []), 'Marie', NOON);
   });
   const create = { operation: 'create', kind: 'clients', data: { code: 'C-1', name: 'Zénobie' } };
   await stage.post('/v1/outbox', create, { 'idempotency-key': 'one' });
@@ -126,6 +134,7 @@ async function prepare({ session, stage }: Scene): Promise<void> {
   const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
   await session.atomically(async (tx) => {
     await tx.query(sql`update outbox set state = 'parked', owner = null where id = 1`);
+    await tx.query(sql`update plans set state = 'open' where id = 1`);
     await tx.query(sql`delete from links`);
     await tx.query(sql`delete from deletions`);
     await saveAbsences(tx, 'clients', [{ ...absence, id: '17', state: 'held' }]);

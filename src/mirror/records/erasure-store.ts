@@ -46,7 +46,7 @@ export interface ErasedTraces {
 }
 
 /**
- * Removes the content of a record from events, issues, the outbox and deliveries. The rows stay: they say that something
+ * Removes the content of a record from events, issues, the outbox, plans and deliveries. The rows stay: they say that something
  * happened, and hold numbers in order.
  * @param left The record's text from now on: `{"id":17}`.
  */
@@ -56,6 +56,7 @@ export async function eraseTraces(tx: Transaction, record: RecordKey, left: stri
   const count = async (statement: SQL): Promise<number> => (await tx.query(statement)).length;
   const entries = await entriesOf(tx, record);
   const ofEntries = entries.length === 0 ? sql`1 = 0` : sql`outbox_id in (${sqlList(entries)})`;
+  await erasePlans(tx, record, entries);
   return {
     events: await count(sql`
       update changes set before = case when before is not null then ${left} end,
@@ -95,6 +96,18 @@ async function eraseEntries(
     update outbox_keys set request_hash = '', base_hash = null where kind = ${kind} and record_id = ${id}
     returning outbox_id`;
   return entries.length + (await tx.query(ended)).length;
+}
+
+/** Without one of its rows an open plan can no longer be applied. */
+async function erasePlans(
+  tx: Transaction,
+  { kind, id }: RecordKey,
+  entries: readonly string[],
+): Promise<void> {
+  const made = entries.length === 0 ? sql`` : sql`or entry_id in (${sqlList(entries)})`;
+  await tx.query(sql`
+    delete from plan_rows
+    where (record_id = ${id} and plan_id in (select id from plans where kind = ${kind})) ${made}`);
 }
 
 /** Deliveries with a body of their own cannot be sent without it; the others are made from the event. */

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { archiveEndedEntries } from '../outbox/ended-entries.ts';
+import { deletePlans } from '../outbox/plan-store.ts';
 import { pruneChanges } from '../records/change-store.ts';
 import type { Session } from '../../db/session/session.ts';
 import { pruneDeliveries } from '../webhooks/delivery-queue.ts';
@@ -11,7 +12,7 @@ export interface Retention {
   readonly changesDays: number | null;
   /** Runs, counted from their end. */
   readonly runsDays: number | null;
-  /** Entries of the outbox that ended; their keys stay. */
+  /** Entries of the outbox that ended, whose keys stay; and plans. */
   readonly outboxDays: number | null;
   /** Closed issues, notes of drift and proven deletions. */
   readonly issuesDays: number | null;
@@ -33,6 +34,8 @@ export async function applyRetention(session: Session, keep: Retention, now: Dat
     }
     if (deliveriesDays !== null) await pruneDeliveries(tx, daysBefore(now, deliveriesDays));
     await forgetExpiredSecrets(tx, now);
+    if (outboxDays !== null)
+      await deletePlans(tx, sql`created_at < ${instantText(daysBefore(now, outboxDays))}`);
     if (issuesDays !== null) {
       const oldest = instantText(daysBefore(now, issuesDays));
       await tx.query(sql`delete from issues where closed_at < ${oldest}`);

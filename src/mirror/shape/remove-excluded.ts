@@ -7,6 +7,7 @@ import { DECIMAL_TWINS } from '../../catalog/reserved-names.ts';
 import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
 import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { removeFromOutbox } from '../outbox/excluded-entries.ts';
+import { deletePlans } from '../outbox/plan-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
@@ -20,7 +21,7 @@ import type { RefillOptions } from './redecode.ts';
 
 /**
  * Removes what the mirror holds of fields that `privacy.exclude` names since it was last applied: out of rows, events, issues,
- * nested tables, notes of drift and deliveries; and, each time, out of entries of the outbox that have ended since. After an
+ * nested tables, plans, notes of drift and deliveries; and, each time, out of entries of the outbox that have ended since. After an
  * interruption it starts over. Tombstones are cleaned like live rows. What a busy SQLite file still holds in free space or in
  * its log is tried again each time, whatever is excluded by then.
  */
@@ -182,6 +183,7 @@ async function removeBeside(tx: Transaction, kind: Kind): Promise<void> {
     await tx.query(sql`delete from issues where ${about}`);
     await tx.query(sql`delete from drift where kind = ${name} and field = ${field}`);
   }
+  await deletePlans(tx, sql`kind = ${name}`); // Their refusals quote values, too.
   await cleanQuarantined(tx, kind);
   await removeFromDeliveries(tx, kind);
 }

@@ -15,6 +15,7 @@ import type { EngineColumn, EngineTable } from '../../db/rows/engine-column.ts';
 import * as engineTables from './engine-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
 import * as peopleTables from './people-tables.ts';
+import * as planTables from './plan-tables.ts';
 import * as webhookTables from './webhook-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
@@ -93,3 +94,5 @@ export const webhookDeliveries = postgresTableOf(webhookTables.WEBHOOK_DELIVERIE
 export const requestBudgets = postgresTableOf(changeTables.REQUEST_BUDGETS);
 export const users = postgresTableOf(peopleTables.USERS);
 export const decisions = postgresTableOf(peopleTables.DECISIONS);
+export const plans = postgresTableOf(planTables.PLANS);
+export const planRows = postgresTableOf(planTables.PLAN_ROWS);

@@ -14,6 +14,7 @@ import type { EngineColumn, EngineTable } from '../../db/rows/engine-column.ts';
 import * as engineTables from './engine-tables.ts';
 import * as outboxTables from './outbox-tables.ts';
 import * as peopleTables from './people-tables.ts';
+import * as planTables from './plan-tables.ts';
 import * as webhookTables from './webhook-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
@@ -91,3 +92,5 @@ export const webhookDeliveries = sqliteTableOf(webhookTables.WEBHOOK_DELIVERIES)
 export const requestBudgets = sqliteTableOf(changeTables.REQUEST_BUDGETS);
 export const users = sqliteTableOf(peopleTables.USERS);
 export const decisions = sqliteTableOf(peopleTables.DECISIONS);
+export const plans = sqliteTableOf(planTables.PLANS);
+export const planRows = sqliteTableOf(planTables.PLAN_ROWS);

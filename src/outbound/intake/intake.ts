@@ -66,21 +66,31 @@ export async function storeChecked(
 ): Promise<StoredEntry[]> {
   await session.makeDurable(); // A caller that got an answer will not repeat the request, so the entry must survive a power cut.
   return await session.atomically(async (tx) => {
-    const rows = await rowsToUpdate(tx, entries);
-    const stored: StoredEntry[] = [];
-    const refused: Refused[] = [];
-    for (const entry of entries) {
-      const before = await storedBefore(tx, entry);
-      const isGated = before === null && entry.operation === 'create' && !entry.allowsDouble;
-      const holder = isGated ? await keyHolder(tx, entry) : null;
-      const row = rows.get(entry.kind.name)?.get(entry.recordId ?? '') ?? null;
-      if (holder !== null) refused.push({ where: entry.where, kind: entry.kind.name, holder });
-      else stored.push(before ?? (await storeOne(tx, entry, row, now)));
-    }
-    refuseDoubles(refused);
+    const stored = await storeIn(tx, entries, now);
     if (by !== undefined) await notePush(tx, stored, by, now);
     return stored;
   });
+}
+
+/** As `storeChecked`, within a transaction of the caller. */
+export async function storeIn(
+  tx: Transaction,
+  entries: readonly CheckedEntry[],
+  now: Date,
+): Promise<StoredEntry[]> {
+  const rows = await rowsToUpdate(tx, entries);
+  const stored: StoredEntry[] = [];
+  const refused: Refused[] = [];
+  for (const entry of entries) {
+    const before = await storedBefore(tx, entry);
+    const isGated = before === null && entry.operation === 'create' && !entry.allowsDouble;
+    const holder = isGated ? await keyHolder(tx, entry) : null;
+    const row = rows.get(entry.kind.name)?.get(entry.recordId ?? '') ?? null;
+    if (holder !== null) refused.push({ where: entry.where, kind: entry.kind.name, holder });
+    else stored.push(before ?? (await storeOne(tx, entry, row, now)));
+  }
+  refuseDoubles(refused);
+  return stored;
 }
 
 async function notePush(tx: Transaction, stored: readonly StoredEntry[], by: Decider, now: Date) {

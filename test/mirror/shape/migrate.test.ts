@@ -48,6 +48,10 @@ const ENGINE = [
   'erasures',
   'relations',
   'request_budgets',
+  'users',
+  'decisions',
+  'plans',
+  'plan_rows',
 ];
 
 /** The catalogue's nested arrays, those that were only seen in the wild included. */

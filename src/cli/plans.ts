@@ -1,0 +1,194 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import { openExistingMirror } from '../app/open-mirror.ts';
+import { allKinds } from '../config/known-kinds.ts';
+import type { Config } from '../config/settings.ts';
+import type { Session } from '../db/session/session.ts';
+import { compactJson } from '../lib/json/json.ts';
+import type { Json } from '../lib/json/json.ts';
+import { UsageError, fileFault } from '../lib/sync-error.ts';
+import { systemClock } from '../lib/time/clock.ts';
+import { listPlans } from '../mirror/outbox/plan-store.ts';
+import type { AnyOperation } from '../operations/operation.ts';
+import { applyCorrections, undoCorrections } from '../operations/plans.ts';
+import { waitForEntries } from '../outbound/decisions/entry-list.ts';
+import { makePlan } from '../outbound/plans/make-plan.ts';
+import { planDocument, showPlan } from '../outbound/plans/plan-document.ts';
+import type { ShownPlan } from '../outbound/plans/plan-document.ts';
+import { readSheet } from '../outbound/plans/read-sheet.ts';
+import { csvEncoding } from '../report/export/text-encodings.ts';
+import { outputFault, outputFile } from '../report/output-file.ts';
+import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
+import type { CommandContext, CommonOptions } from './parts/command.ts';
+import { wholeNumber } from './parts/input.ts';
+import { beginning, textTable } from './parts/io.ts';
+import type { Text } from './parts/io.ts';
+import { atCommandLine, partsOf } from './parts/operation-command.ts';
+
+interface Options extends CommonOptions {
+  readonly kind?: string;
+  readonly out?: string;
+  readonly wait?: true;
+  readonly timeout?: number;
+}
+
+const OUT = 'write a CSV file with the rows and what has become of them';
+
+export function planCommand(context: CommandContext): Command {
+  return createCommand(
+    'plan',
+    'say what an edited export would change, cell by cell; without a file, list the plans',
+  )
+    .argument('[file|number]', 'export as CSV or workbook, or the number of a plan to show')
+    .option('--kind <kind>', 'its record kind, where the columns do not tell it')
+    .option('--out <file>', OUT)
+    .action(async (what: string | undefined, options: Options) => {
+      const config = settingsOf(context, options);
+      await using session = await openExistingMirror(config);
+      if (what === undefined) {
+        const plans = await listPlans(session, MOST_LISTED);
+        const rows = plans.map(({ id, state, kind, origin, createdBy, createdAt }) => [
+          id,
+          state,
+          kind,
+          origin,
+          createdBy,
+          createdAt,
+        ]);
+        const table = textTable(['plan', 'state', 'kind', 'from', 'by', 'since (UTC)'], rows);
+        answer(context, options, { plans }, plans.length === 0 ? ['No plans.'] : [table]);
+        return;
+      }
+      const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(session, config, what, options.kind);
+      if (id === null) answer(context, options, { id: null, rows: [] }, ['Nothing would change.']);
+      else await tell(context, config, session, { ...options, id });
+    });
+}
+
+const MOST_LISTED = 50;
+
+async function planOfFile(
+  session: Session,
+  config: Config,
+  file: string,
+  kind?: string,
+): Promise<number | null> {
+  const sheet = await readSheet(basename(file), bytesOf(file));
+  const { who: createdBy } = atCommandLine();
+  const kinds = allKinds(config);
+  return makePlan(session, { kinds, sheet, kind, origin: basename(file), createdBy, now: systemClock.now() });
+}
+
+function bytesOf(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new UsageError(`${file} ${fileFault(error)}.`, {
+      code: 'usage.file',
+      hint: 'Name a file that `bms-sync export KIND --excel --out FILE` has written and somebody has edited.',
+      cause: error,
+    });
+  }
+}
+
+export function applyCommand(context: CommandContext): Command {
+  return deciding(context, applyCorrections)
+    .option('--out <file>', OUT)
+    .option('--wait', 'wait until the service has answered')
+    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, wholeNumber);
+}
+
+const TIMEOUT_SECONDS = 60;
+
+export const undoCommand = (context: CommandContext): Command => deciding(context, undoCorrections);
+
+const deciding = (context: CommandContext, operation: AnyOperation): Command =>
+  createCommand(operation.name, operation.words.summary)
+    .argument('<plan>', 'number of the plan')
+    .action(async (plan: string, options: Options) => {
+      const config = settingsOf(context, options);
+      await using session = await openExistingMirror(config);
+      const document = await operation.run(partsOf(context, config, session), { id: plan });
+      await tell(context, config, session, { ...options, id: Number(document['id']) });
+    });
+
+/** Shows a plan, after its entries have ended where that is waited for. */
+async function tell(
+  context: CommandContext,
+  config: Config,
+  session: Session,
+  options: Options & { readonly id: number },
+): Promise<void> {
+  const { id, wait, timeout = TIMEOUT_SECONDS, out } = options;
+  const kinds = allKinds(config);
+  let plan = await showPlan(session, kinds, id);
+  if (wait) {
+    const entries = plan.rows.flatMap(({ entry }) => entry?.id ?? []);
+    const { signal } = context.io;
+    await waitForEntries(session, entries, { clock: systemClock, timeoutMs: timeout * 1000, signal });
+    plan = await showPlan(session, kinds, id);
+    if (plan.rows.some(({ entry }) => entry !== null && entry.state !== 'done'))
+      context.exit(EXIT.incomplete);
+  }
+  if (out !== undefined) writeResult(outputFile(config.database.url, out), plan);
+  answer(context, options, planDocument(plan), planTexts(plan));
+}
+
+/** A line a cell, and one for each row that is refused. */
+function writeResult(path: string, plan: ShownPlan): void {
+  const names = ['row', 'operation', 'record', 'field', 'old', 'new', 'refused', 'entry', 'state', 'verdict'];
+  const { head, rows } = csvEncoding(
+    names.map((name) => ({ name, type: 'text' as const })),
+    false,
+  );
+  const lines = plan.rows.flatMap(({ position, operation, recordId, cells, refusal, entry }) => {
+    const from = [position, operation, recordId];
+    const become = [entry?.id ?? null, entry?.state ?? null, entry?.verdict ?? null];
+    const changed = cells.map((cell) => [
+      ...from,
+      cell.field,
+      shown(cell.old),
+      shown(cell.new),
+      null,
+      ...become,
+    ]);
+    return refusal === null ? changed : [...changed, [...from, null, null, null, refusal, ...become]];
+  });
+  try {
+    writeFileSync(path, head + rows(lines));
+  } catch (error) {
+    throw outputFault(error, path);
+  }
+}
+
+const shown = (value: Json): string => (typeof value === 'string' ? value : compactJson(value));
+
+const LONGEST_SHOWN = 40;
+
+function* planTexts(plan: ShownPlan): Iterable<Text> {
+  const { id, kind, origin, state, rows, stale } = plan;
+  const changed = rows.filter(({ cells }) => cells.length > 0);
+  const refused = rows.filter(({ refusal }) => refusal !== null);
+  const creates = changed.filter(({ operation }) => operation === 'create').length;
+  const counts = `${changed.length - creates} updates, ${creates} creates, ${refused.length} refusals`;
+  yield `Plan ${id} for ${kind}, from ${origin}: ${counts}. It is ${state}.`;
+  if (changed.length > 0) yield '';
+  const lines = changed.flatMap(({ position, recordId, cells, entry }) =>
+    cells.map((cell) => [
+      position,
+      recordId ?? 'new',
+      cell.field,
+      beginning(compactJson(cell.old), LONGEST_SHOWN),
+      beginning(compactJson(cell.new), LONGEST_SHOWN),
+      entry && `entry ${entry.id}: ${entry.state}`,
+    ]),
+  );
+  if (changed.length > 0) yield textTable(['row', 'record', 'field', 'old', 'new', ''], lines);
+  if (refused.length > 0) yield '\nRefused:';
+  for (const { position, refusal } of refused) yield `  Row ${position}: ${refusal ?? ''}.`;
+  if (stale.length > 0) yield '\nIt is stale, and cannot be applied:';
+  for (const sentence of stale) yield `  ${sentence}`;
+  if (state === 'open' && changed.length > 0) yield `\nTo send exactly this: bms-sync apply ${id}`;
+  if (state === 'applied') yield `\nTo look again: bms-sync plan ${id}. To return it: bms-sync undo ${id}`;
+}

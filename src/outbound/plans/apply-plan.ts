@@ -1,0 +1,110 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { shownValue } from '../../diff/written.ts';
+import { canonicalJson, compactJson, parseObject } from '../../lib/json/json.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import type { Session, Transaction } from '../../db/session/session.ts';
+import { asMirrored } from '../../mirror/kinds/field-store.ts';
+import {
+  closePlan,
+  planChecksum,
+  readPlan,
+  readPlanRows,
+  saveEntryOfRow,
+} from '../../mirror/outbox/plan-store.ts';
+import type { PlanRow } from '../../mirror/outbox/plan-store.ts';
+import { readRows } from '../attempt/land-own.ts';
+import type { EntryRequest } from '../intake/entry-request.ts';
+import { checkRequests, storeIn } from '../intake/intake.ts';
+import { cellsOf, dataOf } from './judge-row.ts';
+
+interface Applying {
+  readonly kinds: readonly Kind[];
+  readonly id: number;
+  readonly by: string;
+  readonly now: Date;
+}
+
+/**
+ * Puts exactly the rows of a plan into the outbox, all or none; a plan that is applied already stays as it is. Each entry carries
+ * the values that the plan shows as old: what another person has changed meanwhile is not overwritten.
+ *
+ * @throws {SyncError} `plan.absent`, `plan.stale` where the mirror has moved on in one of its cells, `plan.altered` where its rows
+ * are not those that were shown.
+ * @throws {UsageError} `outbox.double` where something has the natural key of a create by now.
+ */
+export async function applyPlan(session: Session, { kinds, id, by, now }: Applying): Promise<void> {
+  const { kind: name, checksum, state } = await readPlan(session, id);
+  if (state === 'applied') return;
+  const kind = kinds.find((one) => one.name === name);
+  const rows = await readPlanRows(session, id);
+  if (kind === undefined || planChecksum(name, rows) !== checksum) throw altered(id);
+  const wanted = rows.filter(isWanted);
+  await session.makeDurable();
+  await session.atomically(async (tx) => {
+    if (!(await closePlan(tx, id, by, now))) return;
+    const mirrored = await asMirrored(tx, kind);
+    const stale = await staleCells(tx, mirrored, wanted);
+    if (stale.length > 0) throw outdated(id, stale);
+    const requests = wanted.map((row) => requestOf(id, mirrored, row));
+    const stored = await storeIn(tx, await checkRequests(tx, kinds, requests), now);
+    for (const [index, { position }] of wanted.entries()) {
+      const entryId = stored[index]?.id;
+      if (entryId !== undefined) await saveEntryOfRow(tx, { planId: id, position, entryId });
+    }
+  });
+}
+
+/** A row whose cells are none is refused as a whole. */
+export const isWanted = ({ cells }: PlanRow): boolean => cells !== '[]';
+
+const altered = (id: number): SyncError =>
+  new SyncError(`Plan ${id} is no longer the one that was shown: its checksum is another.`, {
+    code: 'plan.altered',
+    hint: 'Make it again from the spreadsheet: bms-sync plan FILE',
+  });
+
+const outdated = (id: number, stale: readonly string[]): SyncError =>
+  new SyncError(`Plan ${id} is stale: the mirror has moved on.\n  ${stale.join('\n  ')}`, {
+    code: 'plan.stale',
+    hint: 'Nothing was stored. Export again, and make a new plan.',
+  });
+
+function requestOf(planId: number, kind: Kind, row: PlanRow): EntryRequest {
+  const { position, operation, recordId } = row;
+  const cells = cellsOf(row);
+  const request = {
+    operation,
+    kind: kind.name,
+    data: dataOf(kind, cells),
+    key: `plan:${planId}:${position}`,
+    where: `row ${position}`,
+  };
+  if (operation === 'create') return request;
+  return { ...request, id: recordId, base: Object.fromEntries(cells.map(({ field, old }) => [field, old])) };
+}
+
+/** The cells of a plan that the mirror shows otherwise by now, each as a sentence. */
+export async function staleCells(
+  tx: Transaction,
+  kind: Kind,
+  rows: readonly PlanRow[],
+): Promise<readonly string[]> {
+  const updates = rows.filter((row) => row.operation === 'update' && isWanted(row));
+  const records = await readRows(
+    tx,
+    kind.name,
+    updates.map(({ recordId }) => recordId ?? ''),
+  );
+  return updates.flatMap((row) => {
+    const record = records.get(row.recordId ?? '');
+    if (record?.isLive !== true) return [`Row ${row.position}: record ${row.recordId ?? ''} is gone.`];
+    const raw = parseObject(record.raw);
+    return cellsOf(row).flatMap(({ field, old }) => {
+      const now = shownValue(kind, raw, field) ?? null;
+      if (canonicalJson(now) === canonicalJson(old)) return [];
+      return [
+        `Row ${row.position}, ${field} of record ${row.recordId ?? ''}: ${compactJson(old)} is ${compactJson(now)} by now.`,
+      ];
+    });
+  });
+}

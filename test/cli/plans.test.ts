@@ -1,0 +1,81 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { DATABASES, mirrorIn } from '../feed/support.ts';
+import { sandbox } from '../pull/support.ts';
+import { document, run } from '../support/command-line.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+/** A mirror with a client, and its export for Excel. */
+async function scene(database: (typeof DATABASES)[number]) {
+  const service = await sandbox({ size: 4 });
+  service.world.insert('clients', { code: '000123', name: 'Zoé', credit: '1234.50' });
+  const { url } = await mirrorIn(database);
+  const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+  await run(['pull', 'clients'], env);
+  const folder = tempFolder();
+  const file = join(folder, 'clients.csv');
+  await run(['export', 'clients', '--excel', '--out', file], env);
+  return { env, folder, file };
+}
+
+const replace = (file: string, from: string, to: string): void => {
+  writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
+};
+
+describe.each(DATABASES)('plan, apply and undo in %s', (database) => {
+  test('show a correction, put it into the outbox once, and tell what has become of each row', async () => {
+    const { env, folder, file } = await scene(database);
+    expect((await run(['plan', file], env)).stdout).toBe('Nothing would change.\n');
+    expect((await run(['plan'], env)).stdout).toBe('No plans.\n');
+    replace(file, 'Zoé', 'Zoé & Fils');
+
+    const planned = await run(['plan', file], env);
+    expect(planned).toMatchObject({ code: 0, stderr: '' });
+    expect(planned.stdout).toContain(
+      'Plan 1 for clients, from clients.csv: 1 updates, 0 creates, 0 refusals. It is open.',
+    );
+    expect(planned.stdout).toMatch(/name +"Zoé" +"Zoé & Fils"/);
+
+    const result = join(folder, 'result.csv');
+    const applied = document(await run(['apply', '1', '--out', result, '--json'], env)) as {
+      readonly state: string;
+    };
+    expect(applied).toMatchObject({ id: 1, state: 'applied', rows: [{ entry: { id: 1, state: 'ready' } }] });
+    expect(readFileSync(result, 'utf8')).toMatch(/,update,\d+,name,Zoé,Zoé & Fils,,1,ready,/);
+    await run(['apply', '1'], env);
+    expect((await run(['outbox', '--json'], env)).stdout.match(/"plan:1:/g)).toHaveLength(1);
+
+    const undone = await run(['undo', '1'], env);
+    expect(undone.stdout).toContain('Refused:');
+    expect(undone.stdout).toContain('its entry 1 is ready');
+  });
+});
+
+describe('plan', () => {
+  test.each([
+    ['a file that is not there', 'gone.csv', null, 'is not there'],
+    [
+      'a sheet without ids',
+      'clients.csv',
+      'code;name\nC-1;Ada\n',
+      'does not name the columns, id among them',
+    ],
+    ['columns of several kinds', 'clients.csv', 'id\n1\n', 'The columns fit more than one record kind.'],
+    ['no workbook', 'clients.xlsx', 'id\n1\n', 'is neither a workbook nor CSV'],
+  ])('refuses %s', async (_, name, content, message) => {
+    const { env, folder } = await scene('SQLite');
+    const file = name === 'gone.csv' ? join(folder, name) : join(folder, `other-${name}`);
+    if (content !== null) writeFileSync(file, content);
+    const { code, stderr } = await run(['plan', file], env);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) as string });
+  });
+
+  test('refuses a number that no plan has', async () => {
+    const { env } = await scene('SQLite');
+    expect(await run(['apply', '9'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no plan 9.') as string,
+    });
+  });
+});
