@@ -158,6 +158,7 @@ async function makeHistory({ sandbox, api, pull }: BrowserStage): Promise<readon
     { name: 'kinds', path: '/kinds' },
     { name: 'kind', path: '/kinds/clients', act: (page) => page.locator('#plot-rows canvas').waitFor() },
     { name: 'records', path: '/records/clients' },
+    { name: 'find', path: '/find?q=tremblay' },
     { name: 'client', path: `/records/clients/${whole('clients', 'contacts')}`, isWhole: true },
     { name: 'product', path: `/records/products/${whole('products', 'variantes')}`, isWhole: true },
     { name: 'project', path: `/records/projects/${whole('projects', 'tasks')}`, isWhole: true },
@@ -170,6 +171,7 @@ async function makeHistory({ sandbox, api, pull }: BrowserStage): Promise<readon
     { name: 'question', path: '/deletions', act: (page) => page.getByText('Approve…').click() },
     { name: 'issues', path: '/issues' },
     { name: 'webhooks', path: '/webhooks' },
+    { name: 'decisions', path: '/decisions' },
     { name: 'not-here', path: '/runs/4711' },
   ];
 }

@@ -48,8 +48,6 @@ const ENGINE = [
   'erasures',
   'relations',
   'request_budgets',
-  'users',
-  'decisions',
   'plans',
   'plan_rows',
 ];
