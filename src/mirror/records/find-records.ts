@@ -27,7 +27,8 @@ export async function findRecords(
   const words = text
     .split(/\s+/)
     .map(folded)
-    .filter((word) => word !== '');
+    .filter((word) => word !== '')
+    .sort((a, b) => b.length - a.length); // The longest is the rarest: few texts are tested for the others.
   if (words.length === 0) return [];
   const tables = foundTables(await asMirrored(db, kind));
   const found = tables.map((table) => idsIn(table, words, { after, limit }));
