@@ -55,7 +55,7 @@ export async function applyPlan(session: Session, { kinds, id, by, now }: Applyi
 }
 
 /** A row whose cells are none is refused as a whole. */
-export const isWanted = ({ cells }: PlanRow): boolean => cells !== '[]';
+const isWanted = ({ cells }: PlanRow): boolean => cells !== '[]';
 
 const altered = (id: number): SyncError =>
   new SyncError(`Plan ${id} is no longer the one that was shown: its checksum is another.`, {
