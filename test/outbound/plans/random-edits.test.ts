@@ -15,6 +15,12 @@ import { opened } from '../stage.ts';
 import type { Stage } from '../stage.ts';
 import { edit, exported, planOf } from './support.ts';
 import '../../support/draw-from-seed.ts';
+import { sized } from '../../support/tiers.ts';
+
+const RUNS = {
+  SQLite: sized({ quick: 12, acceptance: 40, deep: 500 }),
+  PostgreSQL: sized({ quick: 3, acceptance: 8, deep: 100 }),
+};
 
 const CLIENTS = kindNamed('clients');
 
@@ -129,7 +135,7 @@ test.each(DATABASES)(
         expect(await onlyModel(on, model)).toEqual([]);
         expect(unreturned(sent, returning, before)).toEqual([]);
       }),
-      { numRuns: database === 'SQLite' ? 40 : 8 },
+      { numRuns: RUNS[database] },
     );
   },
   120_000,
