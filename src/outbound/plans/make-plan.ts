@@ -40,13 +40,13 @@ export async function makePlan(session: Session, asked: Spreadsheet): Promise<nu
     const table = { kind: await asMirrored(tx, kind), known, sheet };
     const ids = sheet.rows.map(({ cells }) => textIn(sheet, cells, 'id'));
     const seen = await readSeen(tx, kind, ids.filter(isId));
+    const twice = repeated(ids);
     const rows: NewPlanRow[] = [];
     for (const [index, { position, cells }] of sheet.rows.entries()) {
       const id = ids[index] ?? '';
-      const isTwice = id !== '' && ids.indexOf(id) !== ids.lastIndexOf(id);
       const edited = { ...table, cells, id, record: seen.get(id) };
       const judge = id === '' ? createOf : updateOf;
-      const row = isTwice ? refusal([`id ${id} is in the sheet twice`]) : await judge(tx, edited);
+      const row = twice.has(id) ? refusal([`id ${id} is in the sheet twice`]) : await judge(tx, edited);
       if (row.cells.length === 0 && row.refusal === null) continue;
       const operation = id === '' ? 'create' : 'update';
       rows.push({
@@ -60,6 +60,12 @@ export async function makePlan(session: Session, asked: Spreadsheet): Promise<nu
     if (rows.length === 0) return null;
     return insertPlan(tx, { ...asked, kind: kind.name }, withoutTwins(table.kind, rows));
   });
+}
+
+/** The ids that stand in more than one row. */
+function repeated(ids: readonly string[]): ReadonlySet<string> {
+  const places = Map.groupBy(ids, (id) => id);
+  return new Set([...places].filter(([id, rows]) => id !== '' && rows.length > 1).map(([id]) => id));
 }
 
 /** The kind that is named; else the only one that has the most of these columns, or no others. */
