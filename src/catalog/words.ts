@@ -1,5 +1,5 @@
-import { bilingual } from '../lib/text/french.ts';
-import type { Bilingual } from '../lib/text/french.ts';
+import { bilingual } from '../lib/text/speech.ts';
+import type { Bilingual, Text } from '../lib/text/speech.ts';
 import type { Field } from './kind.ts';
 
 /** The name of a field for a person, in English and in French, and its content, as far as the documentation or its names say so. */
@@ -10,7 +10,7 @@ export interface FieldWords extends Bilingual {
 }
 
 /** `section` is that of the service's documentation that shows the fields. */
-const KINDS: Readonly<Record<string, { readonly section: string; readonly meaning: string }>> = {
+const KINDS: Readonly<Record<string, { readonly section: string; readonly meaning: Text }>> = {
   projects: { section: '2.2', meaning: 'Projects, each for a client or for none.' },
   clients: { section: '2.3', meaning: 'Clients: persons and businesses.' },
   providers: { section: '2.4', meaning: 'Providers, from whom goods are bought.' },
@@ -30,9 +30,9 @@ export function kindWords(kind: string): { readonly section: string | null; read
   return { section, meaning: bilingual(meaning, { kind }) };
 }
 
-const DECLARED = 'Records of the kind {kind}, which the settings declare.';
+const DECLARED: Text = 'Records of the kind {kind}, which the settings declare.';
 
-type FieldEntry = readonly [en: string, fr: string, meaning: string, unit?: string];
+type FieldEntry = readonly [en: string, fr: string, meaning: Text, unit?: string];
 
 const MONEY = 'currency of the company';
 

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import type { Kind } from '../../catalog/kind.ts';
-import type { Bilingual } from '../../lib/text/french.ts';
+import type { Bilingual } from '../../lib/text/speech.ts';
 import { PACKAGE_FOLDER, packageVersion } from '../../lib/package-folder.ts';
 import { asMirrored } from '../kinds/field-store.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';

@@ -1,7 +1,7 @@
 import { columnType } from '../../catalog/kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { identifier, literal } from '../../db/session/sql-text.ts';
-import { bilingual } from '../../lib/text/french.ts';
+import { bilingual } from '../../lib/text/speech.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { View, ViewColumn } from './draw-views.ts';
 import { asInteger, asText, typedAs } from './engine-views.ts';

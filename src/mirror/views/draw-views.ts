@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { errorCode } from '../../lib/sync-error.ts';
-import { bilingual } from '../../lib/text/french.ts';
-import type { Bilingual } from '../../lib/text/french.ts';
+import { speechIn } from '../../lib/text/speech.ts';
+import type { Bilingual, Language } from '../../lib/text/speech.ts';
 import { MirrorError } from '../../db/session/errors.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { TABLES_SCHEMA, identifier, placeOf, literal, sqlList } from '../../db/session/sql-text.ts';
@@ -156,14 +156,16 @@ export async function describeViews(
   await tx.execute(views.flatMap((view) => commentsOn(view, language)).join(';\n'));
 }
 
-function commentsOn({ name, meaning, columns }: View, language: keyof Bilingual): string[] {
+function commentsOn({ name, meaning, columns }: View, language: Language): string[] {
+  const { say, word } = speechIn(language);
   const view = placeOf(name);
   return [
     `comment on view ${view} is ${literal(meaning[language])}`,
-    ...columns.map(({ name: column, words: { meaning: text, unit } }) => {
+    ...columns.map(({ name: column, words }) => {
+      const text = words.meaning[language];
       const comment =
-        unit === null ? text : bilingual('{text} Unit: {unit}.', { text, unit: bilingual(unit) });
-      return `comment on column ${view}.${identifier(column)} is ${literal(comment[language])}`;
+        words.unit === null ? text : say('{text} Unit: {unit}.', { text, unit: word(words.unit) });
+      return `comment on column ${view}.${identifier(column)} is ${literal(comment)}`;
     }),
   ];
 }

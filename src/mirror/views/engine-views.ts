@@ -2,7 +2,7 @@ import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { kindWords } from '../../catalog/words.ts';
 import { RECORD_NUMBER } from '../../db/rows/engine-column.ts';
 import { identifier, literal } from '../../db/session/sql-text.ts';
-import { bilingual } from '../../lib/text/french.ts';
+import { bilingual } from '../../lib/text/speech.ts';
 import type { Dialect } from '../tables/kind-table.ts';
 import type { View, ViewColumn } from './draw-views.ts';
 import { engineColumns } from './engine-words.ts';

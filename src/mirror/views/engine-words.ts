@@ -1,17 +1,12 @@
 import type { FieldType } from '../../catalog/kind.ts';
 import { identifier } from '../../db/session/sql-text.ts';
-import { bilingual } from '../../lib/text/french.ts';
+import { bilingual } from '../../lib/text/speech.ts';
+import type { Text } from '../../lib/text/speech.ts';
 import type { ViewColumn } from './draw-views.ts';
 
-type ColumnEntry = readonly [type: FieldType, en: string, fr: string, meaning: string, unit?: string];
+type ColumnEntry = readonly [type: FieldType, en: string, fr: string, meaning: Text, unit?: string];
 
-const instant = (en: string, fr: string, meaning: string): ColumnEntry => [
-  'timestamp',
-  en,
-  fr,
-  meaning,
-  'UTC',
-];
+const instant = (en: string, fr: string, meaning: Text): ColumnEntry => ['timestamp', en, fr, meaning, 'UTC'];
 
 const KIND: ColumnEntry = ['text', 'Kind', 'Type de fiche', 'The record kind.'];
 

@@ -5,7 +5,7 @@ import { kindWords } from '../../catalog/words.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { OLD_CONTACTS, VIEWS_SCHEMA, identifier, isViewName, placeOf } from '../../db/session/sql-text.ts';
 import { text } from '../../db/rows/engine-column.ts';
-import { bilingual } from '../../lib/text/french.ts';
+import { bilingual } from '../../lib/text/speech.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { nestedTables } from '../tables/kind-table.ts';
 import type { Dialect, NestedTable } from '../tables/kind-table.ts';

@@ -1,0 +1,91 @@
+import { IntlMessageFormat } from 'intl-messageformat';
+import french from '../../../locales/fr.json' with { type: 'json' };
+
+/** The languages of those who read our pages and messages. */
+export const LANGUAGES = ['en', 'fr'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/**
+ * A text of ours, an ICU message in English (`{rows, plural, one {# row} other {# rows}}`, `{size, number}`). `locales/fr.json` has
+ * the French one under it: one without is an error of types.
+ */
+export type Text = keyof typeof french;
+
+/** What stands for the arguments of a text; `Part` is what is neither a text nor a number, as HTML. */
+export type Values<Part = never> = Readonly<Record<string, string | number | Part>>;
+
+/** A text with its arguments, to be said in the language of whoever reads it. */
+export interface Message {
+  readonly text: Text;
+  readonly values?: Values;
+}
+
+/** Says a text; with parts that are no texts, says the pieces in their order. */
+interface Say {
+  (text: Text, values?: Values): string;
+  <Part extends object>(text: Text, values: Values<Part>): string | Part | readonly (string | Part)[];
+}
+
+/** What our texts are in one language. */
+export interface Speech {
+  readonly language: Language;
+  readonly say: Say;
+  readonly tell: (message: Message) => string;
+  /** A word that is data, as a state is: itself if there is no French one. */
+  readonly word: (english: string) => string;
+  /** A number with its thousands apart. */
+  readonly count: (number: number) => string;
+}
+
+/** The languages with the rules for numbers and dates, as Canada writes them. */
+export const LOCALES = { en: 'en-CA', fr: 'fr-CA' } as const satisfies Record<Language, string>;
+
+const SPEECHES: Readonly<Record<Language, Speech>> = { en: createSpeech('en'), fr: createSpeech('fr') };
+
+/** Our texts in a language. */
+export const speechIn = (language: Language): Speech => SPEECHES[language];
+
+/** A text in both languages. */
+export interface Bilingual {
+  readonly en: string;
+  readonly fr: string;
+}
+
+/** Says a text in both languages, each of its bilingual values in the same one. */
+export function bilingual(text: Text, values: Readonly<Record<string, string | Bilingual>> = {}): Bilingual {
+  const said = (language: Language): string => {
+    const own = Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : value[language],
+    ]);
+    return SPEECHES[language].say(text, Object.fromEntries(own) as Values);
+  };
+  return { en: said('en'), fr: said('fr') };
+}
+
+const FRENCH: ReadonlyMap<string, string> = new Map(Object.entries(french));
+
+function createSpeech(language: Language): Speech {
+  const locale = LOCALES[language];
+  const numbers = new Intl.NumberFormat(locale);
+  const compiled = new Map<string, IntlMessageFormat>();
+  const word = (english: string): string => (language === 'en' ? english : (FRENCH.get(english) ?? english));
+  const formatOf = (english: string): IntlMessageFormat => {
+    const format =
+      compiled.get(english) ?? new IntlMessageFormat(word(english), locale, undefined, { ignoreTag: true });
+    compiled.set(english, format);
+    return format;
+  };
+  function say(text: Text, values?: Values): string;
+  function say<Part extends object>(text: Text, values: Values<Part>): string | Part | (string | Part)[];
+  function say<Part extends object>(text: Text, values?: Values<Part>): string | Part | (string | Part)[] {
+    return formatOf(text).format<Part>(values);
+  }
+  return {
+    language,
+    say,
+    tell: ({ text, values }) => say(text, values),
+    word,
+    count: (number) => numbers.format(number),
+  };
+}
