@@ -5,11 +5,13 @@ import { createAccess } from '../http/access.ts';
 import { createSignInCodes } from '../http/credentials.ts';
 import { guard, requireToken } from '../http/guard.ts';
 import { answerErrors } from '../http/answer-errors.ts';
+import { chooseLanguages } from '../http/language.ts';
 import { createApp, endStreams, logRequests, readBodies } from '../http/frame.ts';
 import { secureAnswers } from '../http/security-headers.ts';
 import * as limits from '../http/limits.ts';
 import { countRequests, metricsRoute } from '../api/metrics.ts';
 import { describeApi, openapiRoute } from '../http/openapi.ts';
+import { languageRoute } from '../dashboard/parts/language-switch.ts';
 import { sendProblemPage } from '../dashboard/parts/page.ts';
 import { dashboardRoutes } from '../dashboard/dashboard.ts';
 import { sendSignIn, signInRoutes } from '../dashboard/sign-in-page.ts';
@@ -65,6 +67,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   };
   logRequests(app, logger);
   const registry = countRequests(app, context);
+  chooseLanguages(app, context);
   guard(app, context, sendSignIn, sendProblemPage);
   answerErrors(app, logger, sendProblemPage);
   readBodies(app);
@@ -73,6 +76,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   metricsRoute(app, context, registry);
   await app.register(async (pages: Server) => {
     await pages.register(formbody); // Forms are for the pages only.
+    languageRoute(pages);
     signInRoutes(pages, context);
     dashboardRoutes(pages, context);
   });

@@ -56,6 +56,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     version: packageVersion(),
     schedules: schedulesOf(config),
     timezone: config.schedules.timezone,
+    language: config.language,
     isDead: owner.isDead,
     codes,
   });

@@ -7,7 +7,7 @@ import { check, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { boundUrl, claimSource } from '../mirror/kinds/source-binding.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import type { Reader } from '../mirror/runs/worker-store.ts';
+import type { WorkerJudge } from '../mirror/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { findForeign } from '../pull/pull-kinds.ts';
 import type { Source } from '../source/source.ts';
@@ -59,7 +59,7 @@ export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult
 
 const NONE: Serving = { workers: [], isPulling: false, schedules: null };
 
-async function servingNow(openMirror: DoctorParts['openMirror'], reader: Reader): Promise<Serving> {
+async function servingNow(openMirror: DoctorParts['openMirror'], reader: WorkerJudge): Promise<Serving> {
   await using session = await openMirror();
   return await readServing(session, reader);
 }

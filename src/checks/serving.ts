@@ -1,5 +1,5 @@
 import { workersAtWork } from '../mirror/runs/worker-store.ts';
-import type { Reader } from '../mirror/runs/worker-store.ts';
+import type { WorkerJudge } from '../mirror/runs/worker-store.ts';
 import type { Queryable } from '../db/session/session.ts';
 import type { Schedule } from '../runs/schedule.ts';
 
@@ -7,7 +7,7 @@ import type { Schedule } from '../runs/schedule.ts';
 export type Serving = Awaited<ReturnType<typeof readServing>>;
 
 /** Reads which background services are at work, and by which schedules they pull: null if none of them does. */
-export async function readServing(db: Queryable, reader: Reader) {
+export async function readServing(db: Queryable, reader: WorkerJudge) {
   const workers = await workersAtWork(db, reader);
   const texts = [...new Set(workers.flatMap((worker) => worker.schedules ?? []))];
   const each = texts.flatMap((text) => JSON.parse(text) as Schedule[]);

@@ -11,12 +11,13 @@ import type { Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 
 /** Adds the page of change events, newest first, of all records or some. */
-export function addChangesPage(app: Server, { session, kinds, times }: Dashboard): void {
+export function addChangesPage(app: Server, { session, kinds, readerOf }: Dashboard): void {
   const names = kinds.map(({ name }) => name);
   const options = pageOptions('Show change events', {
     querystring: z.object({ kind: chosen, record: chosen, before }),
   });
   app.get('/changes', options, async ({ query }, reply) => {
+    const reader = readerOf(reply.request);
     const { kind, record } = query;
     checkKind(kinds, kind);
     const after = await latestSeq(session);
@@ -24,7 +25,7 @@ export function addChangesPage(app: Server, { session, kinds, times }: Dashboard
     const { rows, next } = listPage(read, ({ seq }) => seq);
     const about =
       kind === undefined ? 'of all kinds' : record === undefined ? `of ${kind}` : `of ${kind} ${record}`;
-    const list = html`${rows.length === 0 ? nothing('None.') : changeList(rows, times)}
+    const list = html`${rows.length === 0 ? nothing('None.') : changeList(rows, reader)}
     ${pageLinks('/changes', query, next)}`;
     const content = html`${pageTitle('Changes', `${about}, the newest first`)}
     ${filterForm('/changes', [

@@ -18,7 +18,8 @@ import { addOutboxPage } from './outbox-page.ts';
 import { addOverviewPage } from './overview-page.ts';
 import { createCounts } from './parts/counts.ts';
 import { readKindLines } from './parts/kinds.ts';
-import { timesIn } from './parts/page.ts';
+import { readersIn } from './parts/reader.ts';
+import type { Dashboard } from './parts/page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
 import { addRunPages } from './runs-page.ts';
@@ -43,8 +44,9 @@ const PAGES = [
 /** The dashboard: the mirror as pages for people, with the forms of their decisions. */
 export function dashboardRoutes(app: Server, context: RouteContext): void {
   const { clock, timezone = 'UTC' } = context;
-  const times = timesIn(timezone, clock);
-  const dashboard = { ...context, times, counts: createCounts(context), startedAt: clock.now() };
+  const readers = readersIn(timezone, clock);
+  const readerOf: Dashboard['readerOf'] = ({ language }) => readers(language);
+  const dashboard = { ...context, readerOf, counts: createCounts(context), startedAt: clock.now() };
   app.addHook('onListen', () => {
     // The first page would have to wait for these counts.
     void readKindLines(dashboard, clock.now()).catch((error: unknown) => {

@@ -7,18 +7,20 @@ import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
 import { before, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard, Times } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 
 const PATH = '/decisions';
 
 /** Adds the page of the trail: who has decided what, and by which door. */
-export function addDecisionsPage(app: Server, { session, times }: Dashboard): void {
+export function addDecisionsPage(app: Server, { session, readerOf }: Dashboard): void {
   const options = pageOptions('Show who has decided what', { querystring: z.object({ before }) });
   app.get(PATH, options, async ({ query }, reply) => {
+    const reader = readerOf(reply.request);
     const read = await listDecisions(session, PAGE_ROWS + 1, query.before);
     const { rows, next } = listPage(read, ({ id }) => id);
-    const list = html`${rows.length === 0 ? nothing('None yet.') : decisionTable(rows, times)}
+    const list = html`${rows.length === 0 ? nothing('None yet.') : decisionTable(rows, reader)}
     ${pageLinks(PATH, query, next)}`;
     const content = html`${pageTitle('Decisions', 'Who has decided what, the newest first')}
     ${listPanel('decisions', 'Decisions', query.before === undefined, list)}`;
@@ -26,7 +28,7 @@ export function addDecisionsPage(app: Server, { session, times }: Dashboard): vo
   });
 }
 
-function decisionTable(decisions: readonly StoredDecision[], times: Times): Html {
+function decisionTable(decisions: readonly StoredDecision[], reader: Reader): Html {
   const rows = decisions.map(
     ({ at, who, role, via, what, target, detail }) =>
       html`<tr>
@@ -34,7 +36,7 @@ function decisionTable(decisions: readonly StoredDecision[], times: Times): Html
         <td>${target ?? '–'} <span class="small quiet">${detail}</span></td>
         <td class="early">${who} ${badge(role)}</td>
         <td data-title="by">${DOORS[via]}</td>
-        <td class="nowrap early">${times.when(at)}</td>
+        <td class="nowrap early">${reader.when(at)}</td>
       </tr>`,
   );
   return dataTable('Decisions', ['what', 'on what', 'who', 'by', 'when'], rows, 'cards');

@@ -8,11 +8,12 @@ import type { Server } from '../http/server.ts';
 import { recordName } from '../mirror/records/record-name.ts';
 import { recordAddress } from './parts/change-list.ts';
 import { decisionForms, HOLD_EFFECTS, holdButtons } from './parts/decisions.ts';
-import { counted, html, roughly } from '../http/html.ts';
+import { counted, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
 import { chosen, done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
 import { addressOf } from './parts/paging.ts';
 
 const PATH = '/deletions';
@@ -20,10 +21,11 @@ const PATH = '/deletions';
 const RECORDS_SHOWN = 500;
 
 /** Adds the page of records that their lists no longer show, and that are not proven to be gone. */
-export function addDeletionsPage(app: Server, { session, clock }: Dashboard): void {
+export function addDeletionsPage(app: Server, { session, readerOf }: Dashboard): void {
   const querystring = z.object({ kind: chosen, state: chosen, after: recordId.optional(), done });
   const options = pageOptions('Show records that disappeared', { querystring });
   app.get(PATH, options, async ({ caller, query }, reply) => {
+    const reader = readerOf(reply.request);
     const { kind, state, after: from, done: carriedOut } = query;
     const all = await readDisappeared(session);
     const items: Html[] = [];
@@ -34,7 +36,7 @@ export function addDeletionsPage(app: Server, { session, clock }: Dashboard): vo
       const [first] = all.filter((one) => one.kind === group.kind && one.state === 'held');
       const buttons = (first ?? group) === group ? holdButtons(group) : [];
       const forms = decisionForms(buttons, PATH, caller?.role);
-      items.push(groupItem(group, clock.now(), recordList(group, records), forms));
+      items.push(groupItem(group, reader, recordList(group, records), forms));
     }
     const none = 'None. A record is deleted in the mirror once the service has proven that it is gone.';
     const list = html`<ul class="needs">
@@ -50,7 +52,12 @@ export function addDeletionsPage(app: Server, { session, clock }: Dashboard): vo
 
 const TONES = { suspected: 'info', held: 'warn', approved: 'good', released: 'good' };
 
-function groupItem({ kind, state, records, since }: ShownHold, now: Date, list: Html, decisions: Html): Html {
+function groupItem(
+  { kind, state, records, since }: ShownHold,
+  reader: Reader,
+  list: Html,
+  decisions: Html,
+): Html {
   const isHeld = state === 'held';
   // The words of the command line, without its command.
   const words = isHeld ? 'they stay until somebody decides' : (HOLD_WORDS[state] ?? state);
@@ -60,7 +67,7 @@ function groupItem({ kind, state, records, since }: ShownHold, now: Date, list: 
         ${counted(records, 'record')} of <a href="/kinds/${kind}">${kind}</a>
         ${badge(state, TONES)}
       </h2>
-      <p>Missing for ${roughly(now.getTime() - instantOf(since).getTime())}: ${words}.</p>
+      <p>Missing for ${reader.lasting(reader.now().getTime() - instantOf(since).getTime())}: ${words}.</p>
       ${list} ${state === 'suspected' ? null : html`<p class="quiet small">${HOLD_EFFECTS}</p>`}
     </div>
     ${decisions}

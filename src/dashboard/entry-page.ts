@@ -15,23 +15,25 @@ import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard, Times } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
 import { rowPath } from '../operations/inputs.ts';
 import { cut, fieldName, membersText, valueText, verbatim } from './parts/values.ts';
 
 /** Adds the page of an entry: its state, what can be decided, its content, and every request that was sent for it. */
-export function addEntryPage(app: Server, { session, times }: Dashboard): void {
+export function addEntryPage(app: Server, { session, readerOf }: Dashboard): void {
   const parts = { params: rowPath, querystring: z.object({ done }) };
   app.get('/outbox/:id', pageOptions('Show one entry of the outbox', parts), async (request, reply) => {
+    const reader = readerOf(reply.request);
     const history = await readHistory(session, request.params.id);
     const { entry, attempts, candidates } = history;
     const { id, kind, recordId, operation, state } = entry;
     const standing = html`<div class="body">
       <p>${explain(entry).meaning}</p>
-      ${entryDecisions(entry, request.caller?.role)} ${factsOf(history, times)}
+      ${entryDecisions(entry, request.caller?.role)} ${factsOf(history, reader)}
     </div>`;
     const beside = candidates.length === 0 ? null : 'beside the records that it may have made';
-    const items = attempts.map((attempt) => attemptItem(attempt, times));
+    const items = attempts.map((attempt) => attemptItem(attempt, reader));
     const sent = items.length === 0 ? nothing('Nothing was sent.') : feed(items);
     const title = `Entry ${id}`;
     const content = html`${pageTitle(title, html`${operation} ${recordLink(kind, recordId)} ${entryBadge(state)}`)}
@@ -45,7 +47,7 @@ export function addEntryPage(app: Server, { session, times }: Dashboard): void {
   });
 }
 
-function factsOf({ entry, isMaker }: History, times: Times): Html {
+function factsOf({ entry, isMaker }: History, reader: Reader): Html {
   const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt, result } = entry;
   const candidates = candidatesOf(entry).map((id) => html`${recordLink(kind, id)} `);
   return factList([
@@ -53,9 +55,9 @@ function factsOf({ entry, isMaker }: History, times: Times): Html {
     ['Verdict', verdict],
     ['Candidates', candidates.length === 0 ? null : html`${candidates}`],
     ['Made', isMaker ? recordLink(kind, recordId) : null],
-    ['Stored', times.exactly(createdAt)],
-    ['Changed', times.exactly(updatedAt)],
-    ['Next try', nextAttemptAt === null || entry.state === 'done' ? null : times.exactly(nextAttemptAt)],
+    ['Stored', reader.exactly(createdAt)],
+    ['Changed', reader.exactly(updatedAt)],
+    ['Next try', nextAttemptAt === null || entry.state === 'done' ? null : reader.exactly(nextAttemptAt)],
     ['Result', candidates.length > 0 || result === null ? null : membersText(jsonOrText(result))],
   ]);
 }
@@ -98,7 +100,7 @@ function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[]):
 
 const GRADES: Readonly<Record<string, string>> = { done: 'good', rejected: 'bad', unsent: 'plain' };
 
-function attemptItem(attempt: Attempt, times: Times): Html {
+function attemptItem(attempt: Attempt, reader: Reader): Html {
   const { n, openedAt, closedAt, grade, status, request, responseStart } = attempt;
   const end = closedAt === null ? 'not answered yet' : (grade ?? 'closed');
   return html`<li>
@@ -106,7 +108,7 @@ function attemptItem(attempt: Attempt, times: Times): Html {
       <strong>Try ${n}</strong> <span class="state ${GRADES[grade ?? ''] ?? 'warn'}">${end}</span>
       <span>${status === null ? null : `status ${status}`}</span>
       <span class="last quiet small">
-        ${times.exactly(openedAt)}${closedAt === null ? null : html` to ${times.exactly(closedAt)}`}
+        ${reader.exactly(openedAt)}${closedAt === null ? null : html` to ${reader.exactly(closedAt)}`}
       </span>
     </div>
     <pre tabindex="0" aria-label="Request of try ${n}">${cut(request, LONGEST)}</pre>

@@ -8,7 +8,8 @@ import type { ListedRecord } from '../mirror/records/record-store.ts';
 import { recordAddress } from './parts/change-list.ts';
 import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
 import { pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard, Times } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
 import { addressOf } from './parts/paging.ts';
 
 const SHOWN_OF_A_KIND = 10;
@@ -21,18 +22,19 @@ export const searched = z
   .describe('the id, or words of a code, name, phone number or e-mail');
 
 /** Adds the page of what the box in the head of every page finds: the first records of each kind. */
-export function addFindPage(app: Server, { session, kinds, times }: Dashboard): void {
+export function addFindPage(app: Server, { session, kinds, readerOf }: Dashboard): void {
   const options = pageOptions('Find records of all kinds by their texts', {
     querystring: z.object({ q: searched }),
   });
   app.get('/find', options, async ({ query: { q: text = '' } }, reply) => {
+    const reader = readerOf(reply.request);
     const panels: Html[] = [];
     for (const kind of kinds) {
       const found = await findRecords(session, kind, { text, limit: SHOWN_OF_A_KIND + 1 });
       if (found.length === 0) continue;
       const all = html`<a href="${addressOf(`/records/${kind.name}`, { q: text })}">all of them</a>`;
       const note = found.length > SHOWN_OF_A_KIND ? all : null;
-      const table = recordTable(kind.name, found.slice(0, SHOWN_OF_A_KIND), times);
+      const table = recordTable(kind.name, found.slice(0, SHOWN_OF_A_KIND), reader);
       panels.push(panel({ id: kind.name, title: kind.name, note }, table));
     }
     const none = nothing('No record has all of these words in its code, name, phone number or e-mail.');
@@ -42,14 +44,14 @@ export function addFindPage(app: Server, { session, kinds, times }: Dashboard): 
 }
 
 /** Records as a table of links to their pages. */
-export function recordTable(kind: string, records: readonly ListedRecord[], times: Times): Html {
+export function recordTable(kind: string, records: readonly ListedRecord[], reader: Reader): Html {
   const rows = records.map(
     ({ id, raw, changedAt, deletedAt }) =>
       html`<tr>
         <th scope="row"><a href="${recordAddress(kind, id)}">${id}</a></th>
         <td class="brief">${recordName(raw)}</td>
         <td class="early">${badge(deletedAt === null ? 'live' : 'deleted', TONES)}</td>
-        <td class="small nowrap early">${times.exactly(deletedAt ?? changedAt)}</td>
+        <td class="small nowrap early">${reader.exactly(deletedAt ?? changedAt)}</td>
       </tr>`,
   );
   const headings = ['id', 'name', 'state', 'changed'];

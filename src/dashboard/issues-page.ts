@@ -10,7 +10,8 @@ import { count, dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard, Times } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
 import { addressOf, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { cut, fieldName } from './parts/values.ts';
 
@@ -18,18 +19,19 @@ const PATH = '/issues';
 const DRIFT_SHOWN = 50;
 
 /** Adds the page of issues: values and records that no rule fits, and changes in how the service answers. */
-export function addIssuesPage(app: Server, { session, kinds, times }: Dashboard): void {
+export function addIssuesPage(app: Server, { session, kinds, readerOf }: Dashboard): void {
   const names = kinds.map(({ name }) => name);
   const summary = 'Show values that fit no rule, and changes in how the service answers';
   const querystring = z.object({ kind: chosen, code: chosen, before });
   app.get(PATH, pageOptions(summary, { querystring }), async ({ query }, reply) => {
+    const reader = readerOf(reply.request);
     const read = await listOpenIssues(session, { ...query, limit: PAGE_ROWS + 1 });
     const counts = await countIssues(session);
     const drift = await readDrift(session, DRIFT_SHOWN);
     const { rows, next } = listPage(read, ({ id }) => id);
     const codes = [...new Set(counts.map(({ code }) => code))].sort();
     const about = 'The service’s text is kept as it came; an issue says what of it fits no rule.';
-    const open = html`${rows.length === 0 ? nothing('None.') : issueTable(rows, times)}
+    const open = html`${rows.length === 0 ? nothing('None.') : issueTable(rows, reader)}
     ${pageLinks(PATH, query, next)}`;
     const content = html`${pageTitle('Issues and drift', about)}
       ${filterForm(PATH, [
@@ -38,7 +40,7 @@ export function addIssuesPage(app: Server, { session, kinds, times }: Dashboard)
       ])}
       <div class="columns">
         ${panel({ id: 'issues', title: 'Open issues' }, open)}
-        <div>${countPanel(counts)} ${driftPanel(drift, times)}</div>
+        <div>${countPanel(counts)} ${driftPanel(drift, reader)}</div>
       </div>`;
     return sendPage(reply, { title: 'Issues', part: PATH, content });
   });
@@ -46,7 +48,7 @@ export function addIssuesPage(app: Server, { session, kinds, times }: Dashboard)
 
 const LONGEST_DETAIL = 240;
 
-function issueTable(issues: readonly ListedIssue[], times: Times): Html {
+function issueTable(issues: readonly ListedIssue[], reader: Reader): Html {
   const rows = issues.map(
     ({ kind, recordId, field, code, detail, firstSeenAt }) =>
       html`<tr>
@@ -54,7 +56,7 @@ function issueTable(issues: readonly ListedIssue[], times: Times): Html {
         <td data-title="field">${fieldName(field ?? '–')}</td>
         <td data-title="issue">${code}</td>
         <td class="small brief">${cut(detail ?? '', LONGEST_DETAIL)}</td>
-        <td class="nowrap small early">${times.exactly(firstSeenAt)}</td>
+        <td class="nowrap small early">${reader.exactly(firstSeenAt)}</td>
       </tr>`,
   );
   const headings = ['record', 'field', 'issue', 'detail', 'seen'];
@@ -81,13 +83,13 @@ function countPanel(counts: readonly IssueCount[]): Html | null {
 const placeOf = (kind: string, field: string | null): Html =>
   fieldName(field === null ? kind : `${kind}.${field}`);
 
-function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>, times: Times): Html {
+function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>, reader: Reader): Html {
   const items = drift.map(
     ({ kind, code, field, detail, seenAt }) =>
       html`<li>
         <div class="head">
           ${badge(code)} <span>${placeOf(kind, field)}</span>
-          <span class="last quiet small">${times.exactly(seenAt)}</span>
+          <span class="last quiet small">${reader.exactly(seenAt)}</span>
         </div>
         <p class="small quiet brief">${cut(detail, LONGEST_DETAIL)}</p>
       </li>`,

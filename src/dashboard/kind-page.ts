@@ -19,27 +19,30 @@ import { freshness, kindsPanel, readKindLines, stateBadge } from './parts/kinds.
 import type { KindLine } from './parts/kinds.ts';
 import { countCell, factList, nothing, pageTitle, panel } from './parts/layout.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard, Times } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
 
 const CHANGES_SHOWN = 20;
 const READINGS_SHOWN = 200;
 
 /** Adds the page that leads to every record kind, and that of each. */
 export function addKindPages(app: Server, dashboard: Dashboard): void {
-  const { session, kinds, clock, times } = dashboard;
+  const { session, kinds, clock, readerOf } = dashboard;
   app.get('/kinds', pageOptions('Show every record kind', {}), async (_request, reply) => {
+    const reader = readerOf(reply.request);
     const after = await latestSeq(session);
     const lines = await readKindLines(dashboard, clock.now());
     const others = kinds.filter((kind) => !isListed(kind));
     const links = others.map(({ name }) => html` <a href="/records/${name}">${name}</a>`);
     const content = html`${pageTitle('Kinds', 'What the service keeps, and how well the mirror knows it')}
-    ${kindsPanel(lines, times)}
+    ${kindsPanel(lines, reader)}
     ${links.length === 0 ? null : html`<p class="quiet">Without a list, and read one by one:${links}</p>`}`;
     return sendPage(reply, { title: 'Kinds', part: '/kinds', content, after });
   });
   const params = z.strictObject({ kind: kindName(kinds) });
   const options = pageOptions('Show one record kind', { params, querystring: z.object({ done }) });
   app.get('/kinds/:kind', options, async ({ caller, params: { kind: name }, query }, reply) => {
+    const reader = readerOf(reply.request);
     const { name: kind } = requireKind(kinds, name);
     const line = (await readKindLines(dashboard, clock.now())).find((one) => one.kind === kind);
     if (line === undefined)
@@ -57,29 +60,29 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     const content = html`${pageTitle(kind, html`${stateBadge(line)} ${ways}`)}
       <div class="columns">
         <div>
-          ${standing(line, times, caller?.role)} ${plots(line, readings, times)}
-          ${panel(readingsHead, readingTable(readings.slice(0, 12), times))}
+          ${standing(line, reader, caller?.role)} ${plots(line, readings, reader)}
+          ${panel(readingsHead, readingTable(readings.slice(0, 12), reader))}
         </div>
-        ${panel(changesHead, changes.length === 0 ? nothing('None yet.') : changeList(changes, times))}
+        ${panel(changesHead, changes.length === 0 ? nothing('None yet.') : changeList(changes, reader))}
       </div>`;
     return sendPage(reply, { title: kind, part: '/kinds', content, after, hasPlots: true, ...query });
   });
 }
 
-function standing(line: KindLine, times: Times, role?: UserRole): Html {
+function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
   const { kind, state, reason, certified_at: certified, last_change_at: changed, rows } = line;
   const { why, known, next } = outcomeWords({ state, reason });
   const words = [why, known].filter((text) => text !== null).map(sentence);
   const facts = factList([
-    ['Read to its end', freshness(line, times)],
+    ['Read to its end', freshness(line, reader)],
     [
       'Proven (certificate)',
       certified === null
         ? 'never'
-        : html`${times.when(certified)} <span class="quiet small">${times.exactly(certified)}</span>`,
+        : html`${reader.when(certified)} <span class="quiet small">${reader.exactly(certified)}</span>`,
     ],
     ['Live rows', rows === null ? '…' : count(rows)],
-    ['Last change', changed === null ? 'none seen' : times.when(changed)],
+    ['Last change', changed === null ? 'none seen' : reader.when(changed)],
     ['Held deletions', linkedCount('/deletions', line.held_deletions)],
     ['Open issues', linkedCount(`/issues?kind=${kind}`, line.open_issues)],
   ]);
@@ -98,8 +101,8 @@ const linkedCount = (address: string, number: number): Html | string =>
 
 const HOUR_MS = 3_600_000;
 
-function plots({ hours }: KindLine, readings: readonly ReportedReading[], times: Times): Html {
-  const present = Math.floor(times.now().getTime() / HOUR_MS) * HOUR_MS;
+function plots({ hours }: KindLine, readings: readonly ReportedReading[], reader: Reader): Html {
+  const present = Math.floor(reader.now().getTime() / HOUR_MS) * HOUR_MS;
   const changes = Array.from({ length: hours === null ? 0 : 48 }, (_, index) => ({
     at: new Date(present - (47 - index) * HOUR_MS),
     value: hours?.[index] ?? 0,
@@ -107,21 +110,21 @@ function plots({ hours }: KindLine, readings: readonly ReportedReading[], times:
   const whole = readings.filter(({ state }) => state === 'certified' || state === 'complete').toReversed();
   const rows = whole.map(({ startedAt, rows: value }) => ({ at: instantOf(startedAt), value }));
   const body = html`<div class="body">
-    ${plotFigure({ id: 'changes', title: 'Changes an hour', unit: 'changes', shape: 'steps', points: changes }, times)}
+    ${plotFigure({ id: 'changes', title: 'Changes an hour', unit: 'changes', shape: 'steps', points: changes }, reader)}
     <h3>Rows in the list</h3>
-    ${plotFigure({ id: 'rows', title: 'Rows in the list', unit: 'rows', shape: 'line', points: rows }, times)}
+    ${plotFigure({ id: 'rows', title: 'Rows in the list', unit: 'rows', shape: 'line', points: rows }, reader)}
   </div>`;
   const note = hours === null ? 'being counted' : 'the last 48 hours';
   return panel({ id: 'plots', title: 'Changes an hour', note, isLive: false }, body);
 }
 
-function readingTable(readings: readonly ReportedReading[], times: Times): Html {
+function readingTable(readings: readonly ReportedReading[], reader: Reader): Html {
   if (readings.length === 0) return nothing('It was never read.');
   const rows = readings.map((reading) => {
     const changes = reading.created + reading.updated + reading.deleted + reading.restored;
     return html`<tr>
       <th scope="row"><a href="/runs/${reading.runId}">run ${reading.runId}</a> ${stateBadge(reading)}</th>
-      <td class="nowrap early">${times.when(reading.startedAt)}</td>
+      <td class="nowrap early">${reader.when(reading.startedAt)}</td>
       <td data-title="pages" class="number wide">${count(reading.pages)}</td>
       ${countCell('rows', reading.rows)} ${countCell('changes', changes)}
       <td data-title="requests" class="number wide">${count(reading.requests)}</td>

@@ -10,20 +10,22 @@ import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle, tile } from './parts/layout.ts';
 import { before, done, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard, Times } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { cut, membersText } from './parts/values.ts';
 
 /** Adds the page of the outbox: creates and updates on their way to the service, the newest first. */
-export function addOutboxPage(app: Server, { session, times }: Dashboard): void {
+export function addOutboxPage(app: Server, { session, readerOf }: Dashboard): void {
   const querystring = z.object({ state: z.enum(['', 'open', ...STATES]).optional(), before, done });
   app.get('/outbox', pageOptions('Show the outbox', { querystring }), async ({ query }, reply) => {
+    const reader = readerOf(reply.request);
     const { state: wanted = '', before: last, done: carriedOut } = query;
     const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
     const { rows, next } = listPage(read, ({ id }) => id);
     const counts = await countEntries(session);
-    const list = html`${rows.length === 0 ? nothing('No entry.') : entryTable(rows, times)}
+    const list = html`${rows.length === 0 ? nothing('No entry.') : entryTable(rows, reader)}
     ${pageLinks('/outbox', { state: wanted || undefined, before: last }, next)}`;
     const content = html`${pageTitle('Outbox', 'Creates and updates for the service, the newest first')}
       <ul class="tiles" id="counts" data-live>
@@ -36,7 +38,7 @@ export function addOutboxPage(app: Server, { session, times }: Dashboard): void 
   });
 }
 
-function entryTable(entries: readonly Entry[], times: Times): Html {
+function entryTable(entries: readonly Entry[], reader: Reader): Html {
   const headings = ['entry', 'what', 'state', 'changed', 'next try', { number: 'tries' }];
   const rows = entries.map((entry) => {
     const { id, kind, recordId, operation, state, payload, attempts, updatedAt } = entry;
@@ -51,8 +53,8 @@ function entryTable(entries: readonly Entry[], times: Times): Html {
         ${entryBadge(state)}
         <p class="small quiet brief">${state === 'done' ? null : explain(entry).meaning}</p>
       </td>
-      <td class="nowrap early">${times.when(updatedAt)}</td>
-      <td data-title="next try" class="nowrap wide">${nextTry === null ? '–' : times.when(nextTry)}</td>
+      <td class="nowrap early">${reader.when(updatedAt)}</td>
+      <td data-title="next try" class="nowrap wide">${nextTry === null ? '–' : reader.when(nextTry)}</td>
       <td data-title="tries" class="number wide">${attempts}</td>
     </tr>`;
   });

@@ -16,7 +16,8 @@ import { readNeeds } from './parts/needs.ts';
 import type { Need } from './parts/needs.ts';
 import { nothing, pageTitle, panel, tile } from './parts/layout.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard, Times } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
 import { readRuns, runTable } from './parts/runs.ts';
 
 const CHANGES_SHOWN = 14;
@@ -24,10 +25,11 @@ const RUNS_SHOWN = 6;
 
 /** Adds the first page: what needs a person, then how each kind stands, then what happened. */
 export function addOverviewPage(app: Server, dashboard: Dashboard): void {
-  const { session, clock, times } = dashboard;
+  const { session, clock, readerOf } = dashboard;
   const summary = 'Show what needs a person, and how every kind stands';
   const options = pageOptions(summary, { querystring: z.object({ done }) });
   app.get('/', options, async ({ caller, query }, reply) => {
+    const reader = readerOf(reply.request);
     const after = await latestSeq(session);
     const [kinds, outbox, changes, runs] = await Promise.all([
       readKindLines(dashboard, clock.now()),
@@ -35,18 +37,18 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
       latestChanges(session, { limit: CHANGES_SHOWN }),
       readRuns(dashboard, { limit: RUNS_SHOWN }),
     ]);
-    const needs = await readNeeds(session, kinds, outbox.parked ?? 0, times);
+    const needs = await readNeeds(session, kinds, outbox.parked ?? 0, reader);
     const none = nothing('No change yet: the first pull is the baseline.');
-    const latest = changes.length === 0 ? none : changeList(changes, times);
+    const latest = changes.length === 0 ? none : changeList(changes, reader);
     const allRuns = html`<a href="/runs">All runs</a>`;
     const allChanges = html`<a href="/changes">All changes</a>`;
     const content = html`${pageTitle('Overview', `Mirror: ${session.location}`)}
-      ${needs.length === 0 ? calmPanel(kinds, times) : needsPanel(needs, times, caller?.role)}
+      ${needs.length === 0 ? calmPanel(kinds, reader) : needsPanel(needs, reader, caller?.role)}
       ${tiles(kinds, outbox)}
       <div class="columns">
         <div>
-          ${kindsPanel(kinds, times)}
-          ${panel({ id: 'runs', title: 'Latest runs', note: allRuns, isLive: true }, runTable(runs, times))}
+          ${kindsPanel(kinds, reader)}
+          ${panel({ id: 'runs', title: 'Latest runs', note: allRuns, isLive: true }, runTable(runs, reader))}
         </div>
         ${panel({ id: 'changes', title: 'Latest changes', note: allChanges, isLive: true }, latest)}
       </div>`;
@@ -54,7 +56,7 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function needsPanel(needs: readonly Need[], times: Times, role?: UserRole): Html {
+function needsPanel(needs: readonly Need[], reader: Reader, role?: UserRole): Html {
   const note =
     role === 'viewer'
       ? 'An operator decides here; without an ADMIN_TOKEN, only the command line does.'
@@ -64,7 +66,7 @@ function needsPanel(needs: readonly Need[], times: Times, role?: UserRole): Html
     return html`<li id="need-${id}" ${isGrave ? html`class="grave"` : null}>
       <div>
         <h3>${address === undefined ? title : html`<a href="${address}">${title}</a>`}</h3>
-        <p>${why} ${since === null ? null : html`<span class="quiet">${times.when(since)}</span>`}</p>
+        <p>${why} ${since === null ? null : html`<span class="quiet">${reader.when(since)}</span>`}</p>
         <p class="quiet small">${effect}</p>
       </div>
       ${decisionForms(buttons, '/', role)}
@@ -76,12 +78,12 @@ function needsPanel(needs: readonly Need[], times: Times, role?: UserRole): Html
   return panel({ id: 'needs', title: 'Needs you', note, isLive: true }, list);
 }
 
-function calmPanel(kinds: readonly KindLine[], times: Times): Html {
+function calmPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const [oldest] = kinds.map(({ certified_at: at }) => at ?? '').sort();
   const proof =
     oldest === undefined || oldest === ''
       ? html`Not every list is proven yet; the next pulls go on with that.`
-      : html`Every list was proven ${times.when(oldest)} or later.`;
+      : html`Every list was proven ${reader.when(oldest)} or later.`;
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">
       <span class="mark" aria-hidden="true">✓</span>

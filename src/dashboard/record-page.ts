@@ -16,17 +16,19 @@ import { counted, dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard, Times } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
 import { addressOf } from './parts/paging.ts';
 import { cut, membersText, fieldName, fieldRows, listPanels } from './parts/values.ts';
 
 const CHANGES_SHOWN = 20;
 
 /** Adds the page of a record: everything that the mirror knows of it. */
-export function addRecordPage(app: Server, { session, kinds, times }: Dashboard): void {
+export function addRecordPage(app: Server, { session, kinds, readerOf }: Dashboard): void {
   const params = z.strictObject({ kind: kindName(kinds), id: recordId });
   const options = pageOptions('Show everything that is known of one record', { params });
   app.get('/records/:kind/:id', options, async ({ params: { kind: name, id } }, reply) => {
+    const reader = readerOf(reply.request);
     const kind = requireKind(kinds, name);
     const after = await latestSeq(session);
     const story = await readRecordStory(session, kind, id);
@@ -38,22 +40,22 @@ export function addRecordPage(app: Server, { session, kinds, times }: Dashboard)
     const title = `${kind.name} ${id}`;
     const body = html`<div class="body">
       <p>The record is ${STORY_STATES[story.state]}.</p>
-      ${stateFacts(story, times)}
+      ${stateFacts(story, reader)}
     </div>`;
     const all = html`<a href="${addressOf('/changes', { kind: kind.name, record: id })}"
       >all ${story.events.length}</a
     >`;
     const note = story.events.length > changes.length ? all : null;
     const none = nothing('No change was seen since the mirror first read it.');
-    const versions = changes.length === 0 ? none : changeList(changes, times, Infinity);
+    const versions = changes.length === 0 ? none : changeList(changes, reader, Infinity);
     const content = html`${pageTitle(title, recordName(story.row?.raw ?? changes[0]?.before ?? null))}
       <div id="record" data-live>
         ${panel({ id: 'state', title: 'State' }, body)}
         <div class="columns">
           <div>${fieldPanel(story)} ${referredPanel(story)}</div>
           <div>
-            ${panel({ id: 'versions', title: 'Versions', note }, versions)} ${issuePanel(story, times)}
-            ${entryPanel(story.entries, times)}
+            ${panel({ id: 'versions', title: 'Versions', note }, versions)} ${issuePanel(story, reader)}
+            ${entryPanel(story.entries, reader)}
           </div>
         </div>
         ${listPanels(objectIn(story.row?.raw ?? null))}
@@ -62,18 +64,18 @@ export function addRecordPage(app: Server, { session, kinds, times }: Dashboard)
   });
 }
 
-function stateFacts({ state, row, absence, createdBy, refersTo }: RecordStory, times: Times): Html {
+function stateFacts({ state, row, absence, createdBy, refersTo }: RecordStory, reader: Reader): Html {
   const deletedAt = row?.deletedAt ?? null;
   const proof = absence === null ? null : proofWords(absence);
   return factList([
-    ['First seen', row === null ? null : times.exactly(row.firstSeenAt)],
-    ['Last changed', row === null ? null : times.exactly(row.changedAt)],
-    [state === 'suppressed' ? 'Forgotten' : 'Deleted', deletedAt === null ? null : times.exactly(deletedAt)],
+    ['First seen', row === null ? null : reader.exactly(row.firstSeenAt)],
+    ['Last changed', row === null ? null : reader.exactly(row.changedAt)],
+    [state === 'suppressed' ? 'Forgotten' : 'Deleted', deletedAt === null ? null : reader.exactly(deletedAt)],
     [
       'Not in the list since',
       absence === null
         ? null
-        : html`${times.exactly(absence.absentSince)}${proof === null ? '' : `; ${proof}`}`,
+        : html`${reader.exactly(absence.absentSince)}${proof === null ? '' : `; ${proof}`}`,
     ],
     [
       'Created by',
@@ -110,7 +112,7 @@ function referredPanel({ referredBy }: RecordStory): Html | null {
   return panel({ id: 'referred', title: 'Named by' }, html`<div class="body">${factList(facts)}</div>`);
 }
 
-function issuePanel({ issues }: RecordStory, times: Times): Html | null {
+function issuePanel({ issues }: RecordStory, reader: Reader): Html | null {
   if (issues.length === 0) return null;
   const items = issues.map(
     ({ field, code, detail, firstSeenAt, closedAt }) =>
@@ -119,7 +121,7 @@ function issuePanel({ issues }: RecordStory, times: Times): Html | null {
           <span class="state ${closedAt === null ? 'warn' : 'plain'}">${code}</span>
           <span>${fieldName(field ?? '')}</span>
           <span class="last quiet small"
-            >${times.exactly(firstSeenAt)}${closedAt === null ? '' : ', closed'}</span
+            >${reader.exactly(firstSeenAt)}${closedAt === null ? '' : ', closed'}</span
           >
         </div>
         <p class="small quiet">${cut(detail ?? '', LONGEST_VALUE)}</p>
@@ -128,14 +130,14 @@ function issuePanel({ issues }: RecordStory, times: Times): Html | null {
   return panel({ id: 'issues', title: 'Issues' }, feed(items));
 }
 
-function entryPanel(entries: readonly TriedEntry[], times: Times): Html | null {
+function entryPanel(entries: readonly TriedEntry[], reader: Reader): Html | null {
   if (entries.length === 0) return null;
   const items = entries.map(
     ({ entry, attempts }) =>
       html`<li>
         <div class="head">
           ${entryBadge(entry.state)} <a href="/outbox/${entry.id}">${entry.operation}, entry ${entry.id}</a>
-          <span class="last quiet small">${times.when(entry.updatedAt)}</span>
+          <span class="last quiet small">${reader.when(entry.updatedAt)}</span>
         </div>
         <p class="small">${explain(entry).meaning}</p>
         <p class="small quiet">

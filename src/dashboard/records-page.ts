@@ -11,12 +11,13 @@ import type { Dashboard } from './parts/page.ts';
 import { addressOf, PAGE_ROWS } from './parts/paging.ts';
 
 /** Adds the page of a kind's records in the order of their ids: all, or those that a text finds. */
-export function addRecordsPage(app: Server, { session, kinds, times }: Dashboard): void {
+export function addRecordsPage(app: Server, { session, kinds, readerOf }: Dashboard): void {
   const options = pageOptions('Show records of a kind by their ids', {
     params: z.strictObject({ kind: kindName(kinds) }),
     querystring: z.object({ after: recordId.optional(), q: searched }),
   });
   app.get('/records/:kind', options, async ({ params: { kind: name }, query: { after, q = '' } }, reply) => {
+    const reader = readerOf(reply.request);
     const kind = requireKind(kinds, name);
     const wanted = { after, limit: PAGE_ROWS + 1 };
     const records =
@@ -36,7 +37,7 @@ export function addRecordsPage(app: Server, { session, kinds, times }: Dashboard
         <label>id, code, name, phone or e-mail <input name="q" value="${q}" /></label><button>Find</button>
       </form>
       <section class="panel" aria-label="Records">
-        ${shown.length === 0 ? nothing('None.') : recordTable(kind.name, shown, times)}
+        ${shown.length === 0 ? nothing('None.') : recordTable(kind.name, shown, reader)}
         <nav class="pages" aria-label="Pages of the list">
           <span>${after === undefined ? null : first}</span>
           <span>${last === undefined ? null : following}</span>

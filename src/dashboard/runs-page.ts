@@ -17,26 +17,28 @@ import { rowPath } from '../operations/inputs.ts';
 
 /** Adds the pages of runs. */
 export function addRunPages(app: Server, dashboard: Dashboard): void {
-  const { session, clock, times } = dashboard;
+  const { session, clock, readerOf } = dashboard;
   const listOptions = pageOptions('Show runs', { querystring: z.object({ before }) });
   app.get('/runs', listOptions, async ({ query }, reply) => {
+    const reader = readerOf(reply.request);
     const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), ({ id }) => id);
-    const list = html`${runTable(page.rows, times)} ${pageLinks('/runs', query, page.next)}`;
+    const list = html`${runTable(page.rows, reader)} ${pageLinks('/runs', query, page.next)}`;
     const content = html`${pageTitle('Runs', 'Every reading of the service, the newest first')}
     ${listPanel('runs', 'Runs', query.before === undefined, list)}`;
     return sendPage(reply, { title: 'Runs', part: '/runs', content, after: await latestSeq(session) });
   });
   const options = pageOptions('Show one run', { params: rowPath });
   app.get('/runs/:id', options, async ({ params: { id } }, reply) => {
+    const reader = readerOf(reply.request);
     const run = await findRun(session, id, clock.now());
     if (run === null)
       throw new SyncError(`There is no run ${id}, or it was removed.`, { code: 'run.absent' });
     const { command, state, reason, kinds, startedAt, finishedAt, reports } = run;
     const waiting = kinds.filter((kind) => !reports.some((report) => report.kind === kind));
     const facts = factList([
-      ['Began', startedAt === null ? 'waits for a background service' : times.exactly(startedAt)],
-      ['Ended', finishedAt === null ? null : times.exactly(finishedAt)],
-      ['Took', finishedAt === null ? null : duration(startedAt, finishedAt)],
+      ['Began', startedAt === null ? 'waits for a background service' : reader.exactly(startedAt)],
+      ['Ended', finishedAt === null ? null : reader.exactly(finishedAt)],
+      ['Took', finishedAt === null ? null : duration(startedAt, finishedAt, reader)],
       ['Reason', reason],
       ['Without a report', waiting.length === 0 ? null : waiting.join(', ')],
     ]);

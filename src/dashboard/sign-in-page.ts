@@ -9,6 +9,8 @@ import { pageAnswer } from '../http/openapi.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
+import { sendHtml } from '../http/language.ts';
+import { languageSwitch, OWN_PATH } from './parts/language-switch.ts';
 
 const form = z.strictObject({
   token: z.string().min(1),
@@ -19,9 +21,6 @@ const querystring = z.object({ code: z.string().max(100).optional().describe('th
 
 const isPreview = ({ headers }: FastifyRequest): boolean =>
   /\b(?:prefetch|preview)\b/.test(`${String(headers['sec-purpose'])} ${String(headers['purpose'])}`);
-
-/** Only a path of ours: a form may have been filled in by another site. */
-const OWN_PATH = /^\/(?![/\\])[\w\-./?=&%:~+]*$/;
 
 const seeStatus = z.null().describe('The cookie, and the way to the page');
 
@@ -81,7 +80,7 @@ export function sendSignIn(reply: FastifyReply, { refusal, next, asksAgain }: Si
       ? null
       : html`<p class="fault" role="alert">${refusal.detail} ${refusal.hint ?? ''}</p>`;
   const page = html`<!doctype html>
-    <html lang="en">
+    <html lang="${reply.request.language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -110,8 +109,9 @@ export function sendSignIn(reply: FastifyReply, { refusal, next, asksAgain }: Si
             An admin gives one: <code>bms-sync users add</code> shows it. The first admin’s is the value of
             the setting <code>ADMIN_TOKEN</code>.
           </p>
+          ${languageSwitch(reply.request)}
         </main>
       </body>
     </html> `;
-  return reply.type('text/html; charset=utf-8').send(page.html);
+  return sendHtml(reply, page);
 }

@@ -13,28 +13,30 @@ import { count, dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, chosen, done, pageOptions, sendPage } from './parts/page.ts';
-import type { Dashboard, Times } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { cut } from './parts/values.ts';
 
 const PATH = '/webhooks';
 
 /** Adds the page of webhooks: receivers of events, and their deliveries. */
-export function addWebhooksPage(app: Server, { session, times }: Dashboard): void {
+export function addWebhooksPage(app: Server, { session, readerOf }: Dashboard): void {
   const querystring = z.object({ endpoint: chosen, before, done });
   const options = pageOptions('Show endpoints and their deliveries', { querystring });
   app.get(PATH, options, async ({ caller, query: { done: carriedOut, ...query } }, reply) => {
+    const reader = readerOf(reply.request);
     const read = await listDeliveries(session, { ...query, limit: PAGE_ROWS + 1 });
     const endpoints = await listEndpoints(session);
     const none = nothing('None: bms-sync webhooks add URL --name N adds one.');
     const { rows, next } = listPage(read, ({ id }) => id);
-    const deliveries = html`${rows.length === 0 ? nothing('None.') : deliveryTable(rows, times)}
+    const deliveries = html`${rows.length === 0 ? nothing('None.') : deliveryTable(rows, reader)}
     ${pageLinks(PATH, query, next)}`;
     const choices = endpoints.map(({ name }) => name);
     const content = html`${pageTitle('Webhooks', 'Events that are sent to other programs')}
     ${panel(
       { id: 'endpoints', title: 'Endpoints', isLive: true },
-      endpoints.length === 0 ? none : endpointTable(endpoints, times, caller?.role),
+      endpoints.length === 0 ? none : endpointTable(endpoints, reader, caller?.role),
     )}
     ${filterForm(PATH, [{ name: 'endpoint', label: 'endpoint', value: query.endpoint, choices }])}
     ${panel({ id: 'deliveries', title: 'Deliveries', isLive: query.before === undefined }, deliveries)}`;
@@ -45,7 +47,7 @@ export function addWebhooksPage(app: Server, { session, times }: Dashboard): voi
 
 const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' };
 
-function endpointTable(endpoints: readonly EndpointStanding[], times: Times, role?: UserRole): Html {
+function endpointTable(endpoints: readonly EndpointStanding[], reader: Reader, role?: UserRole): Html {
   const mayDecide = maySend(role, `${PATH}/name/enable`);
   const rows = endpoints.map((endpoint) => {
     const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
@@ -57,11 +59,11 @@ function endpointTable(endpoints: readonly EndpointStanding[], times: Times, rol
         ${changes === null ? 'all changes' : changes.join(', ')}
       </td>
       <td data-title="delivered" class="nowrap early">
-        ${deliveredAt === null ? 'never' : times.when(deliveredAt)}
+        ${deliveredAt === null ? 'never' : reader.when(deliveredAt)}
       </td>
       <td data-title="waiting" class="number early ${pending === 0 ? 'blank' : ''}">
         ${pending === 0 ? '–' : count(pending)}
-        ${pendingSince === null ? null : html`<p class="small quiet wide">since ${times.when(pendingSince)}</p>`}
+        ${pendingSince === null ? null : html`<p class="small quiet wide">since ${reader.when(pendingSince)}</p>`}
       </td>
       <td class="number wide">${failures === 0 ? '–' : count(failures)}</td>
       ${mayDecide ? html`<td class="decide">${decisionForms(endpointButtons(endpoint), PATH, role)}</td>` : null}
@@ -77,7 +79,7 @@ const STATES = { ready: 'info', delivered: 'good', failed: 'bad' };
 
 const LONGEST_ANSWER = 120;
 
-function deliveryTable(deliveries: readonly LoggedDelivery[], times: Times): Html {
+function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): Html {
   const rows = deliveries.map(
     (delivery) =>
       html`<tr>
@@ -90,7 +92,7 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], times: Times): Htm
           <span class="quiet">${cut(delivery.responseStart ?? '', LONGEST_ANSWER)}</span>
         </td>
         <td data-title="attempts" class="number wide">${delivery.attempts}</td>
-        <td class="nowrap early">${times.when(delivery.createdAt)}</td>
+        <td class="nowrap early">${reader.when(delivery.createdAt)}</td>
       </tr>`,
   );
   const headings = ['event', 'endpoint', 'record', 'state', 'answer', { number: 'attempts' }, 'planned'];

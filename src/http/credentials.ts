@@ -15,8 +15,6 @@ const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 
 /** Gives a browser the cookie that replaces a token until it expires: an instant and whose it is, sealed by the setting's token. */
 export function giveSession(reply: FastifyReply, { nameKey, tokenHash }: Person, now: Date): void {
-  const { headers } = reply.request;
-  const isSecure = headers['x-forwarded-proto'] === 'https' || /^https:/.test(headers.origin ?? '');
   const until = Math.floor(now.getTime() / 1000) + LIFE_SECONDS;
   const name = Buffer.from(nameKey).toString('base64url');
   void reply.setCookie(SESSION_COOKIE, `${until}.${name}.${tokenHash}`, {
@@ -24,10 +22,14 @@ export function giveSession(reply: FastifyReply, { nameKey, tokenHash }: Person,
     maxAge: LIFE_SECONDS,
     httpOnly: true,
     sameSite: 'strict',
-    secure: isSecure,
+    secure: isByHttps(reply.request),
     signed: true,
   });
 }
+
+/** Whether a browser asks over https, so far as its headers tell. */
+export const isByHttps = ({ headers }: FastifyRequest): boolean =>
+  headers['x-forwarded-proto'] === 'https' || /^https:/.test(headers.origin ?? '');
 
 /** Whose cookie a request has; null if it has none of ours, or an expired one. */
 export function sessionOf(request: FastifyRequest, now: Date) {

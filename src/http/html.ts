@@ -4,7 +4,7 @@ export interface Html {
 }
 
 /** What may stand in a template of HTML. */
-export type Part = Html | string | number | null | readonly Html[];
+export type Part = Html | string | number | null | readonly Part[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -23,26 +23,7 @@ function written(part: Part): string {
   if (part === null) return '';
   if (typeof part === 'string' || typeof part === 'number')
     return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-  return 'html' in part ? part.html : part.map((some) => some.html).join('');
-}
-
-const MINUTE = 60_000;
-const HOUR = 3_600_000;
-const DAY = 86_400_000;
-
-/** A length of time in its largest unit: `31 s`, `4 min`, `5 h`, `12 days`. */
-export function roughly(ms: number): string {
-  if (ms < 1.5 * MINUTE) return `${Math.max(0, Math.round(ms / 1000))} s`;
-  if (ms < 1.5 * HOUR) return `${Math.round(ms / MINUTE)} min`;
-  if (ms < 1.5 * DAY) return `${Math.round(ms / HOUR)} h`;
-  return `${Math.round(ms / DAY)} days`;
-}
-
-/** How long ago an instant was, or in how long it will be. */
-export function distance(instant: Date, now: Date): string {
-  const ms = now.getTime() - instant.getTime();
-  if (Math.abs(ms) < 1000) return 'just now';
-  return ms > 0 ? `${roughly(ms)} ago` : `in ${roughly(-ms)}`;
+  return 'html' in part ? part.html : part.map(written).join('');
 }
 
 /** A number with its thousands apart. */
@@ -54,15 +35,6 @@ export const counted = (number: number, noun: string, nouns = `${noun}s`): strin
 
 /** A clause as a sentence. */
 export const sentence = (clause: string): string => `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;
-
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
-
-/** A size in its largest unit: `340 MB`. */
-export function bytesText(bytes: number): string {
-  const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
-  const value = bytes / 1000 ** power;
-  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power] ?? ''}`;
-}
 
 /** A heading: a text, a text over numbers, or HTML. */
 type Heading = string | { readonly number: string } | Html;

@@ -15,6 +15,8 @@ input, button { border: 1px solid light-dark(#8793a1, #6b7886); border-radius: 8
 button { background: #0b6b6b; border-color: #0b6b6b; color: #fff; cursor: pointer; font-weight: 600; }
 :focus-visible { outline: 3px solid #2f8fdd; outline-offset: 2px; }
 .fault { color: light-dark(#a5211a, #ff9d94); font-weight: 600; }
+.language { justify-items: start; margin: 1rem 0 0; }
+.language button { background: none; border: 0; color: inherit; font-weight: 400; padding: 0; text-decoration: underline; }
 .quiet { color: light-dark(#566373, #a0adbb); font-size: 0.85rem; margin: 1rem 0 0; }
 `;
 

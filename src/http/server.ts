@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
 import type { Schedule } from '../runs/schedule.ts';
 import type { Logger } from '../lib/log/logger.ts';
+import type { Language } from '../lib/text/speech.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
 import type { WriteStanding } from '../db/session/write-watch.ts';
@@ -33,6 +34,8 @@ export interface ServerParts {
   readonly schedules: readonly Schedule[];
   /** The setting `schedules.timezone`, in which pages tell times; UTC without it. */
   readonly timezone?: string;
+  /** The setting `language`, for browsers that name none of ours; English without it. */
+  readonly language?: Language;
   readonly isDead: (owner: string) => boolean;
   readonly version: string;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
@@ -82,6 +85,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated caller; null on open routes. */
     caller: Caller | null;
+    /** That of the pages and messages which answer it. */
+    language: Language;
     /** The entry of the outbox that the request has stored or changed; null if none. */
     entryId: number | null;
   }

@@ -5,7 +5,7 @@ import type { Answer, Ask, Asked } from '../http/ask.ts';
 import { TOKEN, describedRoutes, serveMirror, signIn } from '../http/stage.ts';
 import type { Stage } from '../http/stage.ts';
 
-const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login'];
+const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login', 'POST /language'];
 const BEARER = { authorization: `Bearer ${TOKEN}` };
 
 interface Case {

@@ -9,7 +9,7 @@ import { TOKEN, describedRoutes, serveMirror, signIn } from '../http/stage.ts';
 import type { Stage } from '../http/stage.ts';
 import { DATABASES } from '../mirror/databases.ts';
 
-const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login'];
+const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login', 'POST /language'];
 
 /** Who may ask for each route: as the table of operations says; changes that are no operation stand here. */
 function rights(stage: Stage): ReadonlyMap<string, UserRole> {

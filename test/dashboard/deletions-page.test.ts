@@ -30,7 +30,7 @@ const namesIn = (page: string): string[] =>
   [...page.matchAll(/href="\/records\/clients\/\d+">([^<]+)</g)].map(([, name = '']) => name);
 
 const actionsIn = (page: string): (string | undefined)[] =>
-  [...page.matchAll(/method="post" action="([^"]+)"/g)].map(([, action]) => action);
+  [...page.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, action]) => action);
 
 describe.each(DATABASES)('held deletions of a mirror in %s', (_name, open) => {
   test('are shown by code and name, all of them, a box of 500 after the other', async () => {

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { html, bytesText, distance, roughly } from '../../src/http/html.ts';
+import { html } from '../../src/http/html.ts';
 import { addressOf, listPage, PAGE_ROWS } from '../../src/dashboard/parts/paging.ts';
 import { stepsPath } from '../../src/dashboard/parts/drawings.ts';
-import { NOON, later } from '../mirror/temp-mirror.ts';
 
 describe('HTML', () => {
   test('whatever a text contains, it is a text: no markup begins and no attribute ends in it', () => {
@@ -41,21 +40,4 @@ test('a page of a list goes on after its last row, if there is one more', () => 
   expect(listPage(rows, (row) => row)).toEqual({ rows: rows.slice(0, PAGE_ROWS), next: 100 - PAGE_ROWS + 1 });
   expect(listPage(rows.slice(1), (row) => row).next).toBeNull();
   expect(addressOf('/x', { kind: 'a&b', before: undefined, code: '=' })).toBe('/x?kind=a%26b&code=%3D');
-});
-
-test('times and sizes are told in their largest unit', () => {
-  const told = [0, 31_000, 240_000, 5 * 3_600_000, 12 * 86_400_000].map(roughly);
-  expect(told).toEqual(['0 s', '31 s', '4 min', '5 h', '12 days']);
-  expect([distance(NOON, later(240_000)), distance(later(240_000), NOON), distance(NOON, NOON)]).toEqual([
-    '4 min ago',
-    'in 4 min',
-    'just now',
-  ]);
-  expect([0, 999, 1500, 340e6, 5.25e12].map(bytesText)).toEqual([
-    '0 B',
-    '999 B',
-    '1.5 kB',
-    '340 MB',
-    '5.3 TB',
-  ]);
 });

@@ -22,7 +22,7 @@ async function addEndpoints(session: Session): Promise<void> {
 }
 
 const actionsOf = (page: string): (string | undefined)[] =>
-  [...page.matchAll(/method="post" action="([^"]+)"/g)].map(([, action]) => action);
+  [...page.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, action]) => action);
 
 const pageOf = async ({ get }: Stage, path: string): Promise<string> => (await get(path)).text();
 

@@ -6,13 +6,13 @@ import type { Html } from '../../http/html.ts';
 import { objectIn, recordName } from '../../mirror/records/record-name.ts';
 import { badge, feed } from './layout.ts';
 import { cut, fieldName, valueText } from './values.ts';
-import type { Times } from './page.ts';
+import type { Reader } from './reader.ts';
 
 const LONGEST_VALUE = 160;
 const FIELDS_SHOWN = 5;
 
 /** Change events as a list for a person, each with the values of some fields before and after. */
-export function changeList(changes: readonly RecordedChange[], times: Times, most = FIELDS_SHOWN): Html {
+export function changeList(changes: readonly RecordedChange[], reader: Reader, most = FIELDS_SHOWN): Html {
   const items = changes.map((change) => {
     const { seq, kind, recordId, after, before, observedAt, origin } = change;
     const entry = /^outbox:(\d+)$/.exec(origin)?.[1]; // bms-sync itself wrote the change.
@@ -24,7 +24,7 @@ export function changeList(changes: readonly RecordedChange[], times: Times, mos
         ${fields.length > 1 ? html`<span class="narrow quiet small">${counted(fields.length, 'field')}</span>` : null}
         ${entry === undefined ? null : html`<a class="state plain" href="/outbox/${entry}"><span class="unseen">written </span>by entry ${entry}</a>`}
         <a class="seq last" href="/changes?before=${seq + 1}"
-          ><span class="unseen">event ${seq}, </span>${times.when(observedAt)}</a
+          ><span class="unseen">event ${seq}, </span>${reader.when(observedAt)}</a
         >
       </div>
       ${fields.length === 0 ? null : fieldTable(change, fields.slice(0, most), fields.length)}

@@ -1,6 +1,6 @@
 import { count, counted, dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
-import type { Times } from './page.ts';
+import type { Reader } from './reader.ts';
 
 interface Plot {
   /** Unique on the page. */
@@ -8,23 +8,23 @@ interface Plot {
   readonly title: string;
   readonly unit: string;
   readonly points: readonly { readonly at: Date; readonly value: number }[];
-  /** Steps for counts of equal times, a line for measurements. */
+  /** Steps for counts of equal reader, a line for measurements. */
   readonly shape: 'steps' | 'line';
 }
 
 /** Draws numbers over time, the oldest first: the script draws them; without it, and for who does not see it, they are a table. */
-export function plotFigure({ id, title, unit, points, shape }: Plot, times: Times): Html {
+export function plotFigure({ id, title, unit, points, shape }: Plot, reader: Reader): Html {
   const data = JSON.stringify({
     unit,
     shape,
-    timezone: times.timezone,
+    timezone: reader.timezone,
     at: points.map(({ at }) => at.getTime() / 1000),
     values: points.map(({ value }) => value),
   });
   const rows = points.toReversed().map(
     ({ at, value }) =>
       html`<tr>
-        <th scope="row">${times.minute(at)}</th>
+        <th scope="row">${reader.minute(at)}</th>
         <td class="number">${count(value)}</td>
       </tr>`,
   );

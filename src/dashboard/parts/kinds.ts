@@ -10,7 +10,8 @@ import { panel } from './layout.ts';
 import { sparkLine } from './drawings.ts';
 import { count, dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
-import type { Dashboard, Times } from './page.ts';
+import type { Dashboard } from './page.ts';
+import type { Reader } from './reader.ts';
 
 /** A kind's line of the overview. */
 export interface KindLine extends KindFreshness {
@@ -56,7 +57,7 @@ async function staleNow(
 }
 
 /** How fresh and how sound each kind is, a row each. */
-export function kindsPanel(kinds: readonly KindLine[], times: Times): Html {
+export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const certified = kinds.filter(({ state }) => state === 'certified').length;
   const some = certified === kinds.length ? 'All are' : `${certified} of ${kinds.length} are`;
   const note = `${some} certified: the rows of the mirror are exactly those of the service’s list`;
@@ -67,12 +68,12 @@ export function kindsPanel(kinds: readonly KindLine[], times: Times): Html {
     const changes = hours?.reduce((all, some) => all + some, 0) ?? null;
     const { why } = outcomeWords(line);
     const proven =
-      at === null ? null : html`<span class="quiet small nowrap wide">proven ${times.when(at)}</span>`;
+      at === null ? null : html`<span class="quiet small nowrap wide">proven ${reader.when(at)}</span>`;
     const doubt = why === null ? null : html`<p class="quiet small brief">${why}</p>`;
     return html`<tr>
       <th scope="row"><a href="/kinds/${kind}">${kind}</a></th>
       <td class="parts">${stateBadge(line)} ${proven} ${doubt}</td>
-      <td data-title="read">${freshness(line, times)}</td>
+      <td data-title="read">${freshness(line, reader)}</td>
       <td class="number" data-title="rows">
         <a href="/records/${kind}">${rows === null ? '…' : count(rows)}</a>
       </td>
@@ -107,12 +108,12 @@ const BAR = 120;
 const THICK = 4;
 
 /** When a kind was read to its end, when it is read next, and how much of the time between has passed. */
-export function freshness({ last_sweep_at: at, nextAt, isStale }: KindLine, times: Times): Html {
-  const read = at === null ? html`never` : times.when(at);
+export function freshness({ last_sweep_at: at, nextAt, isStale }: KindLine, reader: Reader): Html {
+  const read = at === null ? html`never` : reader.when(at);
   if (nextAt === null) return html`${read} <span class="quiet small">no schedule</span>`;
-  const next = html`<span class="quiet small nowrap wide">next ${times.when(nextAt)}</span>`;
+  const next = html`<span class="quiet small nowrap wide">next ${reader.when(nextAt)}</span>`;
   return html`${read} ${next}
-  ${at === null ? null : dueBar(instantOf(at), instantOf(nextAt), times.now(), isStale)}`;
+  ${at === null ? null : dueBar(instantOf(at), instantOf(nextAt), reader.now(), isStale)}`;
 }
 
 function dueBar(from: Date, to: Date, now: Date, isStale: boolean): Html {

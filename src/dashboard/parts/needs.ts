@@ -26,7 +26,7 @@ import type { DecisionButton } from './decisions.ts';
 import { recordName } from '../../mirror/records/record-name.ts';
 import type { KindLine } from './kinds.ts';
 import { counted, sentence } from '../../http/html.ts';
-import type { Times } from './page.ts';
+import type { Reader } from './reader.ts';
 
 /** Something that does not go on without a person. */
 export interface Need {
@@ -50,7 +50,7 @@ export async function readNeeds(
   session: Session,
   kinds: readonly KindLine[],
   parkedInAll: number,
-  times: Times,
+  reader: Reader,
 ): Promise<readonly Need[]> {
   const [disappeared, damage, frozen, parked, blocks, endpoints] = await Promise.all([
     readDisappeared(session),
@@ -70,7 +70,7 @@ export async function readNeeds(
     ...(await Promise.all(held.map((hold) => heldNeed(session, hold)))),
     ...parked.map(parkedNeed),
     ...moreParked(parkedInAll - parked.length),
-    ...blocks.map((block) => blockedNeed(block, times)),
+    ...blocks.map((block) => blockedNeed(block, reader)),
     ...[...alike.values()].flatMap(readingNeed),
     ...endpoints.filter(needsPerson).map(endpointNeed),
   ];
@@ -140,12 +140,12 @@ function moreParked(more: number): readonly Need[] {
   ];
 }
 
-const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock, times: Times): Need => ({
+const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock, reader: Reader): Need => ({
   id: `blocked-${kind}`,
   title: `${kind} may not be written`,
   since,
   why: `The service refuses it to the user of this token (${reason}).`,
-  effect: `Give that user the right in the service, or take another token. It is tried again at ${times.minute(instantOf(probeAt))}.`,
+  effect: `Give that user the right in the service, or take another token. It is tried again at ${reader.minute(instantOf(probeAt))}.`,
 });
 
 /** Kinds that were not read, all for the reason of the first. */

@@ -1,36 +1,23 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import * as z from 'zod';
-import { instantOf } from '../../lib/time/clock.ts';
-import type { Clock } from '../../lib/time/clock.ts';
 import type { Counts } from './counts.ts';
 import { wholeNumber } from '../../operations/inputs.ts';
 import { pageAnswer } from '../../http/openapi.ts';
 import type { Problem } from '../../http/send.ts';
 import type { RouteContext } from '../../http/server.ts';
+import { sendHtml } from '../../http/language.ts';
 import { noticeOf } from './decisions.ts';
-import { distance, html } from '../../http/html.ts';
+import { languageSwitch } from './language-switch.ts';
+import type { Reader } from './reader.ts';
+import { html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
-
-/** How pages tell our instants: in the time zone of the schedules, with UTC in the title. */
-export function timesIn(timezone: string, clock: Clock) {
-  const style = { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' } as const;
-  const format = new Intl.DateTimeFormat('sv-SE', style); // `YYYY-MM-DD HH:MM:SS`
-  const time = (at: Date, title: string, words: string): Html =>
-    html`<time datetime="${at.toISOString()}" title="${title}">${words}</time>`;
-  const exactly = (text: string, at = instantOf(text)): Html => time(at, `${text} UTC`, format.format(at));
-  const when = (text: string, at = instantOf(text)): Html =>
-    time(at, `${format.format(at)} ${timezone}, ${text} UTC`, distance(at, clock.now()));
-  const minute = (at: Date): string => format.format(at).slice(0, 16);
-  return { timezone, now: () => clock.now(), exactly, when, minute };
-}
-
-export type Times = ReturnType<typeof timesIn>;
 
 /** What the pages share, for as long as the server runs. */
 export interface Dashboard extends RouteContext {
   readonly counts: Counts;
   readonly startedAt: Date;
-  readonly times: Times;
+  /** The reader who has asked. */
+  readonly readerOf: (request: FastifyRequest) => Reader;
 }
 
 /** The options of a page's route: without authentication it shows the sign-in form, and its errors are pages. */
@@ -87,7 +74,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   );
   const live = after === undefined ? null : html`data-after="${after}"`;
   const document = html`<!doctype html>
-    <html lang="en">
+    <html lang="${reply.request.language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -114,13 +101,13 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
             />
           </form>
           <p id="live" class="live" hidden></p>
-          ${personIn(reply.request)}
+          ${languageSwitch(reply.request)} ${personIn(reply.request)}
         </header>
         <main id="main" tabindex="-1">${noticeOf(done)}${content}</main>
         <p id="news" class="unseen" role="status"></p>
       </body>
     </html> `;
-  return reply.type('text/html; charset=utf-8').send(document.html);
+  return sendHtml(reply, document);
 }
 
 /** Who is signed in, and the way out; a proxy that has signed somebody in has its own. */

@@ -1,10 +1,11 @@
 import { instantOf } from '../../lib/time/clock.ts';
 import { listRuns, sumsOfRuns } from '../../mirror/runs/run-store.ts';
 import type { Run, RunSums } from '../../mirror/runs/run-store.ts';
-import { dataTable, html, roughly } from '../../http/html.ts';
+import { dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 import { badge, countCell, nothing } from './layout.ts';
-import type { Dashboard, Times } from './page.ts';
+import type { Dashboard } from './page.ts';
+import type { Reader } from './reader.ts';
 
 type SummedRun = Run & { readonly sums: RunSums };
 
@@ -20,7 +21,7 @@ export async function readRuns(
 }
 
 /** Runs as a table, in the given order. */
-export function runTable(runs: readonly SummedRun[], times: Times): Html {
+export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
   if (runs.length === 0) return nothing('No run yet.');
   const headings = ['run', 'kinds', 'began', { number: 'took' }, { number: 'rows' }, { number: 'changed' }];
   const rows = runs.map(({ id, command, kinds, state, startedAt, finishedAt, sums }) => {
@@ -29,8 +30,8 @@ export function runTable(runs: readonly SummedRun[], times: Times): Html {
     return html`<tr>
       <th scope="row"><a href="/runs/${id}">${command} ${id}</a> ${runBadge(state)}</th>
       <td class="brief">${more > 0 ? `${names} and ${more} more` : names}</td>
-      <td class="nowrap early">${startedAt === null ? 'waits' : times.when(startedAt)}</td>
-      <td class="number wide" data-title="took">${duration(startedAt, finishedAt)}</td>
+      <td class="nowrap early">${startedAt === null ? 'waits' : reader.when(startedAt)}</td>
+      <td class="number wide" data-title="took">${duration(startedAt, finishedAt, reader)}</td>
       ${countCell('rows', sums.rows)} ${countCell('changed', sums.changes)}
     </tr>`;
   });
@@ -40,10 +41,10 @@ export function runTable(runs: readonly SummedRun[], times: Times): Html {
 const KINDS_SHOWN = 3;
 
 /** How long something took between two of our instants. */
-export function duration(from: string | null, to: string | null): string {
+export function duration(from: string | null, to: string | null, reader: Reader): string {
   if (from === null || to === null) return '–';
   const ms = instantOf(to).getTime() - instantOf(from).getTime();
-  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : roughly(ms);
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : reader.lasting(ms);
 }
 
 const TONES = {

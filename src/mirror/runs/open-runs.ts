@@ -4,14 +4,14 @@ import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { hasRow, select } from '../../db/rows/rows.ts';
 import { insertRequest, requestedRuns } from './run-requests.ts';
-import type { Reader } from './worker-store.ts';
+import type { WorkerJudge } from './worker-store.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { KIND_STATE, RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 
 const ALL = 10_000;
 
 /** Requested runs that can begin, because no process reads their kinds now. */
-export async function startableRuns(db: Queryable, reader: Reader, limit: number): Promise<WorkRef[]> {
+export async function startableRuns(db: Queryable, reader: WorkerJudge, limit: number): Promise<WorkRef[]> {
   const waiting = await requestedRuns(db, reader.now, ALL);
   if (waiting.length === 0) return [];
   const open = await openRuns(db);
@@ -23,7 +23,7 @@ export async function startableRuns(db: Queryable, reader: Reader, limit: number
 }
 
 /** Whether no process pulls, is about to pull or sends; a verification itself does not count. */
-export async function isIdle(db: Queryable, reader: Reader): Promise<boolean> {
+export async function isIdle(db: Queryable, reader: WorkerJudge): Promise<boolean> {
   const open = (await openRuns(db)).filter(({ command, isAskedFor }) => isAskedFor && command !== 'verify');
   if (open.length > 0 || (await leasedKinds(db, reader)).length > 0) return false;
   return !(await hasRow(db, sql`select 1 from outbox where state = 'sending' limit 1`));
@@ -55,14 +55,14 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
 }
 
 /** The kinds whose lease is held for a sweep, by an owner that may still be alive: a reading between sweeps makes way. */
-export async function leasedKinds(db: Queryable, { now, isDead }: Reader): Promise<string[]> {
+export async function leasedKinds(db: Queryable, { now, isDead }: WorkerJudge): Promise<string[]> {
   const leased = sql`where owner is not null and lease_yields is null and lease_until > ${instantText(now)}`;
   const rows = await select(db, KIND_STATE, leased);
   return rows.filter(({ owner }) => !isDead(String(owner))).map(({ kind }) => kind);
 }
 
 /** A schedule that has come due. */
-export interface SlotRequest extends Reader {
+export interface SlotRequest extends WorkerJudge {
   readonly schedule: string;
   /** When it came due. */
   readonly slot: Date;

@@ -6,7 +6,7 @@ import type { Queryable, Session, Transaction } from '../../db/session/session.t
 import { RUNS } from '../tables/engine-tables.ts';
 import { hasRow, insertInto, pick, readNumber, readTexts, select } from '../../db/rows/rows.ts';
 import type { RowOf, WorkClaim } from '../../db/rows/rows.ts';
-import type { Reader } from './worker-store.ts';
+import type { WorkerJudge } from './worker-store.ts';
 
 /** Requests a pull of these kinds; an equal request that has not begun serves both. `request` says who asks, for people. */
 export async function requestPull(
@@ -62,7 +62,7 @@ export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<reado
  * Ends the runs of dead processes; requested ones wait for another process. A process is dead if `isDead` says so or if the
  * run's lease has lapsed: nothing else is known of a process on another host.
  */
-export async function closeDeadRuns(tx: Transaction, { isDead, now }: Reader): Promise<void> {
+export async function closeDeadRuns(tx: Transaction, { isDead, now }: WorkerJudge): Promise<void> {
   for (const run of await select(tx, RUNS, sql`where state = 'running'`)) {
     const hasEnded = isDead(String(run.owner));
     if (!hasEnded && !hasLapsed(run, now)) continue;

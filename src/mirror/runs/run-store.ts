@@ -20,7 +20,7 @@ import type { RowOf } from '../../db/rows/rows.ts';
 import { leaveNews, refusedNews } from '../webhooks/news.ts';
 import { UNHEARD, closeDeadRuns, fateOf, hasLapsed, isOwnRun } from './run-requests.ts';
 import type { OwnRun } from './run-requests.ts';
-import type { Reader } from './worker-store.ts';
+import type { WorkerJudge } from './worker-store.ts';
 
 export type RunState = RowOf<typeof RUNS>['state'];
 
@@ -43,7 +43,7 @@ export interface Run {
   readonly finishedAt: string | null;
 }
 
-export interface RunStart extends Reader {
+export interface RunStart extends WorkerJudge {
   readonly command: string;
   readonly kinds: readonly string[];
   /** The parameters of the request besides the kinds. */

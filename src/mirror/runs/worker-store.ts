@@ -15,7 +15,7 @@ export interface Worker {
 }
 
 /** One that tells living processes from dead ones. */
-export interface Reader {
+export interface WorkerJudge {
   readonly now: Date;
   /** Whether the process of an owner has certainly ended. */
   readonly isDead: (owner: string) => boolean;
@@ -53,12 +53,12 @@ export async function removeWorker(session: Session, owner: string): Promise<voi
 }
 
 /** The owners whose rows are free again: without a heartbeat for the length of a lease, or dead by `isDead`. */
-export async function deadWorkers(db: Queryable, reader: Reader): Promise<string[]> {
+export async function deadWorkers(db: Queryable, reader: WorkerJudge): Promise<string[]> {
   const workers = await readWorkers(db, reader);
   return workers.filter(({ isGone }) => isGone).map(({ owner }) => owner);
 }
 
-async function readWorkers(db: Queryable, { now, isDead }: Reader) {
+async function readWorkers(db: Queryable, { now, isDead }: WorkerJudge) {
   const oldest = instantText(new Date(now.getTime() - LEASE_MS));
   const workers = await select(db, WORKERS, sql`order by owner`);
   return workers.map((worker) => ({ ...worker, isGone: worker.seenAt <= oldest || isDead(worker.owner) }));
@@ -68,22 +68,22 @@ async function readWorkers(db: Queryable, { now, isDead }: Reader) {
  * Creates a check whether an owner is gone. A worker is judged by its entry too; a pull by hand has no entry and is judged by
  * `isDead` alone.
  */
-export async function goneOwners(db: Queryable, reader: Reader): Promise<Reader['isDead']> {
+export async function goneOwners(db: Queryable, reader: WorkerJudge): Promise<WorkerJudge['isDead']> {
   const dead = await deadWorkers(db, reader);
   return (owner) => dead.includes(owner) || reader.isDead(owner);
 }
 
 /** The processes at work: those with an entry that are not dead. */
-export const workersAtWork = async (db: Queryable, reader: Reader) =>
+export const workersAtWork = async (db: Queryable, reader: WorkerJudge) =>
   (await readWorkers(db, reader)).filter(({ isGone }) => !isGone);
 
 /** The owners at work. */
-export async function livingWorkers(db: Queryable, reader: Reader): Promise<ReadonlySet<string>> {
+export async function livingWorkers(db: Queryable, reader: WorkerJudge): Promise<ReadonlySet<string>> {
   return new Set((await workersAtWork(db, reader)).map(({ owner }) => owner));
 }
 
 /** Whether a live process has this role. */
-export async function isServed(db: Queryable, role: string, reader: Reader): Promise<boolean> {
+export async function isServed(db: Queryable, role: string, reader: WorkerJudge): Promise<boolean> {
   return (await workersAtWork(db, reader)).some(({ roles }) => roles.split(',').includes(role));
 }
 
@@ -94,7 +94,7 @@ export async function isServed(db: Queryable, role: string, reader: Reader): Pro
 export async function registerAlone(
   session: Session,
   worker: Worker,
-  reader: Reader,
+  reader: WorkerJudge,
 ): Promise<string | null> {
   return session.atomically(async (tx) => {
     const [other] = [...(await livingWorkers(tx, reader))].filter((owner) => owner !== worker.owner);

@@ -1,0 +1,42 @@
+import type { FastifyRequest } from 'fastify';
+import * as z from 'zod';
+import { html } from '../../http/html.ts';
+import type { Html } from '../../http/html.ts';
+import { giveLanguage } from '../../http/language.ts';
+import type { Server } from '../../http/server.ts';
+import { LANGUAGES } from '../../lib/text/speech.ts';
+
+/** Only a path of ours: a form may have been filled in by another site. */
+export const OWN_PATH = /^\/(?![/\\])[\w\-./?=&%:~+]*$/;
+
+const schema = {
+  summary: 'Choose the language of the pages',
+  tags: ['Pages'],
+  security: [],
+  body: z.strictObject({
+    language: z.enum(LANGUAGES),
+    back: z.string().max(2000).default('/').describe('the page to return to'),
+  }),
+  consumes: ['application/json', 'application/x-www-form-urlencoded'],
+  response: { 303: z.null().describe('The cookie, and the way back to the page') },
+};
+
+/** The form of the switch: anybody may choose, even who has not signed in. */
+export function languageRoute(app: Server): void {
+  app.post('/language', { config: { open: true }, schema }, ({ body: { language, back } }, reply) => {
+    giveLanguage(reply, language);
+    return reply.redirect(OWN_PATH.test(back) ? back : '/', 303);
+  });
+}
+
+const NAMES = { en: 'English', fr: 'Français' };
+
+/** A button for each language that the page is not in, which leads back to it. */
+export function languageSwitch({ method, url, language }: FastifyRequest): Html {
+  const buttons = LANGUAGES.filter((one) => one !== language).map(
+    (one) => html`<button name="language" value="${one}" lang="${one}">${NAMES[one]}</button>`,
+  );
+  return html`<form class="language" method="post" action="/language">
+    <input type="hidden" name="back" value="${method === 'GET' ? url : '/'}" />${buttons}
+  </form>`;
+}

@@ -1,0 +1,52 @@
+import type { FastifyReply } from 'fastify';
+import { LANGUAGES } from '../lib/text/speech.ts';
+import type { Language } from '../lib/text/speech.ts';
+import { isByHttps } from './credentials.ts';
+import type { Html } from './html.ts';
+import type { RouteContext, Server } from './server.ts';
+
+/** Gives every request the language of whoever asks: that of the cookie, else the browser's, else the setting's. */
+export function chooseLanguages(app: Server, { language = 'en' }: RouteContext): void {
+  app.decorateRequest('language', language);
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { cookies, headers } = request;
+    const chosen = LANGUAGES.find((one) => one === cookies[LANGUAGE_COOKIE]);
+    request.language = chosen ?? acceptedIn(headers['accept-language'] ?? '') ?? language;
+    done();
+  });
+}
+
+const LANGUAGE_COOKIE = 'bms_language';
+const YEAR_SECONDS = 31_536_000;
+
+/** Has a browser ask for pages in this language, for a year. */
+export function giveLanguage(reply: FastifyReply, language: Language): void {
+  void reply.setCookie(LANGUAGE_COOKIE, language, {
+    path: '/',
+    maxAge: YEAR_SECONDS,
+    httpOnly: true,
+    sameSite: 'lax', // Whoever follows a link of another site reads their language too.
+    secure: isByHttps(reply.request),
+  });
+}
+
+/** Sends a whole page in the language of its request. */
+export function sendHtml(reply: FastifyReply, page: Html): FastifyReply {
+  return reply
+    .headers({ 'content-language': reply.request.language, vary: 'Accept-Language, Cookie' })
+    .type('text/html; charset=utf-8')
+    .send(page.html);
+}
+
+/** The language of ours that a browser would rather have; undefined if it names none. */
+function acceptedIn(header: string): Language | undefined {
+  const wishes = header.split(',').map((wish) => {
+    const { tag = '', weight = '1' } = WISH.exec(wish)?.groups ?? {};
+    return { language: LANGUAGES.find((one) => one === tag.toLowerCase()), weight: Number(weight) };
+  });
+  const fitting = wishes.filter(({ language, weight }) => language !== undefined && weight > 0);
+  return fitting.toSorted((a, b) => b.weight - a.weight)[0]?.language;
+}
+
+/** `fr-CA;q=0.8`: the first part of the tag, and how much it is wished for. */
+const WISH = /^\s*(?<tag>[a-z]+)(?:-[\w-]+)?\s*(?:;\s*q=(?<weight>[01](?:\.\d*)?))?\s*$/i;
