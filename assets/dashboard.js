@@ -5,6 +5,7 @@
  */
 
 const { after } = document.body.dataset;
+const words = JSON.parse(document.body.dataset.words ?? '{}'); // In the language of the page.
 const SOON_MS = 400;
 const PAUSE_MS = 1500; // Between two fetches, however many events come.
 const LONGEST_MS = 15_000; // Runs, the outbox and all times change without an event.
@@ -32,13 +33,13 @@ async function refresh() {
   isFetching = true;
   try {
     const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
-    if (answer.status === 401) return tell('Signed out: load the page again', true);
+    if (answer.status === 401) return tell(words.signedOut, true);
     if (answer.ok) {
       show(new DOMParser().parseFromString(await answer.text(), 'text/html'));
-      tell('Live', false);
+      tell(words.live, false);
     }
   } catch {
-    tell('No connection', true);
+    tell(words.away, true);
   } finally {
     isFetching = false;
     fetchedAt = performance.now();
@@ -54,8 +55,7 @@ function show(page) {
   }
   const added = [...document.querySelectorAll('.feed > li')].filter(({ id }) => id !== '' && !known.has(id));
   for (const item of added) item.classList.add('new');
-  if (added.length > 0)
-    news.textContent = added.length === 1 ? '1 new change' : `${added.length} new changes`;
+  if (added.length > 0) news.textContent = words.news.replace('{n}', added.length);
 }
 
 /** A part stays as it is while somebody types into it. */
@@ -81,12 +81,12 @@ function listen() {
   let stream = null;
   const open = () => {
     stream = new EventSource(`/v1/changes?after=${after}`);
-    stream.addEventListener('open', () => tell('Live', false));
+    stream.addEventListener('open', () => tell(words.live, false));
     stream.addEventListener('message', () => {
       const since = performance.now() - fetchedAt;
       refreshIn(Math.max(SOON_MS, PAUSE_MS - since));
     });
-    stream.addEventListener('error', () => tell('No connection', true));
+    stream.addEventListener('error', () => tell(words.away, true));
   };
   document.addEventListener('visibilitychange', () => {
     stream?.close();
@@ -130,10 +130,14 @@ function drawPlot(canvas, { data, unit, timezone, isStepped }) {
     dateStyle: 'short',
     timeStyle: 'short',
   });
+  const locale = `${document.documentElement.lang}-CA`;
+  const numbers = new Intl.NumberFormat(locale);
+  const hours = new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: 'short', hourCycle: 'h23' });
   const moments = (_plot, splits) =>
     splits.map((seconds) => {
-      const [day, time] = clock.format(new Date(seconds * 1000)).split(' ');
-      return time === '00:00' ? day.slice(5) : time;
+      const at = new Date(seconds * 1000);
+      const [day, time] = clock.format(at).split(' ');
+      return time === '00:00' ? day.slice(5) : hours.format(at);
     });
   const size = () => ({ width: canvas.clientWidth, height: 190 });
   const options = {
@@ -149,6 +153,7 @@ function drawPlot(canvas, { data, unit, timezone, isStepped }) {
       {
         ...axis,
         size: 60,
+        values: (_plot, splits) => splits.map((split) => numbers.format(split)),
         incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 5e5, 1e6],
       },
     ],

@@ -18,21 +18,24 @@ export function addChangesPage(app: Server, { session, kinds, readerOf }: Dashbo
   });
   app.get('/changes', options, async ({ query }, reply) => {
     const reader = readerOf(reply.request);
+    const { say } = reader;
     const { kind, record } = query;
     checkKind(kinds, kind);
     const after = await latestSeq(session);
     const read = await latestChanges(session, { ...query, recordId: record, limit: PAGE_ROWS + 1 });
     const { rows, next } = listPage(read, ({ seq }) => seq);
     const about =
-      kind === undefined ? 'of all kinds' : record === undefined ? `of ${kind}` : `of ${kind} ${record}`;
-    const list = html`${rows.length === 0 ? nothing('None.') : changeList(rows, reader)}
-    ${pageLinks('/changes', query, next)}`;
-    const content = html`${pageTitle('Changes', `${about}, the newest first`)}
-    ${filterForm('/changes', [
-      { name: 'kind', label: 'kind', value: kind, choices: names },
-      { name: 'record', label: 'record (with its kind)', value: record },
+      kind === undefined
+        ? say('Of all kinds, the newest first')
+        : say('Of {what}, the newest first', { what: `${kind} ${record ?? ''}`.trim() });
+    const list = html`${rows.length === 0 ? nothing(say('None.')) : changeList(rows, reader)}
+    ${pageLinks(reader, '/changes', query, next)}`;
+    const content = html`${pageTitle(say('Changes'), about)}
+    ${filterForm(reader, '/changes', [
+      { name: 'kind', label: say('kind'), value: kind, choices: names },
+      { name: 'record', label: say('record (with its kind)'), value: record },
     ])}
-    ${listPanel('changes', 'Change events', query.before === undefined, list)}`;
-    return sendPage(reply, { title: 'Changes', part: '/changes', content, after });
+    ${listPanel('changes', say('Change events'), query.before === undefined, list)}`;
+    return sendPage(reply, { title: say('Changes'), part: '/changes', content, after });
   });
 }

@@ -18,26 +18,29 @@ export function addDecisionsPage(app: Server, { session, readerOf }: Dashboard):
   const options = pageOptions('Show who has decided what', { querystring: z.object({ before }) });
   app.get(PATH, options, async ({ query }, reply) => {
     const reader = readerOf(reply.request);
+    const { say } = reader;
     const read = await listDecisions(session, PAGE_ROWS + 1, query.before);
     const { rows, next } = listPage(read, ({ id }) => id);
-    const list = html`${rows.length === 0 ? nothing('None yet.') : decisionTable(rows, reader)}
-    ${pageLinks(PATH, query, next)}`;
-    const content = html`${pageTitle('Decisions', 'Who has decided what, the newest first')}
-    ${listPanel('decisions', 'Decisions', query.before === undefined, list)}`;
-    return sendPage(reply, { title: 'Decisions', part: PATH, content, after: await latestSeq(session) });
+    const list = html`${rows.length === 0 ? nothing(say('None yet.')) : decisionTable(rows, reader)}
+    ${pageLinks(reader, PATH, query, next)}`;
+    const content = html`${pageTitle(say('Decisions'), say('Who has decided what, the newest first'))}
+    ${listPanel('decisions', say('Decisions'), query.before === undefined, list)}`;
+    return sendPage(reply, { title: say('Decisions'), part: PATH, content, after: await latestSeq(session) });
   });
 }
 
 function decisionTable(decisions: readonly StoredDecision[], reader: Reader): Html {
+  const { say, when } = reader;
   const rows = decisions.map(
     ({ at, who, role, via, what, target, detail }) =>
       html`<tr>
-        <th scope="row">${what}</th>
-        <td>${target ?? '–'} <span class="small quiet">${detail}</span></td>
-        <td class="early">${who} ${badge(role)}</td>
-        <td data-title="by">${DOORS[via]}</td>
-        <td class="nowrap early">${reader.when(at)}</td>
+        <th scope="row" translate="no">${what}</th>
+        <td translate="no">${target ?? '–'} <span class="small quiet">${detail}</span></td>
+        <td class="early"><span translate="no">${who}</span> ${badge(reader, role)}</td>
+        <td data-title="${say('by way of')}">${say(DOORS[via])}</td>
+        <td class="nowrap early">${when(at)}</td>
       </tr>`,
   );
-  return dataTable('Decisions', ['what', 'on what', 'who', 'by', 'when'], rows, 'cards');
+  const headings = [say('what'), say('on what'), say('who'), say('by way of'), say('when')];
+  return dataTable(say('Decisions'), headings, rows, 'cards');
 }

@@ -7,8 +7,8 @@ import { recordId } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { recordName } from '../mirror/records/record-name.ts';
 import { recordAddress } from './parts/change-list.ts';
-import { decisionForms, HOLD_EFFECTS, holdButtons } from './parts/decisions.ts';
-import { counted, html } from '../http/html.ts';
+import { decisionForms, holdButtons, holdEffects } from './parts/decisions.ts';
+import { html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
 import { chosen, done, pageOptions, sendPage } from './parts/page.ts';
@@ -26,6 +26,7 @@ export function addDeletionsPage(app: Server, { session, readerOf }: Dashboard):
   const options = pageOptions('Show records that disappeared', { querystring });
   app.get(PATH, options, async ({ caller, query }, reply) => {
     const reader = readerOf(reply.request);
+    const { say } = reader;
     const { kind, state, after: from, done: carriedOut } = query;
     const all = await readDisappeared(session);
     const items: Html[] = [];
@@ -34,19 +35,19 @@ export function addDeletionsPage(app: Server, { session, readerOf }: Dashboard):
       const records = await readHeldRecords(session, group, { after: from, limit: RECORDS_SHOWN + 1 });
       // A decision concerns what is held; without it, what was decided last.
       const [first] = all.filter((one) => one.kind === group.kind && one.state === 'held');
-      const buttons = (first ?? group) === group ? holdButtons(group) : [];
+      const buttons = (first ?? group) === group ? holdButtons(reader, group) : [];
       const forms = decisionForms(buttons, PATH, caller?.role);
-      items.push(groupItem(group, reader, recordList(group, records), forms));
+      items.push(groupItem(group, reader, recordList(group, records, reader), forms));
     }
-    const none = 'None. A record is deleted in the mirror once the service has proven that it is gone.';
+    const none = say('None. A record is deleted in the mirror once the service has proven that it is gone.');
     const list = html`<ul class="needs">
       ${items}
     </ul>`;
-    const about = 'Records that their lists no longer show, and that are still in the mirror';
-    const content = html`${pageTitle('Deletions', about)}
-    ${listPanel('deletions', 'Disappeared records', true, items.length === 0 ? nothing(none) : list)}`;
+    const about = say('Records that their lists no longer show, and that are still in the mirror');
+    const content = html`${pageTitle(say('Deletions'), about)}
+    ${listPanel('deletions', say('Disappeared records'), true, items.length === 0 ? nothing(none) : list)}`;
     const after = await latestSeq(session);
-    return sendPage(reply, { title: 'Deletions', part: PATH, content, after, done: carriedOut });
+    return sendPage(reply, { title: say('Deletions'), part: PATH, content, after, done: carriedOut });
   });
 }
 
@@ -60,30 +61,41 @@ function groupItem(
 ): Html {
   const isHeld = state === 'held';
   // The words of the command line, without its command.
-  const words = isHeld ? 'they stay until somebody decides' : (HOLD_WORDS[state] ?? state);
+  const { say } = reader;
+  const words = isHeld ? 'they stay until somebody decides' : HOLD_WORDS[state];
+  const time = reader.lasting(reader.now().getTime() - instantOf(since).getTime());
+  const link = html`<a href="/kinds/${kind}">${kind}</a>`;
   return html`<li id="hold-${kind}-${state}" class="stacked ${isHeld ? '' : 'settled'}">
     <div>
       <h2>
-        ${counted(records, 'record')} of <a href="/kinds/${kind}">${kind}</a>
-        ${badge(state, TONES)}
+        ${say('{n, plural, one {# record} other {# records}} of {kind}', { n: records, kind: link })}
+        ${badge(reader, state, TONES)}
       </h2>
-      <p>Missing for ${reader.lasting(reader.now().getTime() - instantOf(since).getTime())}: ${words}.</p>
-      ${list} ${state === 'suspected' ? null : html`<p class="quiet small">${HOLD_EFFECTS}</p>`}
+      <p>${say('Missing for {time}: {words}.', { time, words: words === undefined ? state : say(words) })}</p>
+      ${list} ${state === 'suspected' ? null : html`<p class="quiet small">${holdEffects(reader)}</p>`}
     </div>
     ${decisions}
   </li>`;
 }
 
 /** Each record by its code and name, in a box that scrolls. */
-function recordList({ kind, state }: ShownHold, records: Awaited<ReturnType<typeof readHeldRecords>>): Html {
+function recordList(
+  { kind, state }: ShownHold,
+  records: Awaited<ReturnType<typeof readHeldRecords>>,
+  { say, word }: Reader,
+): Html {
   const shown = records.slice(0, RECORDS_SHOWN);
   const items = shown.map(({ id, raw }) => {
-    const way = html`<a href="${recordAddress(kind, id)}">${recordName(raw) || 'without a name'}</a>`;
-    return html`<li>${way} <span class="quiet small">${id}</span></li>`;
+    const way = html`<a href="${recordAddress(kind, id)}">${recordName(raw) || say('without a name')}</a>`;
+    return html`<li translate="no">${way} <span class="quiet small">${id}</span></li>`;
   });
   const next = addressOf(PATH, { kind, state, after: shown.at(-1)?.id });
-  return html`<ol class="box" tabindex="0" aria-label="Records of ${kind}, ${state}">
+  return html`<ol
+      class="box"
+      tabindex="0"
+      aria-label="${say('Records of {kind}, {state}', { kind, state: word(state) })}"
+    >
       ${items}
     </ol>
-    ${records.length > shown.length ? html`<p><a rel="next" href="${next}">The next records</a></p>` : null}`;
+    ${records.length > shown.length ? html`<p><a rel="next" href="${next}">${say('The next records')}</a></p>` : null}`;
 }

@@ -25,45 +25,49 @@ export function addEntryPage(app: Server, { session, readerOf }: Dashboard): voi
   const parts = { params: rowPath, querystring: z.object({ done }) };
   app.get('/outbox/:id', pageOptions('Show one entry of the outbox', parts), async (request, reply) => {
     const reader = readerOf(reply.request);
+    const { say, word } = reader;
     const history = await readHistory(session, request.params.id);
     const { entry, attempts, candidates } = history;
     const { id, kind, recordId, operation, state } = entry;
     const standing = html`<div class="body">
-      <p>${explain(entry).meaning}</p>
-      ${entryDecisions(entry, request.caller?.role)} ${factsOf(history, reader)}
+      <p>${explain(entry, reader).meaning}</p>
+      ${entryDecisions(reader, entry, request.caller?.role)} ${factsOf(history, reader)}
     </div>`;
-    const beside = candidates.length === 0 ? null : 'beside the records that it may have made';
+    const beside = candidates.length === 0 ? null : say('beside the records that it may have made');
     const items = attempts.map((attempt) => attemptItem(attempt, reader));
-    const sent = items.length === 0 ? nothing('Nothing was sent.') : feed(items);
-    const title = `Entry ${id}`;
-    const content = html`${pageTitle(title, html`${operation} ${recordLink(kind, recordId)} ${entryBadge(state)}`)}
+    const sent = items.length === 0 ? nothing(say('Nothing was sent.')) : feed(items);
+    const title = say('Entry {id}', { id: id });
+    const content = html`${pageTitle(title, html`${word(operation)} ${recordLink(kind, recordId)} ${entryBadge(reader, state)}`)}
       <div id="entry" data-live>
-        ${panel({ id: 'state', title: 'State' }, standing)} ${conflictPanel(entry)}
-        ${panel({ id: 'payload', title: 'What it writes', note: beside }, valueTable(entry, candidates))}
-        ${panel({ id: 'attempts', title: 'Attempts', note: 'journalled before they are sent' }, sent)}
+        ${panel({ id: 'state', title: say('State') }, standing)} ${conflictPanel(entry, reader)}
+        ${panel({ id: 'payload', title: say('What it writes'), note: beside }, valueTable(entry, candidates, reader))}
+        ${panel({ id: 'attempts', title: say('Attempts'), note: say('journalled before they are sent') }, sent)}
       </div>`;
     const after = await latestSeq(session);
     return sendPage(reply, { title, part: '/outbox', content, after, ...request.query });
   });
 }
 
-function factsOf({ entry, isMaker }: History, reader: Reader): Html {
+function factsOf({ entry, isMaker }: History, { say, exactly }: Reader): Html {
   const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt, result } = entry;
   const candidates = candidatesOf(entry).map((id) => html`${recordLink(kind, id)} `);
   return factList([
-    ['Key', key],
-    ['Verdict', verdict],
-    ['Candidates', candidates.length === 0 ? null : html`${candidates}`],
-    ['Made', isMaker ? recordLink(kind, recordId) : null],
-    ['Stored', reader.exactly(createdAt)],
-    ['Changed', reader.exactly(updatedAt)],
-    ['Next try', nextAttemptAt === null || entry.state === 'done' ? null : reader.exactly(nextAttemptAt)],
-    ['Result', candidates.length > 0 || result === null ? null : membersText(jsonOrText(result))],
+    [say('Key'), html`<code>${key}</code>`],
+    [say('Verdict'), verdict === null ? null : html`<code>${verdict}</code>`],
+    [say('Candidates'), candidates.length === 0 ? null : html`${candidates}`],
+    [say('Made'), isMaker ? recordLink(kind, recordId) : null],
+    [say('Stored'), exactly(createdAt)],
+    [say('Changed'), exactly(updatedAt)],
+    [say('Next try'), nextAttemptAt === null || entry.state === 'done' ? null : exactly(nextAttemptAt)],
+    [
+      say('Result'),
+      candidates.length > 0 || result === null ? null : verbatim(membersText(jsonOrText(result))),
+    ],
   ]);
 }
 
 /** Fields that another user changed too, or that the service did not take. */
-function conflictPanel({ result }: Entry): Html | null {
+function conflictPanel({ result }: Entry, { say }: Reader): Html | null {
   const noted = jsonOrText(result);
   const fields = isObject(noted) ? (noted['conflicts'] ?? noted['fields']) : undefined;
   if (!isArray(fields) || fields.length === 0) return null;
@@ -75,14 +79,15 @@ function conflictPanel({ result }: Entry): Html | null {
         ${columns.map((column) => html`<td>${verbatim(compactJson(field[column] ?? null))}</td>`)}
       </tr>`,
   );
-  const caption = 'Fields with the values of the base, of the service, and those that were wanted';
-  const table = dataTable(caption, ['field', 'base', 'in the service', 'wanted'], rows);
-  return panel({ id: 'conflicts', title: 'Fields in doubt' }, table);
+  const caption = say('Fields with the values of the base, of the service, and those that were wanted');
+  const headings = [say('field'), say('base'), say('in the service'), say('wanted')];
+  const table = dataTable(caption, headings, rows);
+  return panel({ id: 'conflicts', title: say('Fields in doubt') }, table);
 }
 
 const LONGEST = 10_000;
 
-function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[]): Html {
+function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[], { say }: Reader): Html {
   const value = jsonOrText(payload);
   if (!isObject(value)) return html`<div class="body"><pre>${cut(payload, LONGEST)}</pre></div>`;
   const records = candidates.map(({ raw }) => objectIn(raw));
@@ -95,27 +100,31 @@ function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[]):
       </tr>`,
   );
   const links = candidates.map(({ id }) => recordLink(kind, id));
-  return dataTable('Fields to write', ['field', 'wanted', ...links], rows);
+  return dataTable(say('Fields to write'), [say('field'), say('wanted'), ...links], rows);
 }
 
 const GRADES: Readonly<Record<string, string>> = { done: 'good', rejected: 'bad', unsent: 'plain' };
 
 function attemptItem(attempt: Attempt, reader: Reader): Html {
   const { n, openedAt, closedAt, grade, status, request, responseStart } = attempt;
-  const end = closedAt === null ? 'not answered yet' : (grade ?? 'closed');
+  const { say, word, exactly } = reader;
+  const end = closedAt === null ? say('not answered yet') : word(grade ?? 'closed');
+  const times =
+    closedAt === null
+      ? exactly(openedAt)
+      : say('{from} to {to}', { from: exactly(openedAt), to: exactly(closedAt) });
   return html`<li>
     <div class="head">
-      <strong>Try ${n}</strong> <span class="state ${GRADES[grade ?? ''] ?? 'warn'}">${end}</span>
-      <span>${status === null ? null : `status ${status}`}</span>
-      <span class="last quiet small">
-        ${reader.exactly(openedAt)}${closedAt === null ? null : html` to ${reader.exactly(closedAt)}`}
-      </span>
+      <strong>${say('Try {n}', { n })}</strong>
+      <span class="state ${GRADES[grade ?? ''] ?? 'warn'}">${end}</span>
+      <span>${status === null ? null : say('status {status}', { status: status })}</span>
+      <span class="last quiet small"> ${times} </span>
     </div>
-    <pre tabindex="0" aria-label="Request of try ${n}">${cut(request, LONGEST)}</pre>
+    <pre tabindex="0" aria-label="${say('Request of try {n}', { n })}">${cut(request, LONGEST)}</pre>
     ${
       responseStart === null
         ? null
-        : html`<pre tabindex="0" aria-label="Beginning of the answer to try ${n}">
+        : html`<pre tabindex="0" aria-label="${say('Beginning of the answer to try {n}', { n })}">
 ${cut(responseStart, LONGEST)}</pre>`
     }
   </li>`;

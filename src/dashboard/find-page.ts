@@ -28,34 +28,39 @@ export function addFindPage(app: Server, { session, kinds, readerOf }: Dashboard
   });
   app.get('/find', options, async ({ query: { q: text = '' } }, reply) => {
     const reader = readerOf(reply.request);
+    const { say } = reader;
     const panels: Html[] = [];
     for (const kind of kinds) {
       const found = await findRecords(session, kind, { text, limit: SHOWN_OF_A_KIND + 1 });
       if (found.length === 0) continue;
-      const all = html`<a href="${addressOf(`/records/${kind.name}`, { q: text })}">all of them</a>`;
+      const all = html`<a href="${addressOf(`/records/${kind.name}`, { q: text })}"
+        >${say('all of them')}</a
+      >`;
       const note = found.length > SHOWN_OF_A_KIND ? all : null;
       const table = recordTable(kind.name, found.slice(0, SHOWN_OF_A_KIND), reader);
       panels.push(panel({ id: kind.name, title: kind.name, note }, table));
     }
-    const none = nothing('No record has all of these words in its code, name, phone number or e-mail.');
-    const content = html`${pageTitle('Found', `“${text}”`)} ${panels.length === 0 ? none : panels}`;
-    return sendPage(reply, { title: 'Found', part: '/find', content, searched: text });
+    const none = nothing(say('No record has all of these words in its code, name, phone number or e-mail.'));
+    const content = html`${pageTitle(say('Found'), html`<span translate="no">${text}</span>`)}
+    ${panels.length === 0 ? none : panels}`;
+    return sendPage(reply, { title: say('Found'), part: '/find', content, searched: text });
   });
 }
 
 /** Records as a table of links to their pages. */
 export function recordTable(kind: string, records: readonly ListedRecord[], reader: Reader): Html {
+  const { say, exactly } = reader;
   const rows = records.map(
     ({ id, raw, changedAt, deletedAt }) =>
       html`<tr>
         <th scope="row"><a href="${recordAddress(kind, id)}">${id}</a></th>
-        <td class="brief">${recordName(raw)}</td>
-        <td class="early">${badge(deletedAt === null ? 'live' : 'deleted', TONES)}</td>
-        <td class="small nowrap early">${reader.exactly(deletedAt ?? changedAt)}</td>
+        <td class="brief" translate="no">${recordName(raw)}</td>
+        <td class="early">${badge(reader, deletedAt === null ? 'live' : 'deleted', TONES)}</td>
+        <td class="small nowrap early">${exactly(deletedAt ?? changedAt)}</td>
       </tr>`,
   );
-  const headings = ['id', 'name', 'state', 'changed'];
-  return dataTable(`Records of ${kind} in the order of their ids`, headings, rows, 'cards');
+  const headings = [say('id'), say('name'), say('state'), say('changed')];
+  return dataTable(say('Records of {kind} in the order of their ids', { kind }), headings, rows, 'cards');
 }
 
 const TONES = { live: 'good', deleted: 'bad' };

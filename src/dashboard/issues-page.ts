@@ -6,7 +6,7 @@ import { listOpenIssues } from '../mirror/records/issue-store.ts';
 import type { ListedIssue } from '../mirror/records/issue-store.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
-import { count, dataTable, html } from '../http/html.ts';
+import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
@@ -25,45 +25,47 @@ export function addIssuesPage(app: Server, { session, kinds, readerOf }: Dashboa
   const querystring = z.object({ kind: chosen, code: chosen, before });
   app.get(PATH, pageOptions(summary, { querystring }), async ({ query }, reply) => {
     const reader = readerOf(reply.request);
+    const { say } = reader;
     const read = await listOpenIssues(session, { ...query, limit: PAGE_ROWS + 1 });
     const counts = await countIssues(session);
     const drift = await readDrift(session, DRIFT_SHOWN);
     const { rows, next } = listPage(read, ({ id }) => id);
     const codes = [...new Set(counts.map(({ code }) => code))].sort();
-    const about = 'The service’s text is kept as it came; an issue says what of it fits no rule.';
-    const open = html`${rows.length === 0 ? nothing('None.') : issueTable(rows, reader)}
-    ${pageLinks(PATH, query, next)}`;
-    const content = html`${pageTitle('Issues and drift', about)}
-      ${filterForm(PATH, [
-        { name: 'kind', label: 'kind', value: query.kind, choices: names },
-        { name: 'code', label: 'issue', value: query.code, choices: codes },
+    const about = say('The service’s text is kept as it came; an issue says what of it fits no rule.');
+    const open = html`${rows.length === 0 ? nothing(say('None.')) : issueTable(rows, reader)}
+    ${pageLinks(reader, PATH, query, next)}`;
+    const content = html`${pageTitle(say('Issues and drift'), about)}
+      ${filterForm(reader, PATH, [
+        { name: 'kind', label: say('kind'), value: query.kind, choices: names },
+        { name: 'code', label: say('issue'), value: query.code, choices: codes, areWords: true },
       ])}
       <div class="columns">
-        ${panel({ id: 'issues', title: 'Open issues' }, open)}
-        <div>${countPanel(counts)} ${driftPanel(drift, reader)}</div>
+        ${panel({ id: 'issues', title: say('Open issues') }, open)}
+        <div>${countPanel(counts, reader)} ${driftPanel(drift, reader)}</div>
       </div>`;
-    return sendPage(reply, { title: 'Issues', part: PATH, content });
+    return sendPage(reply, { title: say('Issues'), part: PATH, content });
   });
 }
 
 const LONGEST_DETAIL = 240;
 
 function issueTable(issues: readonly ListedIssue[], reader: Reader): Html {
+  const { say, word, exactly } = reader;
   const rows = issues.map(
     ({ kind, recordId, field, code, detail, firstSeenAt }) =>
       html`<tr>
         <th scope="row">${recordLink(kind, recordId)}</th>
-        <td data-title="field">${fieldName(field ?? '–')}</td>
-        <td data-title="issue">${code}</td>
-        <td class="small brief">${cut(detail ?? '', LONGEST_DETAIL)}</td>
-        <td class="nowrap small early">${reader.exactly(firstSeenAt)}</td>
+        <td data-title="${say('field')}">${fieldName(field ?? '–')}</td>
+        <td data-title="${say('issue')}" title="${code}">${word(code)}</td>
+        <td class="small brief" translate="no">${cut(detail ?? '', LONGEST_DETAIL)}</td>
+        <td class="nowrap small early">${exactly(firstSeenAt)}</td>
       </tr>`,
   );
-  const headings = ['record', 'field', 'issue', 'detail', 'seen'];
-  return dataTable('Open issues, the newest first', headings, rows, 'cards');
+  const headings = [say('record'), say('field'), say('issue'), say('detail'), say('seen')];
+  return dataTable(say('Open issues, the newest first'), headings, rows, 'cards');
 }
 
-function countPanel(counts: readonly IssueCount[]): Html | null {
+function countPanel(counts: readonly IssueCount[], { say, word, count }: Reader): Html | null {
   if (counts.length === 0) return null;
   const rows = counts.slice(0, 30).map(
     ({ kind, field, code, count: issues }) =>
@@ -71,13 +73,13 @@ function countPanel(counts: readonly IssueCount[]): Html | null {
         <th scope="row">
           <a href="${addressOf(PATH, { kind, code })}">${placeOf(kind, field)}</a>
         </th>
-        <td>${code}</td>
+        <td title="${code}">${word(code)}</td>
         <td class="number">${count(issues)}</td>
       </tr>`,
   );
-  const headings = ['kind and field', 'issue', { number: 'open' }];
-  const table = dataTable('Open issues by kind and field', headings, rows);
-  return panel({ id: 'counts', title: 'How many' }, table);
+  const headings = [say('kind and field'), say('issue'), { number: say('open') }];
+  const table = dataTable(say('Open issues by kind and field'), headings, rows);
+  return panel({ id: 'counts', title: say('How many') }, table);
 }
 
 const placeOf = (kind: string, field: string | null): Html =>
@@ -88,12 +90,13 @@ function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>, reader: Reader
     ({ kind, code, field, detail, seenAt }) =>
       html`<li>
         <div class="head">
-          ${badge(code)} <span>${placeOf(kind, field)}</span>
+          ${badge(reader, code)} <span>${placeOf(kind, field)}</span>
           <span class="last quiet small">${reader.exactly(seenAt)}</span>
         </div>
-        <p class="small quiet brief">${cut(detail, LONGEST_DETAIL)}</p>
+        <p class="small quiet brief" lang="en">${cut(detail, LONGEST_DETAIL)}</p>
       </li>`,
   );
-  const head = { id: 'drift', title: 'Drift', note: 'how the service answers has changed' };
-  return panel(head, items.length === 0 ? nothing('None seen.') : feed(items));
+  const { say } = reader;
+  const head = { id: 'drift', title: say('Drift'), note: say('how the service answers has changed') };
+  return panel(head, items.length === 0 ? nothing(say('None seen.')) : feed(items));
 }

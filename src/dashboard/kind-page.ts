@@ -13,7 +13,7 @@ import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
-import { count, dataTable, html, sentence } from '../http/html.ts';
+import { dataTable, html, sentence } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { freshness, kindsPanel, readKindLines, stateBadge } from './parts/kinds.ts';
 import type { KindLine } from './parts/kinds.ts';
@@ -30,19 +30,21 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
   const { session, kinds, clock, readerOf } = dashboard;
   app.get('/kinds', pageOptions('Show every record kind', {}), async (_request, reply) => {
     const reader = readerOf(reply.request);
+    const { say } = reader;
     const after = await latestSeq(session);
     const lines = await readKindLines(dashboard, clock.now());
     const others = kinds.filter((kind) => !isListed(kind));
     const links = others.map(({ name }) => html` <a href="/records/${name}">${name}</a>`);
-    const content = html`${pageTitle('Kinds', 'What the service keeps, and how well the mirror knows it')}
+    const content = html`${pageTitle(say('Kinds'), say('What the service keeps, and how well the mirror knows it'))}
     ${kindsPanel(lines, reader)}
-    ${links.length === 0 ? null : html`<p class="quiet">Without a list, and read one by one:${links}</p>`}`;
-    return sendPage(reply, { title: 'Kinds', part: '/kinds', content, after });
+    ${links.length === 0 ? null : html`<p class="quiet">${say('Without a list, and read one by one: {kinds}', { kinds: html`${links}` })}</p>`}`;
+    return sendPage(reply, { title: say('Kinds'), part: '/kinds', content, after });
   });
   const params = z.strictObject({ kind: kindName(kinds) });
   const options = pageOptions('Show one record kind', { params, querystring: z.object({ done }) });
   app.get('/kinds/:kind', options, async ({ caller, params: { kind: name }, query }, reply) => {
     const reader = readerOf(reply.request);
+    const { say } = reader;
     const { name: kind } = requireKind(kinds, name);
     const line = (await readKindLines(dashboard, clock.now())).find((one) => one.kind === kind);
     if (line === undefined)
@@ -53,17 +55,18 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     const after = await latestSeq(session);
     const changes = await latestChanges(session, { kind, limit: CHANGES_SHOWN });
     const readings = await latestReadings(session, kind, READINGS_SHOWN);
-    const ways = html`<a href="/records/${kind}">Records</a> · <a href="/changes?kind=${kind}">Changes</a>`;
-    const all = html`<a href="/changes?kind=${kind}">All of ${kind}</a>`;
-    const readingsHead = { id: 'readings', title: 'Latest readings of its list', isLive: true };
-    const changesHead = { id: 'changes', title: 'Latest changes', note: all, isLive: true };
-    const content = html`${pageTitle(kind, html`${stateBadge(line)} ${ways}`)}
+    const ways = html`<a href="/records/${kind}">${say('Records')}</a> ·
+      <a href="/changes?kind=${kind}">${say('Changes')}</a>`;
+    const all = html`<a href="/changes?kind=${kind}">${say('All of {kind}', { kind })}</a>`;
+    const readingsHead = { id: 'readings', title: say('Latest readings of its list'), isLive: true };
+    const changesHead = { id: 'changes', title: say('Latest changes'), note: all, isLive: true };
+    const content = html`${pageTitle(kind, html`${stateBadge(reader, line)} ${ways}`)}
       <div class="columns">
         <div>
           ${standing(line, reader, caller?.role)} ${plots(line, readings, reader)}
           ${panel(readingsHead, readingTable(readings.slice(0, 12), reader))}
         </div>
-        ${panel(changesHead, changes.length === 0 ? nothing('None yet.') : changeList(changes, reader))}
+        ${panel(changesHead, changes.length === 0 ? nothing(say('None yet.')) : changeList(changes, reader))}
       </div>`;
     return sendPage(reply, { title: kind, part: '/kinds', content, after, hasPlots: true, ...query });
   });
@@ -71,24 +74,25 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
 
 function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
   const { kind, state, reason, certified_at: certified, last_change_at: changed, rows } = line;
-  const { why, known, next } = outcomeWords({ state, reason });
+  const { why, known, next } = outcomeWords({ state, reason }, reader);
+  const { say, count, when, exactly } = reader;
   const words = [why, known].filter((text) => text !== null).map(sentence);
   const facts = factList([
-    ['Read to its end', freshness(line, reader)],
+    [say('Read to its end'), freshness(line, reader)],
     [
-      'Proven (certificate)',
+      say('Proven (certificate)'),
       certified === null
-        ? 'never'
-        : html`${reader.when(certified)} <span class="quiet small">${reader.exactly(certified)}</span>`,
+        ? say('never')
+        : html`${when(certified)} <span class="quiet small">${exactly(certified)}</span>`,
     ],
-    ['Live rows', rows === null ? '…' : count(rows)],
-    ['Last change', changed === null ? 'none seen' : reader.when(changed)],
-    ['Held deletions', linkedCount('/deletions', line.held_deletions)],
-    ['Open issues', linkedCount(`/issues?kind=${kind}`, line.open_issues)],
+    [say('Live rows'), rows === null ? '…' : count(rows)],
+    [say('Last change'), changed === null ? say('none seen') : when(changed)],
+    [say('Held deletions'), linkedCount(reader, '/deletions', line.held_deletions)],
+    [say('Open issues'), linkedCount(reader, `/issues?kind=${kind}`, line.open_issues)],
   ]);
-  const pull = { label: 'Pull now', about: kind, address: '/pulls', values: { kinds: kind } };
+  const pull = { label: say('Pull now'), about: kind, address: '/pulls', values: { kinds: kind } };
   return panel(
-    { id: 'standing', title: 'How fresh, how sound', isLive: true },
+    { id: 'standing', title: say('How fresh, how sound'), isLive: true },
     html`<div class="body">
       <p>${words.join(' ')} ${next}</p>
       ${facts} ${decisionForms([pull], `/kinds/${kind}`, role)}
@@ -96,12 +100,13 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
   );
 }
 
-const linkedCount = (address: string, number: number): Html | string =>
-  number === 0 ? 'none' : html`<a href="${address}">${count(number)}</a>`;
+const linkedCount = ({ say, count }: Reader, address: string, number: number): Html | string =>
+  number === 0 ? say('none') : html`<a href="${address}">${count(number)}</a>`;
 
 const HOUR_MS = 3_600_000;
 
 function plots({ hours }: KindLine, readings: readonly ReportedReading[], reader: Reader): Html {
+  const { say } = reader;
   const present = Math.floor(reader.now().getTime() / HOUR_MS) * HOUR_MS;
   const changes = Array.from({ length: hours === null ? 0 : 48 }, (_, index) => ({
     at: new Date(present - (47 - index) * HOUR_MS),
@@ -110,28 +115,33 @@ function plots({ hours }: KindLine, readings: readonly ReportedReading[], reader
   const whole = readings.filter(({ state }) => state === 'certified' || state === 'complete').toReversed();
   const rows = whole.map(({ startedAt, rows: value }) => ({ at: instantOf(startedAt), value }));
   const body = html`<div class="body">
-    ${plotFigure({ id: 'changes', title: 'Changes an hour', unit: 'changes', shape: 'steps', points: changes }, reader)}
-    <h3>Rows in the list</h3>
-    ${plotFigure({ id: 'rows', title: 'Rows in the list', unit: 'rows', shape: 'line', points: rows }, reader)}
+    ${plotFigure({ id: 'changes', title: say('Changes an hour'), unit: say('changes'), shape: 'steps', points: changes }, reader)}
+    <h3>${say('Rows in the list')}</h3>
+    ${plotFigure({ id: 'rows', title: say('Rows in the list'), unit: say('rows'), shape: 'line', points: rows }, reader)}
   </div>`;
-  const note = hours === null ? 'being counted' : 'the last 48 hours';
-  return panel({ id: 'plots', title: 'Changes an hour', note, isLive: false }, body);
+  const note = say(hours === null ? 'being counted' : 'the last 48 hours');
+  return panel({ id: 'plots', title: say('Changes an hour'), note, isLive: false }, body);
 }
 
 function readingTable(readings: readonly ReportedReading[], reader: Reader): Html {
-  if (readings.length === 0) return nothing('It was never read.');
+  const { say, count, when, tenths } = reader;
+  if (readings.length === 0) return nothing(say('It was never read.'));
   const rows = readings.map((reading) => {
     const changes = reading.created + reading.updated + reading.deleted + reading.restored;
     return html`<tr>
-      <th scope="row"><a href="/runs/${reading.runId}">run ${reading.runId}</a> ${stateBadge(reading)}</th>
-      <td class="nowrap early">${reader.when(reading.startedAt)}</td>
-      <td data-title="pages" class="number wide">${count(reading.pages)}</td>
-      ${countCell('rows', reading.rows)} ${countCell('changes', changes)}
-      <td data-title="requests" class="number wide">${count(reading.requests)}</td>
-      <td data-title="took" class="number wide">${(reading.durationMs / 1000).toFixed(1)} s</td>
+      <th scope="row">
+        <a href="/runs/${reading.runId}">${say('run {id}', { id: reading.runId })}</a>
+        ${stateBadge(reader, reading)}
+      </th>
+      <td class="nowrap early">${when(reading.startedAt)}</td>
+      <td data-title="${say('pages')}" class="number wide">${count(reading.pages)}</td>
+      ${countCell(reader, 'rows', reading.rows)} ${countCell(reader, 'changes', changes)}
+      <td data-title="${say('requests')}" class="number wide">${count(reading.requests)}</td>
+      <td data-title="${say('took')}" class="number wide">${tenths(reading.durationMs)}</td>
     </tr>`;
   });
-  const numbers = ['pages', 'rows', 'changes', 'requests', 'took'].map((number) => ({ number }));
-  const caption = 'The latest readings of the list, the newest first';
-  return dataTable(caption, ['run', 'began', ...numbers], rows, 'cards');
+  const numbers = [say('pages'), say('rows'), say('changes'), say('requests'), say('took')];
+  const caption = say('The latest readings of the list, the newest first');
+  const headings = [say('run'), say('began'), ...numbers.map((number) => ({ number }))];
+  return dataTable(caption, headings, rows, 'cards');
 }

@@ -20,45 +20,49 @@ export function addOutboxPage(app: Server, { session, readerOf }: Dashboard): vo
   const querystring = z.object({ state: z.enum(['', 'open', ...STATES]).optional(), before, done });
   app.get('/outbox', pageOptions('Show the outbox', { querystring }), async ({ query }, reply) => {
     const reader = readerOf(reply.request);
+    const { say, word } = reader;
     const { state: wanted = '', before: last, done: carriedOut } = query;
     const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
     const { rows, next } = listPage(read, ({ id }) => id);
     const counts = await countEntries(session);
-    const list = html`${rows.length === 0 ? nothing('No entry.') : entryTable(rows, reader)}
-    ${pageLinks('/outbox', { state: wanted || undefined, before: last }, next)}`;
-    const content = html`${pageTitle('Outbox', 'Creates and updates for the service, the newest first')}
+    const list = html`${rows.length === 0 ? nothing(say('No entry.')) : entryTable(rows, reader)}
+    ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, next)}`;
+    const content = html`${pageTitle(say('Outbox'), say('Creates and updates for the service, the newest first'))}
       <ul class="tiles" id="counts" data-live>
-        ${STATES.map((state) => tile(`/outbox?state=${state}`, counts[state] ?? 0, state))}
+        ${STATES.map((state) => tile(reader, `/outbox?state=${state}`, counts[state] ?? 0, word(state)))}
       </ul>
-      ${filterForm('/outbox', [{ name: 'state', label: 'state', value: wanted, choices: ['open', ...STATES] }])}
-      ${listPanel('entries', 'Entries', last === undefined, list)}`;
+      ${filterForm(reader, '/outbox', [{ name: 'state', label: say('state'), value: wanted, choices: ['open', ...STATES], areWords: true }])}
+      ${listPanel('entries', say('Entries'), last === undefined, list)}`;
     const after = await latestSeq(session);
-    return sendPage(reply, { title: 'Outbox', part: '/outbox', content, after, done: carriedOut });
+    return sendPage(reply, { title: say('Outbox'), part: '/outbox', content, after, done: carriedOut });
   });
 }
 
 function entryTable(entries: readonly Entry[], reader: Reader): Html {
-  const headings = ['entry', 'what', 'state', 'changed', 'next try', { number: 'tries' }];
+  const { say, word, when } = reader;
+  const names = [say('entry'), say('what'), say('state'), say('changed'), say('next try')];
   const rows = entries.map((entry) => {
     const { id, kind, recordId, operation, state, payload, attempts, updatedAt } = entry;
     const nextTry = state === 'done' ? null : entry.nextAttemptAt;
     return html`<tr>
       <th scope="row"><a href="/outbox/${id}">${id}</a></th>
       <td class="parts">
-        <span class="early">${operation} ${recordLink(kind, recordId)}</span>
-        <p class="small quiet brief">${cut(membersText(jsonOrText(payload)), LONGEST_PAYLOAD)}</p>
+        <span class="early">${word(operation)} ${recordLink(kind, recordId)}</span>
+        <p class="small quiet brief" translate="no">
+          ${cut(membersText(jsonOrText(payload)), LONGEST_PAYLOAD)}
+        </p>
       </td>
       <td class="parts">
-        ${entryBadge(state)}
-        <p class="small quiet brief">${state === 'done' ? null : explain(entry).meaning}</p>
+        ${entryBadge(reader, state)}
+        <p class="small quiet brief">${state === 'done' ? null : explain(entry, reader).meaning}</p>
       </td>
-      <td class="nowrap early">${reader.when(updatedAt)}</td>
-      <td data-title="next try" class="nowrap wide">${nextTry === null ? '–' : reader.when(nextTry)}</td>
-      <td data-title="tries" class="number wide">${attempts}</td>
+      <td class="nowrap early">${when(updatedAt)}</td>
+      <td data-title="${say('next try')}" class="nowrap wide">${nextTry === null ? '–' : when(nextTry)}</td>
+      <td data-title="${say('tries')}" class="number wide">${attempts}</td>
     </tr>`;
   });
-  return dataTable('Entries of the outbox', headings, rows, 'cards');
+  return dataTable(say('Entries of the outbox'), [...names, { number: say('tries') }], rows, 'cards');
 }
 
 const LONGEST_PAYLOAD = 90;
@@ -66,4 +70,4 @@ const LONGEST_PAYLOAD = 90;
 const TONES = { sending: 'info', unsettled: 'warn', done: 'good', parked: 'warn', rejected: 'bad' };
 
 /** The state of an entry as a coloured word. */
-export const entryBadge = (state: EntryState): Html => badge(state, TONES);
+export const entryBadge = (reader: Reader, state: EntryState): Html => badge(reader, state, TONES);

@@ -8,7 +8,7 @@ import type { UserRole } from '../mirror/people/user-store.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
-import { counted, html } from '../http/html.ts';
+import { html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { kindsPanel, readKindLines } from './parts/kinds.ts';
 import type { KindLine } from './parts/kinds.ts';
@@ -30,6 +30,7 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   const options = pageOptions(summary, { querystring: z.object({ done }) });
   app.get('/', options, async ({ caller, query }, reply) => {
     const reader = readerOf(reply.request);
+    const { say } = reader;
     const after = await latestSeq(session);
     const [kinds, outbox, changes, runs] = await Promise.all([
       readKindLines(dashboard, clock.now()),
@@ -38,35 +39,37 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
       readRuns(dashboard, { limit: RUNS_SHOWN }),
     ]);
     const needs = await readNeeds(session, kinds, outbox.parked ?? 0, reader);
-    const none = nothing('No change yet: the first pull is the baseline.');
+    const none = nothing(say('No change yet: the first pull is the baseline.'));
     const latest = changes.length === 0 ? none : changeList(changes, reader);
-    const allRuns = html`<a href="/runs">All runs</a>`;
-    const allChanges = html`<a href="/changes">All changes</a>`;
-    const content = html`${pageTitle('Overview', `Mirror: ${session.location}`)}
+    const allRuns = html`<a href="/runs">${say('All runs')}</a>`;
+    const allChanges = html`<a href="/changes">${say('All changes')}</a>`;
+    const location = html`<span translate="no">${session.location}</span>`;
+    const content = html`${pageTitle(say('Overview'), say('Mirror: {location}', { location }))}
       ${needs.length === 0 ? calmPanel(kinds, reader) : needsPanel(needs, reader, caller?.role)}
-      ${tiles(kinds, outbox)}
+      ${tiles(reader, kinds, outbox)}
       <div class="columns">
         <div>
           ${kindsPanel(kinds, reader)}
-          ${panel({ id: 'runs', title: 'Latest runs', note: allRuns, isLive: true }, runTable(runs, reader))}
+          ${panel({ id: 'runs', title: say('Latest runs'), note: allRuns, isLive: true }, runTable(runs, reader))}
         </div>
-        ${panel({ id: 'changes', title: 'Latest changes', note: allChanges, isLive: true }, latest)}
+        ${panel({ id: 'changes', title: say('Latest changes'), note: allChanges, isLive: true }, latest)}
       </div>`;
-    return sendPage(reply, { title: 'Overview', part: '/', content, after, ...query });
+    return sendPage(reply, { title: say('Overview'), part: '/', content, after, ...query });
   });
 }
 
 function needsPanel(needs: readonly Need[], reader: Reader, role?: UserRole): Html {
+  const { say, when } = reader;
   const note =
     role === 'viewer'
-      ? 'An operator decides here; without an ADMIN_TOKEN, only the command line does.'
-      : counted(needs.length, 'thing');
+      ? say('An operator decides here; without an ADMIN_TOKEN, only the command line does.')
+      : say('{n, plural, one {# thing} other {# things}}', { n: needs.length });
   const items = needs.map((need) => {
     const { id, title, address, why, effect, since = null, isGrave = false, buttons = [] } = need;
     return html`<li id="need-${id}" ${isGrave ? html`class="grave"` : null}>
       <div>
         <h3>${address === undefined ? title : html`<a href="${address}">${title}</a>`}</h3>
-        <p>${why} ${since === null ? null : html`<span class="quiet">${reader.when(since)}</span>`}</p>
+        <p>${why} ${since === null ? null : html`<span class="quiet">${when(since)}</span>`}</p>
         <p class="quiet small">${effect}</p>
       </div>
       ${decisionForms(buttons, '/', role)}
@@ -75,35 +78,41 @@ function needsPanel(needs: readonly Need[], reader: Reader, role?: UserRole): Ht
   const list = html`<ul class="needs">
     ${items}
   </ul>`;
-  return panel({ id: 'needs', title: 'Needs you', note, isLive: true }, list);
+  return panel({ id: 'needs', title: say('Needs you'), note, isLive: true }, list);
 }
 
-function calmPanel(kinds: readonly KindLine[], reader: Reader): Html {
+function calmPanel(kinds: readonly KindLine[], { say, when }: Reader): Html {
   const [oldest] = kinds.map(({ certified_at: at }) => at ?? '').sort();
   const proof =
     oldest === undefined || oldest === ''
-      ? html`Not every list is proven yet; the next pulls go on with that.`
-      : html`Every list was proven ${reader.when(oldest)} or later.`;
+      ? say('Not every list is proven yet; the next pulls go on with that.')
+      : say('Every list was proven {when} or later.', { when: when(oldest) });
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">
       <span class="mark" aria-hidden="true">✓</span>
       <div>
-        <h2 id="needs-title">Nothing needs you</h2>
+        <h2 id="needs-title">${say('Nothing needs you')}</h2>
         <p class="quiet">${proof}</p>
       </div>
     </div>
   </section>`;
 }
 
-function tiles(kinds: readonly KindLine[], outbox: Partial<Record<EntryState, number>>): Html {
+function tiles(
+  reader: Reader,
+  kinds: readonly KindLine[],
+  outbox: Partial<Record<EntryState, number>>,
+): Html {
+  const { say } = reader;
   const rows = sumOf(kinds.map((line) => line.rows));
   const changes = sumOf(kinds.flatMap(({ hours }) => hours?.slice(-24) ?? [null]));
   const open = STATES.slice(0, -2).reduce((all, state) => all + (outbox[state] ?? 0), 0);
   return html`<ul class="tiles" id="tiles" data-live>
-    ${tile('#kinds', rows, 'live rows')} ${tile('/changes', changes, 'changes in 24 hours')}
-    ${tile('/outbox?state=open', open, 'open in the outbox')}
-    ${tile('/outbox?state=unsettled', outbox.unsettled ?? 0, 'with an unknown outcome')}
-    ${tile('/outbox?state=rejected', outbox.rejected ?? 0, 'refused by the service')}
+    ${tile(reader, '#kinds', rows, say('live rows'))}
+    ${tile(reader, '/changes', changes, say('changes in 24 hours'))}
+    ${tile(reader, '/outbox?state=open', open, say('open in the outbox'))}
+    ${tile(reader, '/outbox?state=unsettled', outbox.unsettled ?? 0, say('with an unknown outcome'))}
+    ${tile(reader, '/outbox?state=rejected', outbox.rejected ?? 0, say('refused by the service'))}
   </ul>`;
 }
 

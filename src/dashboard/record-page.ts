@@ -12,7 +12,7 @@ import type { Server } from '../http/server.ts';
 import { entryBadge } from './outbox-page.ts';
 import { objectIn, recordName } from '../mirror/records/record-name.ts';
 import { changeList, recordLink } from './parts/change-list.ts';
-import { counted, dataTable, html } from '../http/html.ts';
+import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { pageOptions, sendPage } from './parts/page.ts';
@@ -29,6 +29,7 @@ export function addRecordPage(app: Server, { session, kinds, readerOf }: Dashboa
   const options = pageOptions('Show everything that is known of one record', { params });
   app.get('/records/:kind/:id', options, async ({ params: { kind: name, id } }, reply) => {
     const reader = readerOf(reply.request);
+    const { say } = reader;
     const kind = requireKind(kinds, name);
     const after = await latestSeq(session);
     const story = await readRecordStory(session, kind, id);
@@ -39,47 +40,53 @@ export function addRecordPage(app: Server, { session, kinds, readerOf }: Dashboa
     const changes = await latestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
     const title = `${kind.name} ${id}`;
     const body = html`<div class="body">
-      <p>The record is ${STORY_STATES[story.state]}.</p>
+      <p>${say('The record is {state}.', { state: say(STORY_STATES[story.state]) })}</p>
       ${stateFacts(story, reader)}
     </div>`;
     const all = html`<a href="${addressOf('/changes', { kind: kind.name, record: id })}"
-      >all ${story.events.length}</a
+      >${say('all {n, number}', { n: story.events.length })}</a
     >`;
     const note = story.events.length > changes.length ? all : null;
-    const none = nothing('No change was seen since the mirror first read it.');
+    const none = nothing(say('No change was seen since the mirror first read it.'));
     const versions = changes.length === 0 ? none : changeList(changes, reader, Infinity);
-    const content = html`${pageTitle(title, recordName(story.row?.raw ?? changes[0]?.before ?? null))}
+    const called = recordName(story.row?.raw ?? changes[0]?.before ?? null);
+    const content = html`${pageTitle(title, html`<span translate="no">${called}</span>`)}
       <div id="record" data-live>
-        ${panel({ id: 'state', title: 'State' }, body)}
+        ${panel({ id: 'state', title: say('State') }, body)}
         <div class="columns">
-          <div>${fieldPanel(story)} ${referredPanel(story)}</div>
+          <div>${fieldPanel(story, reader)} ${referredPanel(story, reader)}</div>
           <div>
-            ${panel({ id: 'versions', title: 'Versions', note }, versions)} ${issuePanel(story, reader)}
+            ${panel({ id: 'versions', title: say('Versions'), note }, versions)} ${issuePanel(story, reader)}
             ${entryPanel(story.entries, reader)}
           </div>
         </div>
-        ${listPanels(objectIn(story.row?.raw ?? null))}
+        ${listPanels(reader, objectIn(story.row?.raw ?? null))}
       </div>`;
     return sendPage(reply, { title, part: '/kinds', content, after });
   });
 }
 
-function stateFacts({ state, row, absence, createdBy, refersTo }: RecordStory, reader: Reader): Html {
+function stateFacts(
+  { state, row, absence, createdBy, refersTo }: RecordStory,
+  { say, exactly }: Reader,
+): Html {
   const deletedAt = row?.deletedAt ?? null;
   const proof = absence === null ? null : proofWords(absence);
   return factList([
-    ['First seen', row === null ? null : reader.exactly(row.firstSeenAt)],
-    ['Last changed', row === null ? null : reader.exactly(row.changedAt)],
-    [state === 'suppressed' ? 'Forgotten' : 'Deleted', deletedAt === null ? null : reader.exactly(deletedAt)],
+    [say('First seen'), row === null ? null : exactly(row.firstSeenAt)],
+    [say('Last changed'), row === null ? null : exactly(row.changedAt)],
+    [say(state === 'suppressed' ? 'Forgotten' : 'Deleted'), deletedAt === null ? null : exactly(deletedAt)],
     [
-      'Not in the list since',
+      say('Not in the list since'),
       absence === null
         ? null
-        : html`${reader.exactly(absence.absentSince)}${proof === null ? '' : `; ${proof}`}`,
+        : html`${exactly(absence.absentSince)}${proof === null ? '' : `; ${say(proof)}`}`,
     ],
     [
-      'Created by',
-      createdBy === null ? null : html`<a href="/outbox/${createdBy}">entry ${createdBy} of the outbox</a>`,
+      say('Created by'),
+      createdBy === null
+        ? null
+        : html`<a href="/outbox/${createdBy}">${say('entry {id} of the outbox', { id: createdBy })}</a>`,
     ],
     ...refersTo.map(({ field, kind, id }) => [field, recordLink(kind, id)] as const),
   ]);
@@ -87,64 +94,68 @@ function stateFacts({ state, row, absence, createdBy, refersTo }: RecordStory, r
 
 const LONGEST_VALUE = 4_000;
 
-function fieldPanel({ row }: RecordStory): Html {
-  const rows = fieldRows(objectIn(row?.raw ?? null));
+function fieldPanel({ row }: RecordStory, reader: Reader): Html {
+  const { say } = reader;
+  const rows = fieldRows(reader, objectIn(row?.raw ?? null));
   const isGone = (row?.deletedAt ?? null) !== null;
-  const note = isGone ? 'as the service sent them last' : 'as the service sent them';
-  const table = dataTable('Fields of the record', ['field', 'value'], rows, 'words');
+  const note = say(isGone ? 'as the service sent them last' : 'as the service sent them');
+  const table = dataTable(say('Fields of the record'), [say('field'), say('value')], rows, 'words');
   return panel(
-    { id: 'fields', title: 'Fields', note },
-    rows.length === 0 ? nothing('There is no row.') : table,
+    { id: 'fields', title: say('Fields'), note },
+    rows.length === 0 ? nothing(say('There is no row.')) : table,
   );
 }
 
 /** The records that name this one, by kind and field. */
-function referredPanel({ referredBy }: RecordStory): Html | null {
+function referredPanel({ referredBy }: RecordStory, { say }: Reader): Html | null {
   if (referredBy.length === 0) return null;
-  const groups = Map.groupBy(referredBy, ({ kind, field }) => `${kind} by ${field}`);
+  const groups = Map.groupBy(referredBy, ({ kind, field }) => say('{kind} by {field}', { kind, field }));
   const facts = [...groups].map(([name, links]) => {
     const items = links.map(({ kind, id }) => html`${recordLink(kind, id)} `);
     return [
       name,
-      html`${items}${links.length < MOST_REFERRED ? null : html`<span class="quiet">and more</span>`}`,
+      html`${items}${links.length < MOST_REFERRED ? null : html`<span class="quiet">${say('and more')}</span>`}`,
     ] as const;
   });
-  return panel({ id: 'referred', title: 'Named by' }, html`<div class="body">${factList(facts)}</div>`);
+  return panel({ id: 'referred', title: say('Named by') }, html`<div class="body">${factList(facts)}</div>`);
 }
 
 function issuePanel({ issues }: RecordStory, reader: Reader): Html | null {
   if (issues.length === 0) return null;
+  const { say, word, exactly } = reader;
   const items = issues.map(
     ({ field, code, detail, firstSeenAt, closedAt }) =>
       html`<li>
         <div class="head">
-          <span class="state ${closedAt === null ? 'warn' : 'plain'}">${code}</span>
+          <span class="state ${closedAt === null ? 'warn' : 'plain'}" title="${code}">${word(code)}</span>
           <span>${fieldName(field ?? '')}</span>
           <span class="last quiet small"
-            >${reader.exactly(firstSeenAt)}${closedAt === null ? '' : ', closed'}</span
+            >${exactly(firstSeenAt)}${closedAt === null ? '' : `, ${say('closed')}`}</span
           >
         </div>
-        <p class="small quiet">${cut(detail ?? '', LONGEST_VALUE)}</p>
+        <p class="small quiet" translate="no">${cut(detail ?? '', LONGEST_VALUE)}</p>
       </li>`,
   );
-  return panel({ id: 'issues', title: 'Issues' }, feed(items));
+  return panel({ id: 'issues', title: say('Issues') }, feed(items));
 }
 
 function entryPanel(entries: readonly TriedEntry[], reader: Reader): Html | null {
   if (entries.length === 0) return null;
+  const { say, word, when } = reader;
   const items = entries.map(
     ({ entry, attempts }) =>
       html`<li>
         <div class="head">
-          ${entryBadge(entry.state)} <a href="/outbox/${entry.id}">${entry.operation}, entry ${entry.id}</a>
-          <span class="last quiet small">${reader.when(entry.updatedAt)}</span>
+          ${entryBadge(reader, entry.state)}
+          <a href="/outbox/${entry.id}">${word(entry.operation)}, ${say('entry {id}', { id: entry.id })}</a>
+          <span class="last quiet small">${when(entry.updatedAt)}</span>
         </div>
-        <p class="small">${explain(entry).meaning}</p>
+        <p class="small">${explain(entry, reader).meaning}</p>
         <p class="small quiet">
-          ${attempts.length === 0 ? 'never sent' : `sent ${counted(attempts.length, 'time')}`}:
-          ${cut(membersText(jsonOrText(entry.payload)), 200)}
+          ${say('{n, plural, =0 {never sent} one {sent # time} other {sent # times}}:', { n: attempts.length })}
+          <span translate="no">${cut(membersText(jsonOrText(entry.payload)), 200)}</span>
         </p>
       </li>`,
   );
-  return panel({ id: 'entries', title: 'Outbox' }, feed(items));
+  return panel({ id: 'entries', title: say('Outbox') }, feed(items));
 }

@@ -18,6 +18,7 @@ export function addRecordsPage(app: Server, { session, kinds, readerOf }: Dashbo
   });
   app.get('/records/:kind', options, async ({ params: { kind: name }, query: { after, q = '' } }, reply) => {
     const reader = readerOf(reply.request);
+    const { say } = reader;
     const kind = requireKind(kinds, name);
     const wanted = { after, limit: PAGE_ROWS + 1 };
     const records =
@@ -27,18 +28,20 @@ export function addRecordsPage(app: Server, { session, kinds, readerOf }: Dashbo
     const shown = records.slice(0, PAGE_ROWS);
     const last = records.length > PAGE_ROWS ? shown.at(-1)?.id : undefined;
     const path = `/records/${encodeURIComponent(kind.name)}`;
-    const title = `Records of ${kind.name}`;
-    const first = html`<a class="button" href="${addressOf(path, { q })}">First</a>`;
+    const title = say('Records of {kind}', { kind: kind.name });
+    const first = html`<a class="button" href="${addressOf(path, { q })}">${say('First')}</a>`;
     const following = html`<a class="button" rel="next" href="${addressOf(path, { q, after: last })}"
-      >Next</a
+      >${say('Next')}</a
     >`;
-    const content = html`${pageTitle(title, `by id${after === undefined ? '' : `, after ${after}`}`)}
+    const about = after === undefined ? say('by id') : say('by id, after {id}', { id: after });
+    const content = html`${pageTitle(title, about)}
       <form class="filters" method="get" action="${path}" role="search">
-        <label>id, code, name, phone or e-mail <input name="q" value="${q}" /></label><button>Find</button>
+        <label>${say('id, code, name, phone or e-mail')} <input name="q" value="${q}" /></label
+        ><button>${say('Find')}</button>
       </form>
-      <section class="panel" aria-label="Records">
-        ${shown.length === 0 ? nothing('None.') : recordTable(kind.name, shown, reader)}
-        <nav class="pages" aria-label="Pages of the list">
+      <section class="panel" aria-label="${say('Records')}">
+        ${shown.length === 0 ? nothing(say('None.')) : recordTable(kind.name, shown, reader)}
+        <nav class="pages" aria-label="${say('Pages of the list')}">
           <span>${after === undefined ? null : first}</span>
           <span>${last === undefined ? null : following}</span>
         </nav>

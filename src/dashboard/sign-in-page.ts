@@ -10,6 +10,8 @@ import type { RouteContext, Server } from '../http/server.ts';
 import { html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { sendHtml } from '../http/language.ts';
+import { speechIn } from '../lib/text/speech.ts';
+import { told } from './parts/layout.ts';
 import { languageSwitch, OWN_PATH } from './parts/language-switch.ts';
 
 const form = z.strictObject({
@@ -75,17 +77,21 @@ const STYLE: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };
 /** Sends the form that asks for the token. */
 export function sendSignIn(reply: FastifyReply, { refusal, next, asksAgain }: SignIn = {}): FastifyReply {
   if (refusal !== undefined) void reply.code(refusal.status).headers({ ...refusal.headers });
+  const speech = speechIn(reply.request.language);
+  const { say } = speech;
   const fault =
     refusal === undefined
       ? null
-      : html`<p class="fault" role="alert">${refusal.detail} ${refusal.hint ?? ''}</p>`;
+      : html`<p class="fault" role="alert">
+          ${told(speech, refusal.detail)} ${told(speech, refusal.hint ?? '')}
+        </p>`;
   const page = html`<!doctype html>
-    <html lang="${reply.request.language}">
+    <html lang="${speech.language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         ${asksAgain === true ? html`<meta http-equiv="refresh" content="0" />` : null}
-        <title>Sign in · bms-sync</title>
+        <title>${say('Sign in')} · bms-sync</title>
         ${STYLE}
       </head>
       <body>
@@ -94,7 +100,7 @@ export function sendSignIn(reply: FastifyReply, { refusal, next, asksAgain }: Si
           ${fault}
           <form method="post" action="/login">
             ${next === undefined ? null : html`<input type="hidden" name="next" value="${next}" />`}
-            <label for="token">Your token</label>
+            <label for="token">${say('Your token')}</label>
             <input
               id="token"
               name="token"
@@ -103,11 +109,16 @@ export function sendSignIn(reply: FastifyReply, { refusal, next, asksAgain }: Si
               required
               autofocus
             />
-            <button>Sign in</button>
+            <button>${say('Sign in')}</button>
           </form>
           <p class="quiet">
-            An admin gives one: <code>bms-sync users add</code> shows it. The first admin’s is the value of
-            the setting <code>ADMIN_TOKEN</code>.
+            ${say(
+              'An admin gives one: {command} shows it. The first admin’s is the value of the setting {setting}.',
+              {
+                command: html`<code>bms-sync users add</code>`,
+                setting: html`<code>ADMIN_TOKEN</code>`,
+              },
+            )}
           </p>
           ${languageSwitch(reply.request)}
         </main>

@@ -9,7 +9,7 @@ import type { EndpointStanding } from '../mirror/webhooks/endpoint-store.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
 import { decisionForms, endpointButtons, maySend } from './parts/decisions.ts';
-import { count, dataTable, html } from '../http/html.ts';
+import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
 import { before, chosen, done, pageOptions, sendPage } from './parts/page.ts';
@@ -26,22 +26,23 @@ export function addWebhooksPage(app: Server, { session, readerOf }: Dashboard): 
   const options = pageOptions('Show endpoints and their deliveries', { querystring });
   app.get(PATH, options, async ({ caller, query: { done: carriedOut, ...query } }, reply) => {
     const reader = readerOf(reply.request);
+    const { say } = reader;
     const read = await listDeliveries(session, { ...query, limit: PAGE_ROWS + 1 });
     const endpoints = await listEndpoints(session);
-    const none = nothing('None: bms-sync webhooks add URL --name N adds one.');
+    const none = nothing(say('None: bms-sync webhooks add URL --name N adds one.'));
     const { rows, next } = listPage(read, ({ id }) => id);
-    const deliveries = html`${rows.length === 0 ? nothing('None.') : deliveryTable(rows, reader)}
-    ${pageLinks(PATH, query, next)}`;
+    const deliveries = html`${rows.length === 0 ? nothing(say('None.')) : deliveryTable(rows, reader)}
+    ${pageLinks(reader, PATH, query, next)}`;
     const choices = endpoints.map(({ name }) => name);
-    const content = html`${pageTitle('Webhooks', 'Events that are sent to other programs')}
+    const content = html`${pageTitle(say('Webhooks'), say('Events that are sent to other programs'))}
     ${panel(
-      { id: 'endpoints', title: 'Endpoints', isLive: true },
+      { id: 'endpoints', title: say('Endpoints'), isLive: true },
       endpoints.length === 0 ? none : endpointTable(endpoints, reader, caller?.role),
     )}
-    ${filterForm(PATH, [{ name: 'endpoint', label: 'endpoint', value: query.endpoint, choices }])}
-    ${panel({ id: 'deliveries', title: 'Deliveries', isLive: query.before === undefined }, deliveries)}`;
+    ${filterForm(reader, PATH, [{ name: 'endpoint', label: say('endpoint'), value: query.endpoint, choices }])}
+    ${panel({ id: 'deliveries', title: say('Deliveries'), isLive: query.before === undefined }, deliveries)}`;
     const after = await latestSeq(session);
-    return sendPage(reply, { title: 'Webhooks', part: PATH, content, after, done: carriedOut });
+    return sendPage(reply, { title: say('Webhooks'), part: PATH, content, after, done: carriedOut });
   });
 }
 
@@ -49,30 +50,38 @@ const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' };
 
 function endpointTable(endpoints: readonly EndpointStanding[], reader: Reader, role?: UserRole): Html {
   const mayDecide = maySend(role, `${PATH}/name/enable`);
+  const { say, word, count, when } = reader;
   const rows = endpoints.map((endpoint) => {
     const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
     return html`<tr>
-      <th scope="row">${name} ${badge(health, HEALTH)}</th>
-      <td class="small brief">${shownUrl(endpoint)}</td>
+      <th scope="row"><span translate="no">${name}</span> ${badge(reader, health, HEALTH)}</th>
+      <td class="small brief" translate="no">${shownUrl(endpoint)}</td>
       <td class="small brief">
-        ${kinds === null ? 'all kinds' : kinds.join(', ')};
-        ${changes === null ? 'all changes' : changes.join(', ')}
+        ${kinds === null ? say('all kinds') : kinds.join(', ')};
+        ${changes === null ? say('all changes') : changes.map(word).join(', ')}
       </td>
-      <td data-title="delivered" class="nowrap early">
-        ${deliveredAt === null ? 'never' : reader.when(deliveredAt)}
+      <td data-title="${say('last delivery')}" class="nowrap early">
+        ${deliveredAt === null ? say('never') : when(deliveredAt)}
       </td>
-      <td data-title="waiting" class="number early ${pending === 0 ? 'blank' : ''}">
+      <td data-title="${say('waiting')}" class="number early ${pending === 0 ? 'blank' : ''}">
         ${pending === 0 ? '–' : count(pending)}
-        ${pendingSince === null ? null : html`<p class="small quiet wide">since ${reader.when(pendingSince)}</p>`}
+        ${pendingSince === null ? null : html`<p class="small quiet wide">${say('since {when}', { when: when(pendingSince) })}</p>`}
       </td>
       <td class="number wide">${failures === 0 ? '–' : count(failures)}</td>
-      ${mayDecide ? html`<td class="decide">${decisionForms(endpointButtons(endpoint), PATH, role)}</td>` : null}
+      ${mayDecide ? html`<td class="decide">${decisionForms(endpointButtons(reader, endpoint), PATH, role)}</td>` : null}
     </tr>`;
   });
-  const numbers = [{ number: 'waiting' }, { number: 'failures in a row' }];
-  const decide = mayDecide ? ['decide'] : [];
-  const headings = ['endpoint', 'address', 'events', 'delivered', ...numbers, ...decide];
-  return dataTable('Endpoints, by name', headings, rows, 'cards');
+  const numbers = [{ number: say('waiting') }, { number: say('failures in a row') }];
+  const decide = mayDecide ? [say('decide')] : [];
+  const headings = [
+    say('endpoint'),
+    say('address'),
+    say('events'),
+    say('last delivery'),
+    ...numbers,
+    ...decide,
+  ];
+  return dataTable(say('Endpoints, by name'), headings, rows, 'cards');
 }
 
 const STATES = { ready: 'info', delivered: 'good', failed: 'bad' };
@@ -80,29 +89,40 @@ const STATES = { ready: 'info', delivered: 'good', failed: 'bad' };
 const LONGEST_ANSWER = 120;
 
 function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): Html {
+  const { say, when } = reader;
   const rows = deliveries.map(
     (delivery) =>
       html`<tr>
-        <th scope="row">${delivery.type}</th>
-        <td data-title="to">${delivery.endpoint}</td>
-        <td>${recordOf(delivery)}</td>
-        <td class="early">${badge(delivery.state, STATES)}</td>
-        <td class="small brief">
+        <th scope="row" translate="no">${delivery.type}</th>
+        <td data-title="${say('endpoint')}" translate="no">${delivery.endpoint}</td>
+        <td>${recordOf(delivery, reader)}</td>
+        <td class="early">${badge(reader, delivery.state, STATES)}</td>
+        <td class="small brief" lang="en">
           ${delivery.status ?? delivery.error ?? '–'}
           <span class="quiet">${cut(delivery.responseStart ?? '', LONGEST_ANSWER)}</span>
         </td>
-        <td data-title="attempts" class="number wide">${delivery.attempts}</td>
-        <td class="nowrap early">${reader.when(delivery.createdAt)}</td>
+        <td data-title="${say('attempts')}" class="number wide">${delivery.attempts}</td>
+        <td class="nowrap early">${when(delivery.createdAt)}</td>
       </tr>`,
   );
-  const headings = ['event', 'endpoint', 'record', 'state', 'answer', { number: 'attempts' }, 'planned'];
-  return dataTable('Deliveries, the newest first', headings, rows, 'cards');
+  const headings = [
+    say('event'),
+    say('endpoint'),
+    say('record'),
+    say('state'),
+    say('answer'),
+    { number: say('attempts') },
+    say('planned'),
+  ];
+  return dataTable(say('Deliveries, the newest first'), headings, rows, 'cards');
 }
 
-function recordOf({ kind, recordId, seq }: LoggedDelivery): Html {
+function recordOf({ kind, recordId, seq }: LoggedDelivery, { say }: Reader): Html {
   if (kind === null) return html`–`;
   if (recordId === null) return html`<a href="/kinds/${kind}">${kind}</a>`;
   const event =
-    seq === null ? null : html` <a class="small" href="/changes?before=${seq + 1}">event ${seq}</a>`;
+    seq === null
+      ? null
+      : html` <a class="small" href="/changes?before=${seq + 1}">${say('event {seq}', { seq: seq })}</a>`;
   return html`${recordLink(kind, recordId)}${event}`;
 }

@@ -26,13 +26,6 @@ function written(part: Part): string {
   return 'html' in part ? part.html : part.map(written).join('');
 }
 
-/** A number with its thousands apart. */
-export const count = (number: number): string => number.toLocaleString('en-US');
-
-/** A number with its noun: `1 row`, `2,000 rows`. */
-export const counted = (number: number, noun: string, nouns = `${noun}s`): string =>
-  `${count(number)} ${number === 1 ? noun : nouns}`;
-
 /** A clause as a sentence. */
 export const sentence = (clause: string): string => `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
+import type { Text } from '../lib/text/speech.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Clock } from '../lib/time/clock.ts';
@@ -34,9 +35,9 @@ interface Described {
   readonly role: UserRole;
   readonly words: {
     /** What it does, as a clause: `keep the records live`. */
-    readonly summary: string;
+    readonly summary: Text;
     /** What has been done, as a sentence; the dashboard has a form for the operations that have one. */
-    readonly notice?: string;
+    readonly notice?: Text;
   };
   /** The document of the result. */
   readonly answer: z.ZodObject;

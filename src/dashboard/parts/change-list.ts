@@ -1,8 +1,9 @@
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { isArray } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
-import { counted, dataTable, html } from '../../http/html.ts';
+import { dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
+import type { Speech } from '../../lib/text/speech.ts';
 import { objectIn, recordName } from '../../mirror/records/record-name.ts';
 import { badge, feed } from './layout.ts';
 import { cut, fieldName, valueText } from './values.ts';
@@ -13,21 +14,22 @@ const FIELDS_SHOWN = 5;
 
 /** Change events as a list for a person, each with the values of some fields before and after. */
 export function changeList(changes: readonly RecordedChange[], reader: Reader, most = FIELDS_SHOWN): Html {
+  const { say, when } = reader;
   const items = changes.map((change) => {
     const { seq, kind, recordId, after, before, observedAt, origin } = change;
     const entry = /^outbox:(\d+)$/.exec(origin)?.[1]; // bms-sync itself wrote the change.
     const fields = Object.entries(objectIn(change.change === 'updated' ? change.fields : null));
     return html`<li id="change-${seq}">
       <div class="head">
-        ${badge(change.change, TONES)} ${recordLink(kind, recordId)}
-        <span class="name">${recordName(after ?? before)}</span>
-        ${fields.length > 1 ? html`<span class="narrow quiet small">${counted(fields.length, 'field')}</span>` : null}
-        ${entry === undefined ? null : html`<a class="state plain" href="/outbox/${entry}"><span class="unseen">written </span>by entry ${entry}</a>`}
+        ${badge(reader, change.change, TONES)} ${recordLink(kind, recordId)}
+        <span class="name" translate="no">${recordName(after ?? before)}</span>
+        ${fields.length > 1 ? html`<span class="narrow quiet small">${say('{n, plural, one {# field} other {# fields}}', { n: fields.length })}</span>` : null}
+        ${entry === undefined ? null : html`<a class="state plain" href="/outbox/${entry}">${say('by entry {entry}', { entry })}</a>`}
         <a class="seq last" href="/changes?before=${seq + 1}"
-          ><span class="unseen">event ${seq}, </span>${reader.when(observedAt)}</a
+          ><span class="unseen">${say('event {seq}', { seq })}, </span>${when(observedAt)}</a
         >
       </div>
-      ${fields.length === 0 ? null : fieldTable(change, fields.slice(0, most), fields.length)}
+      ${fields.length === 0 ? null : fieldTable(reader, change, fields.slice(0, most), fields.length)}
     </li>`;
   });
   return feed(items);
@@ -44,6 +46,7 @@ export const recordLink = (kind: string, id: string | null): Html =>
   id === null ? html`${kind}` : html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`;
 
 function fieldTable(
+  { say }: Speech,
   { seq, kind, recordId }: RecordedChange,
   shown: readonly (readonly [string, Json])[],
   inAll: number,
@@ -57,8 +60,10 @@ function fieldTable(
     </tr>`;
   });
   const more = inAll - rows.length;
-  const caption = `Fields of ${kind} ${recordId} that changed`;
-  const way = html`<a href="${recordAddress(kind, recordId)}#change-${seq}">and ${more} more</a>`;
-  return html`${dataTable(caption, ['field', 'before', 'after'], rows, 'diff')}
+  const caption = say('Fields of {record} that changed', { record: `${kind} ${recordId}` });
+  const way = html`<a href="${recordAddress(kind, recordId)}#change-${seq}"
+    >${say('and {n, number} more', { n: more })}</a
+  >`;
+  return html`${dataTable(caption, [say('field'), say('before'), say('after')], rows, 'diff')}
   ${more > 0 ? html`<p class="quiet small more">${way}</p>` : null}`;
 }

@@ -5,12 +5,13 @@ import type { UserRole } from '../../mirror/people/user-store.ts';
 import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
 import { candidatesOf } from '../../outbound/decisions/entry-list.ts';
 import { choicesOf } from '../../outbound/decisions/verdicts.ts';
+import type { Speech, Text } from '../../lib/text/speech.ts';
 import { OPERATIONS } from '../../operations/all.ts';
 import { approve, reject } from '../../operations/deletions.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { abandon, adopt, retry } from '../../operations/outbox.ts';
 import { disable, enable, replay } from '../../operations/webhooks.ts';
-import { counted, html, sentence } from '../../http/html.ts';
+import { html, sentence } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 
 /** A button that carries out a person's decision. */
@@ -60,84 +61,112 @@ export function decisionForms(buttons: readonly DecisionButton[], back: string, 
 }
 
 /** What operations do, each after its name: `Abandon: give an entry up…`. */
-const effectsOf = (operations: readonly AnyOperation[]): string =>
-  operations.map(({ name, words }) => `${labelOf(name)}: ${words.summary}.`).join(' ');
+const effectsOf = (speech: Speech, operations: readonly AnyOperation[]): string =>
+  operations
+    .map(({ name, words }) =>
+      speech.say('{decision}: {effect}.', {
+        decision: labelOf(speech, name),
+        effect: speech.say(words.summary),
+      }),
+    )
+    .join(' ');
 
-const labelOf = (name: string): string => sentence(name).slice(0, -1);
+const labelOf = ({ word }: Speech, name: string): string => word(sentence(name).slice(0, -1));
 
 /** The effects of decisions on disappeared records. */
-export const HOLD_EFFECTS = effectsOf([approve, reject]);
+export const holdEffects = (speech: Speech): string => effectsOf(speech, [approve, reject]);
 
 /** The decisions on a kind's disappeared records; to approve asks once, because a record may be deleted by mistake. */
-export function holdButtons({ kind, state, records }: ShownHold): readonly DecisionButton[] {
-  const about = `the deletions of ${kind}`;
-  const asks = {
-    question: `${counted(records, 'record')} of ${kind} will be marked as deleted once the service proves that ${records === 1 ? 'it is' : 'they are'} gone. Go on?`,
-    answer: `Approve ${counted(records, 'deletion')}`,
-  };
-  const yes = { label: 'Approve', about, address: `/deletions/${kind}/approve`, isMain: true, asks };
-  const no = { label: 'Reject', about, address: `/deletions/${kind}/reject` };
+export function holdButtons(
+  { say }: Speech,
+  { kind, state, records: n }: ShownHold,
+): readonly DecisionButton[] {
+  const about = say('the deletions of {kind}', { kind });
+  const asks = { question: say(APPROVE, { n, kind }), answer: say(APPROVE_ANSWER, { n }) };
+  const address = `/deletions/${kind}`;
+  const yes = { label: say('Approve'), about, address: `${address}/approve`, isMain: true, asks };
+  const no = { label: say('Reject'), about, address: `${address}/reject` };
   return state === 'held' ? [yes, no] : state === 'rejected' ? [yes] : state === 'suspected' ? [] : [no];
 }
+
+const APPROVE: Text =
+  '{n, plural, one {# record of {kind} will be marked as deleted once the service proves that it is gone.} other {# records of {kind} will be marked as deleted once the service proves that they are gone.}} Go on?';
+const APPROVE_ANSWER: Text = '{n, plural, one {Approve # deletion} other {Approve # deletions}}';
 
 const OF_ENTRIES = { adopt, retry, abandon };
 
 const ADOPTABLE = 2;
 
 /** The effects of decisions on an entry. */
-export const entryEffects = (entry: Entry): string =>
-  effectsOf(choicesOf(entry).map((choice) => OF_ENTRIES[choice]));
+export const entryEffects = (speech: Speech, entry: Entry): string =>
+  effectsOf(
+    speech,
+    choicesOf(entry).map((choice) => OF_ENTRIES[choice]),
+  );
 
 /** The decisions on an entry; a create can be given each of the first records that it may have made. */
-export function entryButtons(entry: Entry): readonly DecisionButton[] {
+export function entryButtons(speech: Speech, entry: Entry): readonly DecisionButton[] {
   const { id } = entry;
-  const about = `entry ${id}`;
+  const about = speech.say('entry {id}', { id });
   return choicesOf(entry).flatMap((choice): readonly DecisionButton[] => {
     const address = `/outbox/${id}/${choice}`;
-    if (choice !== 'adopt') return [{ label: labelOf(choice), about, address }];
+    if (choice !== 'adopt') return [{ label: labelOf(speech, choice), about, address }];
     return candidatesOf(entry)
       .slice(0, ADOPTABLE)
-      .map((recordId) => ({ label: `Adopt ${recordId}`, address, values: { recordId }, isMain: true }));
+      .map((recordId) => ({
+        label: speech.say('Adopt {record}', { record: recordId }),
+        address,
+        values: { recordId },
+        isMain: true,
+      }));
   });
 }
 
 /** The decisions on an entry, with their effects and a form for another record; null if there are none. */
-export function entryDecisions(entry: Entry, role?: UserRole): Html | null {
+export function entryDecisions(speech: Speech, entry: Entry, role?: UserRole): Html | null {
+  const { say } = speech;
   const choices = choicesOf(entry);
   if (choices.length === 0) return null;
   const back = `/outbox/${entry.id}`;
   const adoptForm = html`<form class="filters adopt" method="post" action="${back}/adopt">
     <input type="hidden" name="back" value="${back}" />
-    <label>another record <input name="recordId" inputmode="numeric" pattern="[0-9]+" required /></label>
-    <button>Adopt</button>
+    <label
+      >${say('another record')} <input name="recordId" inputmode="numeric" pattern="[0-9]+" required
+    /></label>
+    <button>${say('Adopt')}</button>
   </form>`;
-  return html`<p class="quiet">${entryEffects(entry)}</p>
-    ${decisionForms(entryButtons(entry), back, role)}
+  return html`<p class="quiet">${entryEffects(speech, entry)}</p>
+    ${decisionForms(entryButtons(speech, entry), back, role)}
     ${choices.includes('adopt') && maySend(role, `${back}/adopt`) ? adoptForm : null}`;
 }
 
 /** The decisions on an endpoint. */
-export function endpointButtons({ name, health }: EndpointStanding): readonly DecisionButton[] {
-  const about = `the endpoint ${name}`;
-  const button = (label: string): DecisionButton => ({
-    label,
+export function endpointButtons(
+  speech: Speech,
+  { name, health }: EndpointStanding,
+): readonly DecisionButton[] {
+  const about = speech.say('the endpoint {name}', { name });
+  const button = ({ name: decision }: AnyOperation): DecisionButton => ({
+    label: labelOf(speech, decision),
     about,
-    address: `/webhooks/${name}/${label.toLowerCase()}`,
+    address: `/webhooks/${name}/${decision}`,
   });
-  if (health === 'healthy') return [button('Disable')];
+  if (health === 'healthy') return [button(disable)];
   return health === 'disabled'
-    ? [{ ...button('Enable'), isMain: true }, button('Replay')]
-    : [button('Replay'), button('Disable')];
+    ? [{ ...button(enable), isMain: true }, button(replay)]
+    : [button(replay), button(disable)];
 }
 
 /** The effects of decisions on an endpoint that takes no deliveries. */
-export const endpointEffects = ({ health }: EndpointStanding): string =>
+export const endpointEffects = (speech: Speech, { health }: EndpointStanding): string =>
   health === 'disabled'
-    ? effectsOf([enable, replay])
-    : `It is tried again by itself, and disabled if it takes nothing for days. ${effectsOf([replay, disable])}`;
+    ? effectsOf(speech, [enable, replay])
+    : `${speech.say(TRIED_AGAIN)} ${effectsOf(speech, [replay, disable])}`;
+
+const TRIED_AGAIN: Text = 'It is tried again by itself, and disabled if it takes nothing for days.';
 
 /** What has been done, after an operation of that name; nothing for another name. */
-export function noticeOf(name: string | undefined): Html | null {
+export function noticeOf({ say }: Speech, name: string | undefined): Html | null {
   const notice = OPERATIONS.find((known) => known.name === name)?.words.notice;
-  return notice === undefined ? null : html`<p class="notice" role="status">${notice}</p>`;
+  return notice === undefined ? null : html`<p class="notice" role="status">${say(notice)}</p>`;
 }

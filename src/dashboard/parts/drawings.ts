@@ -1,5 +1,6 @@
-import { count, counted, dataTable, html } from '../../http/html.ts';
+import { dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
+import type { Speech, Text } from '../../lib/text/speech.ts';
 import type { Reader } from './reader.ts';
 
 interface Plot {
@@ -14,25 +15,26 @@ interface Plot {
 
 /** Draws numbers over time, the oldest first: the script draws them; without it, and for who does not see it, they are a table. */
 export function plotFigure({ id, title, unit, points, shape }: Plot, reader: Reader): Html {
+  const { say, count, minute, timezone } = reader;
   const data = JSON.stringify({
     unit,
     shape,
-    timezone: reader.timezone,
+    timezone,
     at: points.map(({ at }) => at.getTime() / 1000),
     values: points.map(({ value }) => value),
   });
   const rows = points.toReversed().map(
     ({ at, value }) =>
       html`<tr>
-        <th scope="row">${reader.minute(at)}</th>
+        <th scope="row">${minute(at)}</th>
         <td class="number">${count(value)}</td>
       </tr>`,
   );
   return html`<figure class="plot" id="plot-${id}">
     <div class="canvas" data-plot="${data}" aria-hidden="true"></div>
     <details id="table-${id}">
-      <summary>${title}: as a table</summary>
-      <div class="scroll">${dataTable(title, ['when', { number: unit }], rows)}</div>
+      <summary>${say('{title}: as a table', { title })}</summary>
+      <div class="scroll">${dataTable(title, [say('when'), { number: unit }], rows)}</div>
     </details>
   </figure>`;
 }
@@ -51,12 +53,14 @@ export function stepsPath(counts: readonly number[]): string {
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
+const BUSY: Text =
+  '{sum, plural, =0 {0 changes in {hours} hours} one {1 change in {hours} hours, {most, number} in the busiest one} other {# changes in {hours} hours, {most, number} in the busiest one}}';
+
 /** Counts an hour as a small drawing, the oldest first; its text says the same. */
-export function sparkLine(counts: readonly number[]): Html {
+export function sparkLine({ say }: Speech, counts: readonly number[]): Html {
   const sum = counts.reduce((all, count) => all + count, 0);
   const most = Math.max(0, ...counts);
-  const inAll = `${counted(sum, 'change')} in ${counts.length} hours`;
-  const text = sum === 0 ? inAll : `${inAll}, ${most} in the busiest one`;
+  const text = say(BUSY, { sum, hours: counts.length, most });
   return html`<svg
     class="spark"
     viewBox="0 0 ${WIDTH} ${HEIGHT}"

@@ -8,7 +8,8 @@ import { openRuns } from '../../mirror/runs/open-runs.ts';
 import { nextPulls } from '../../checks/status.ts';
 import { panel } from './layout.ts';
 import { sparkLine } from './drawings.ts';
-import { count, dataTable, html } from '../../http/html.ts';
+import type { Speech } from '../../lib/text/speech.ts';
+import { dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';
@@ -59,37 +60,44 @@ async function staleNow(
 /** How fresh and how sound each kind is, a row each. */
 export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const certified = kinds.filter(({ state }) => state === 'certified').length;
-  const some = certified === kinds.length ? 'All are' : `${certified} of ${kinds.length} are`;
-  const note = `${some} certified: the rows of the mirror are exactly those of the service’s list`;
-  const middle = [{ number: 'rows' }, 'changes, last 48 h', { number: 'open issues' }];
-  const headings = ['kind', 'certificate', 'read to its end', ...middle];
+  const { say, count, when } = reader;
+  const note = say(
+    certified === kinds.length
+      ? 'All are certified: the rows of the mirror are exactly those of the service’s list'
+      : '{n} of {all} are certified: the rows of the mirror are exactly those of the service’s list',
+    { n: certified, all: kinds.length },
+  );
+  const middle = [{ number: say('rows') }, say('changes, last 48 h'), { number: say('open issues') }];
+  const headings = [say('kind'), say('certificate'), say('last read'), ...middle];
   const lines = kinds.map((line) => {
     const { kind, certified_at: at, rows, hours, open_issues: issues } = line;
     const changes = hours?.reduce((all, some) => all + some, 0) ?? null;
-    const { why } = outcomeWords(line);
+    const { why } = outcomeWords(line, reader);
     const proven =
-      at === null ? null : html`<span class="quiet small nowrap wide">proven ${reader.when(at)}</span>`;
+      at === null
+        ? null
+        : html`<span class="quiet small nowrap wide">${say('proven {when}', { when: when(at) })}</span>`;
     const doubt = why === null ? null : html`<p class="quiet small brief">${why}</p>`;
     return html`<tr>
       <th scope="row"><a href="/kinds/${kind}">${kind}</a></th>
-      <td class="parts">${stateBadge(line)} ${proven} ${doubt}</td>
-      <td data-title="read">${freshness(line, reader)}</td>
-      <td class="number" data-title="rows">
+      <td class="parts">${stateBadge(reader, line)} ${proven} ${doubt}</td>
+      <td data-title="${say('last read')}">${freshness(line, reader)}</td>
+      <td class="number" data-title="${say('rows')}">
         <a href="/records/${kind}">${rows === null ? '…' : count(rows)}</a>
       </td>
-      <td class="${changes === 0 ? 'blank' : ''}" data-title="changes">
+      <td class="${changes === 0 ? 'blank' : ''}" data-title="${say('changes')}">
         <div class="beside">
-          ${hours === null ? null : sparkLine(hours)}
+          ${hours === null ? null : sparkLine(reader, hours)}
           <span class="quiet small">${changes === 0 ? '' : changes === null ? '…' : count(changes)}</span>
         </div>
       </td>
-      <td class="number ${issues === 0 ? 'blank' : ''}" data-title="open issues">
+      <td class="number ${issues === 0 ? 'blank' : ''}" data-title="${say('open issues')}">
         ${issues === 0 ? '–' : html`<a href="/issues?kind=${kind}">${count(issues)}</a>`}
       </td>
     </tr>`;
   });
-  const table = dataTable('Record kinds: how fresh and how sound each is', headings, lines, 'cards');
-  return panel({ id: 'kinds', title: 'Record kinds', note, isLive: true }, table);
+  const table = dataTable(say('Record kinds: how fresh and how sound each is'), headings, lines, 'cards');
+  return panel({ id: 'kinds', title: say('Record kinds'), note, isLive: true }, table);
 }
 
 const TONES: Readonly<Record<string, string>> = {
@@ -101,19 +109,21 @@ const TONES: Readonly<Record<string, string>> = {
 };
 
 /** The state of a kind, or the end of a reading of its list, as a coloured word. */
-export const stateBadge = (end: Pick<KindLine, 'state' | 'reason'>): Html =>
-  html`<span class="state ${TONES[end.state] ?? 'plain'}">${outcomeWords(end).label}</span>`;
+export const stateBadge = (speech: Speech, end: Pick<KindLine, 'state' | 'reason'>): Html =>
+  html`<span class="state ${TONES[end.state] ?? 'plain'}">${outcomeWords(end, speech).label}</span>`;
 
 const BAR = 120;
 const THICK = 4;
 
 /** When a kind was read to its end, when it is read next, and how much of the time between has passed. */
 export function freshness({ last_sweep_at: at, nextAt, isStale }: KindLine, reader: Reader): Html {
-  const read = at === null ? html`never` : reader.when(at);
-  if (nextAt === null) return html`${read} <span class="quiet small">no schedule</span>`;
-  const next = html`<span class="quiet small nowrap wide">next ${reader.when(nextAt)}</span>`;
-  return html`${read} ${next}
-  ${at === null ? null : dueBar(instantOf(at), instantOf(nextAt), reader.now(), isStale)}`;
+  const { say, when, now } = reader;
+  const read = at === null ? say('never') : when(at);
+  if (nextAt === null) return html`${read} <span class="quiet small">${say('no schedule')}</span>`;
+  const next = html`<span class="quiet small nowrap wide"
+    >${say('next {when}', { when: when(nextAt) })}</span
+  >`;
+  return html`${read} ${next} ${at === null ? null : dueBar(instantOf(at), instantOf(nextAt), now(), isStale)}`;
 }
 
 function dueBar(from: Date, to: Date, now: Date, isStale: boolean): Html {

@@ -1,5 +1,6 @@
-import { count, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
 import type { Html, Part } from '../../http/html.ts';
+import type { Speech, Text } from '../../lib/text/speech.ts';
 
 /** The heading of a page, with a line about it. */
 export const pageTitle = (title: string, about: Part): Html =>
@@ -46,6 +47,12 @@ export const factList = (facts: readonly (readonly [name: string, value: Html | 
     )}
   </dl>`;
 
+/** A text in English that may have a French one; without it, it is marked as English. */
+export function told({ language, word }: Speech, english: string): Part {
+  const said = word(english);
+  return language === 'en' || said !== english ? said : html`<span lang="en">${english}</span>`;
+}
+
 /** Words in the place of a list without items. */
 export const nothing = (words: string): Html => html`<p class="none">${words}</p>`;
 
@@ -56,17 +63,17 @@ export const feed = (items: readonly Html[]): Html =>
   </ol>`;
 
 /** A state as a coloured word; one without a tone is plain. */
-export const badge = (state: string, tones: Readonly<Record<string, string>> = {}): Html =>
-  html`<span class="state ${tones[state] ?? 'plain'}">${state}</span>`;
+export const badge = ({ word }: Speech, state: string, tones: Readonly<Record<string, string>> = {}): Html =>
+  html`<span class="state ${tones[state] ?? 'plain'}">${word(state)}</span>`;
 
 /** A number that leads to its page; null = not counted yet. */
-export const tile = (address: string, number: number | null, words: string): Html =>
+export const tile = ({ count }: Speech, address: string, number: number | null, words: string): Html =>
   html`<li>
     <strong>${number === null ? '…' : count(number)}</strong><span><a href="${address}">${words}</a></span>
   </li>`;
 
 /** A number in a table; nought is a dash, which a phone leaves out. */
-export const countCell = (title: string, number: number): Html =>
-  html`<td class="number ${number === 0 ? 'blank' : ''}" data-title="${title}">
+export const countCell = ({ say, count }: Speech, title: Text, number: number): Html =>
+  html`<td class="number ${number === 0 ? 'blank' : ''}" data-title="${say(title)}">
     ${number === 0 ? '–' : count(number)}
   </td>`;

@@ -19,13 +19,16 @@ import {
   endpointEffects,
   entryButtons,
   entryEffects,
-  HOLD_EFFECTS,
   holdButtons,
+  holdEffects,
 } from './decisions.ts';
 import type { DecisionButton } from './decisions.ts';
 import { recordName } from '../../mirror/records/record-name.ts';
+import { told } from './layout.ts';
 import type { KindLine } from './kinds.ts';
-import { counted, sentence } from '../../http/html.ts';
+import { html, sentence } from '../../http/html.ts';
+import type { Part } from '../../http/html.ts';
+import type { Text } from '../../lib/text/speech.ts';
 import type { Reader } from './reader.ts';
 
 /** Something that does not go on without a person. */
@@ -34,7 +37,7 @@ export interface Need {
   readonly id: string;
   readonly title: string;
   readonly address?: string;
-  readonly why: string;
+  readonly why: Part;
   /** The effect of each decision, or the step to take elsewhere. */
   readonly effect: string;
   readonly since?: string | null;
@@ -65,135 +68,167 @@ export async function readNeeds(
   const unread = kinds.filter(({ state, isStale }) => isFailed(state) || isStale);
   const alike = Map.groupBy(unread, ({ state, reason }) => (isFailed(state) ? (reason ?? state) : 'stale'));
   return [
-    ...(damage === null ? [] : [damageNeed(damage)]),
-    ...(frozen === null ? [] : [frozenNeed(frozen)]),
-    ...(await Promise.all(held.map((hold) => heldNeed(session, hold)))),
-    ...parked.map(parkedNeed),
-    ...moreParked(parkedInAll - parked.length),
+    ...(damage === null ? [] : [damageNeed(damage, reader)]),
+    ...(frozen === null ? [] : [frozenNeed(frozen, reader)]),
+    ...(await Promise.all(held.map((hold) => heldNeed(session, hold, reader)))),
+    ...parked.map((entry) => parkedNeed(entry, reader)),
+    ...moreParked(parkedInAll - parked.length, reader),
     ...blocks.map((block) => blockedNeed(block, reader)),
-    ...[...alike.values()].flatMap(readingNeed),
-    ...endpoints.filter(needsPerson).map(endpointNeed),
+    ...[...alike.values()].flatMap((lines) => readingNeed(lines, reader)),
+    ...endpoints.filter(needsPerson).map((endpoint) => endpointNeed(endpoint, reader)),
   ];
 }
 
-const damageNeed = ({ reason, since }: Damage): Need => ({
+const damageNeed = ({ reason, since }: Damage, { say }: Reader): Need => ({
   id: 'damage',
-  title: 'The database file is damaged',
-  why: reason,
+  title: say('The database file is damaged'),
+  why: html`<span lang="en">${reason}</span>`,
   since,
   isGrave: true,
-  effect: 'Run bms-sync doctor, and restore a backup: docs/operations.md says how.',
+  effect: say('Run bms-sync doctor, and restore a backup: docs/operations.md says how.'),
 });
 
-const frozenNeed = ({ reason, since }: Frozen): Need => ({
+const frozenNeed = ({ reason, since }: Frozen, reader: Reader): Need => ({
   id: 'frozen',
-  title: 'Nothing is sent',
-  why: `${reason}.`,
+  title: reader.say('Nothing is sent'),
+  why: html`${told(reader, reason)}.`,
   since,
   isGrave: true,
-  effect: 'Resume sends what waits in the outbox. Look first whether the service has some of it already.',
-  buttons: [{ label: 'Resume', address: '/outbox/resume' }],
+  effect: reader.say(
+    'Resume sends what waits in the outbox. Look first whether the service has some of it already.',
+  ),
+  buttons: [{ label: reader.say('Resume'), address: '/outbox/resume' }],
 });
 
 const HELD_NAMED = 3;
 
-async function heldNeed(session: Session, hold: ShownHold): Promise<Need> {
+async function heldNeed(session: Session, hold: ShownHold, reader: Reader): Promise<Need> {
   const { kind, records, since } = hold;
+  const { say } = reader;
   const some = await readHeldRecords(session, hold, { limit: HELD_NAMED });
   const names = some.map(({ id, raw }) => recordName(raw) || id).join(', ');
-  const more = records > HELD_NAMED ? ` and ${counted(records - HELD_NAMED, 'other')}` : '';
   return {
     id: `held-${kind}`,
-    title: `${counted(records, 'deletion')} of ${kind} ${records === 1 ? 'is' : 'are'} held`,
+    title: say(HELD, { n: records, kind }),
     address: '/deletions',
     since,
-    effect: HOLD_EFFECTS,
-    buttons: holdButtons(hold),
-    why: `The list no longer shows so many records at once: ${names}${more}.`,
+    effect: holdEffects(reader),
+    buttons: holdButtons(reader, hold),
+    why: say(UNSEEN, {
+      names: html`<span translate="no">${names}</span>`,
+      more: Math.max(0, records - HELD_NAMED),
+    }),
   };
 }
 
-function parkedNeed(entry: Entry): Need {
+const HELD: Text = '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}';
+const UNSEEN: Text =
+  'The list no longer shows so many records at once: {names}{more, plural, =0 {} one { and # other} other { and # others}}.';
+
+function parkedNeed(entry: Entry, reader: Reader): Need {
   const { id, kind, operation, recordId, updatedAt } = entry;
-  const what = `${operation} of ${kind}${recordId === null ? '' : ` ${recordId}`}`;
+  const { say, word } = reader;
+  const record = recordId === null ? kind : `${kind} ${recordId}`;
   return {
     id: `entry-${id}`,
-    title: `Entry ${id} is parked: ${what}`,
+    title: say('Entry {id} is parked: {operation} of {record}', {
+      id: id,
+      operation: word(operation),
+      record,
+    }),
     address: `/outbox/${id}`,
-    why: explain(entry).meaning,
-    effect: entryEffects(entry),
+    why: explain(entry, reader).meaning,
+    effect: entryEffects(reader, entry),
     since: updatedAt,
-    buttons: entryButtons(entry),
+    buttons: entryButtons(reader, entry),
   };
 }
 
-function moreParked(more: number): readonly Need[] {
-  if (more <= 0) return [];
+function moreParked(n: number, { say }: Reader): readonly Need[] {
+  if (n <= 0) return [];
   return [
     {
       id: 'parked',
-      title: `${counted(more, 'more entry', 'more entries')} ${more === 1 ? 'is' : 'are'} parked`,
+      title: say('{n, plural, one {# more entry is parked} other {# more entries are parked}}', { n }),
       address: '/outbox?state=parked',
-      why: 'They wait for a decision each.',
+      why: say('They wait for a decision each.'),
       effect: '',
     },
   ];
 }
 
-const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock, reader: Reader): Need => ({
+const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock, { say, minute }: Reader): Need => ({
   id: `blocked-${kind}`,
-  title: `${kind} may not be written`,
+  title: say('{kind} may not be written', { kind }),
   since,
-  why: `The service refuses it to the user of this token (${reason}).`,
-  effect: `Give that user the right in the service, or take another token. It is tried again at ${reader.minute(instantOf(probeAt))}.`,
+  why: say('The service refuses it to the user of this token ({reason}).', {
+    reason: html`<code>${reason}</code>`,
+  }),
+  effect: say(
+    'Give that user the right in the service, or take another token. It is tried again at {time}.',
+    { time: minute(instantOf(probeAt)) },
+  ),
 });
 
 /** Kinds that were not read, all for the reason of the first. */
-function readingNeed(lines: readonly KindLine[]): readonly Need[] {
+function readingNeed(lines: readonly KindLine[], reader: Reader): readonly Need[] {
+  const { say } = reader;
   const [first] = lines;
   if (first === undefined) return [];
   const { kind, state, reason, last_sweep_at: since, isStale } = first;
   const isOne = lines.length === 1;
   const names = lines.map((line) => line.kind).join(', ');
-  const what = `${isOne ? 'is' : 'are'} ${isStale ? 'stale' : 'not read to the end'}`;
-  const stale = since === null ? 'It was never read to its end.' : 'Three slots of the schedule have passed.';
-  const why = sentence(outcomeWords({ state, reason }).why ?? state);
+  const stale = say(
+    since === null ? 'It was never read to its end.' : 'Three slots of the schedule have passed.',
+  );
+  const why = sentence(outcomeWords({ state, reason }, reader).why ?? state);
   const need = {
     id: `stale-${kind}`,
     since,
-    title: isOne ? `${kind} ${what}` : `${lines.length} kinds ${what}: ${names}`,
+    title: say(isStale ? STALE : UNREAD, { n: lines.length, names }),
     why: isFailed(state) ? `${why} ${isStale ? stale : ''}` : stale,
   };
   if (reason === 'unauthorized')
-    return [{ ...need, effect: 'Give BMS_TOKEN a token that it accepts, and start bms-sync serve again.' }];
+    return [
+      { ...need, effect: say('Give BMS_TOKEN a token that it accepts, and start bms-sync serve again.') },
+    ];
   const values = isOne ? { kinds: kind } : {};
   return [
     {
       ...need,
-      effect: 'Pull: the list is read as soon as a background service is free.',
-      buttons: [{ label: 'Pull', about: names, address: '/pulls', values }],
+      effect: say('Pull: the list is read as soon as a background service is free.'),
+      buttons: [{ label: say('Pull'), about: names, address: '/pulls', values }],
     },
   ];
 }
 
-function endpointNeed(endpoint: EndpointStanding): Need {
+const STALE: Text = '{n, plural, one {{names} is stale} other {# kinds are stale: {names}}}';
+const UNREAD: Text =
+  '{n, plural, one {{names} is not read to the end} other {# kinds are not read to the end: {names}}}';
+
+function endpointNeed(endpoint: EndpointStanding, reader: Reader): Need {
   const { name, health, disabledReason, failures, failingSince, pending } = endpoint;
-  const waiting = `${counted(pending, 'delivery waits', 'deliveries wait')} for it.`;
+  const { say } = reader;
+  const waiting = say('{n, plural, one {# delivery waits} other {# deliveries wait}} for it.', {
+    n: pending,
+  });
   const isDisabled = health === 'disabled';
+  const title = isDisabled ? 'The endpoint {name} is disabled' : 'The endpoint {name} takes no deliveries';
+  const why = isDisabled
+    ? say(DISABLED_WHY[disabledReason ?? ''] ?? 'Nothing is sent to it.')
+    : say('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', { n: failures });
   return {
     id: `endpoint-${name}`,
     address: `/webhooks?endpoint=${name}`,
     since: failingSince,
-    title: isDisabled ? `The endpoint ${name} is disabled` : `The endpoint ${name} takes no deliveries`,
-    why: isDisabled
-      ? `${DISABLED_WHY[disabledReason ?? ''] ?? 'Nothing is sent to it.'} ${waiting}`
-      : `${counted(failures, 'attempt has', 'attempts have')} failed in a row. ${waiting}`,
-    effect: endpointEffects(endpoint),
-    buttons: endpointButtons(endpoint),
+    title: say(title, { name }),
+    why: `${why} ${waiting}`,
+    effect: endpointEffects(reader, endpoint),
+    buttons: endpointButtons(reader, endpoint),
   };
 }
 
-const DISABLED_WHY: Readonly<Record<string, string>> = {
+const DISABLED_WHY: Readonly<Record<string, Text>> = {
   gone: 'It has answered 410 Gone.',
   failing: 'It has taken nothing for five days.',
 };

@@ -4,6 +4,8 @@ import type { Counts } from './counts.ts';
 import { wholeNumber } from '../../operations/inputs.ts';
 import { pageAnswer } from '../../http/openapi.ts';
 import type { Problem } from '../../http/send.ts';
+import { speechIn } from '../../lib/text/speech.ts';
+import type { Speech, Text } from '../../lib/text/speech.ts';
 import type { RouteContext } from '../../http/server.ts';
 import { sendHtml } from '../../http/language.ts';
 import { noticeOf } from './decisions.ts';
@@ -53,7 +55,7 @@ interface Page {
   readonly searched?: string;
 }
 
-const PARTS: readonly (readonly [address: string, name: string])[] = [
+const PARTS: readonly (readonly [address: string, name: Text])[] = [
   ['/', 'Overview'],
   ['/kinds', 'Kinds'],
   ['/changes', 'Changes'],
@@ -68,13 +70,15 @@ const PARTS: readonly (readonly [address: string, name: string])[] = [
 /** Sends a page of the dashboard, with the ways to its other parts. */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   const { title, part, content, after, hasPlots, done, searched = '' } = page;
+  const speech = speechIn(reply.request.language);
+  const { say } = speech;
   const links = PARTS.map(
     ([address, name]) =>
-      html`<a href="${address}" ${address === part ? html`aria-current="page"` : null}>${name}</a>`,
+      html`<a href="${address}" ${address === part ? html`aria-current="page"` : null}>${say(name)}</a>`,
   );
-  const live = after === undefined ? null : html`data-after="${after}"`;
+  const live = after === undefined ? null : html`data-after="${after}" data-words="${wordsOf(speech)}"`;
   const document = html`<!doctype html>
-    <html lang="${reply.request.language}">
+    <html lang="${speech.language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -86,36 +90,45 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
         <script src="/assets/dashboard.js" defer></script>
       </head>
       <body ${live}>
-        <a class="skip" href="#main">Skip to the content</a>
+        <a class="skip" href="#main">${say('Skip to the content')}</a>
         <header class="top">
           <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="22" height="22" />bms-sync</a>
-          <nav aria-label="Parts of the dashboard">${links}</nav>
+          <nav aria-label="${say('Parts of the dashboard')}">${links}</nav>
           <form class="find" method="get" action="/find" role="search">
             <input
               type="search"
               name="q"
               value="${searched}"
-              aria-label="Find a record"
-              placeholder="Find"
+              aria-label="${say('Find a record')}"
+              placeholder="${say('Find')}"
               required
             />
           </form>
           <p id="live" class="live" hidden></p>
-          ${languageSwitch(reply.request)} ${personIn(reply.request)}
+          ${languageSwitch(reply.request)} ${personIn(reply.request, speech)}
         </header>
-        <main id="main" tabindex="-1">${noticeOf(done)}${content}</main>
+        <main id="main" tabindex="-1">${noticeOf(speech, done)}${content}</main>
         <p id="news" class="unseen" role="status"></p>
       </body>
     </html> `;
   return sendHtml(reply, document);
 }
 
+/** What the script says of a page that it keeps up to date. */
+const wordsOf = ({ say }: Speech): string =>
+  JSON.stringify({
+    live: say('Live'),
+    away: say('No connection'),
+    signedOut: say('Signed out: load the page again'),
+    news: say('New changes: {n}', { n: '{n}' }),
+  });
+
 /** Who is signed in, and the way out; a proxy that has signed somebody in has its own. */
-function personIn({ caller }: FastifyRequest): Html | null {
+function personIn({ caller }: FastifyRequest, { say, word }: Speech): Html | null {
   if (caller === null || caller.by === 'loopback') return null;
-  const out = html`<form method="post" action="/logout"><button>Sign out</button></form>`;
+  const out = html`<form method="post" action="/logout"><button>${say('Sign out')}</button></form>`;
   return html`<div class="person">
-    <span>${caller.name} <span class="quiet">${caller.role}</span></span>
+    <span><span translate="no">${caller.name}</span> <span class="quiet">${word(caller.role)}</span></span>
     ${caller.by === 'cookie' ? out : null}
   </div>`;
 }
@@ -123,20 +136,34 @@ function personIn({ caller }: FastifyRequest): Html | null {
 const PLOTS = html`<link rel="stylesheet" href="/assets/uplot.css" />
   <script src="/assets/uplot.js" defer></script>`;
 
-/** Sends the reason of a refusal as a page. */
+/** Sends the reason of a refusal as a page; in French, a sentence by status stands before the English one. */
 export function sendProblemPage(reply: FastifyReply, problem: Problem): FastifyReply {
   const { status, detail, hint, headers } = problem;
+  const { language, say } = speechIn(reply.request.language);
   void reply.code(status).headers({ ...headers });
+  const title = say(status === 404 ? 'Not here' : 'Not done');
+  const told = say(WHY[status] ?? 'It was not carried out.');
   return sendPage(reply, {
-    title: 'Not done',
+    title,
     part: '',
-    content: html`<div class="title"><h1>${status === 404 ? 'Not here' : 'Not done'}</h1></div>
+    content: html`<div class="title"><h1>${title}</h1></div>
       <section class="panel">
         <div class="body">
-          <p role="alert">${detail}</p>
-          ${hint === undefined ? null : html`<p class="quiet">${hint}</p>`}
-          <p><a href="/">To the overview</a></p>
+          ${language === 'en' ? null : html`<p role="alert">${told}</p>`}
+          <p lang="en" ${language === 'en' ? html`role="alert"` : null}>${detail}</p>
+          ${hint === undefined ? null : html`<p class="quiet" lang="en">${hint}</p>`}
+          <p><a href="/">${say('To the overview')}</a></p>
         </div>
       </section>`,
   });
 }
+
+const WHY: Readonly<Record<number, Text>> = {
+  400: 'The request cannot be understood.',
+  403: 'You may not do this.',
+  404: 'There is nothing here.',
+  409: 'The state does not allow this any more.',
+  422: 'The service would not take this.',
+  500: 'An error that should not happen.',
+  503: 'The mirror does not answer.',
+};

@@ -1,5 +1,6 @@
 import { html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
+import type { Speech } from '../../lib/text/speech.ts';
 
 /** Rows that a page of a list shows. */
 export const PAGE_ROWS = 50;
@@ -24,14 +25,14 @@ export function addressOf(path: string, query: Query): string {
 }
 
 /** The ways to the newest and to older rows of a list; `query` is what it is filtered by, and where the page begins. */
-export function pageLinks(path: string, query: Query, next: number | null): Html | null {
+export function pageLinks({ say }: Speech, path: string, query: Query, next: number | null): Html | null {
   const isFirst = query['before'] === undefined;
   if (isFirst && next === null) return null;
   const way = (words: string, place: number | undefined, rel: Html | null): Html =>
     html`<a class="button" ${rel} href="${addressOf(path, { ...query, before: place })}">${words}</a>`;
-  return html`<nav class="pages" aria-label="Pages of the list">
-    <span>${isFirst ? null : way('Newest', undefined, null)}</span
-    ><span>${next === null ? null : way('Older', next, html`rel="next"`)}</span>
+  return html`<nav class="pages" aria-label="${say('Pages of the list')}">
+    <span>${isFirst ? null : way(say('Newest'), undefined, null)}</span
+    ><span>${next === null ? null : way(say('Older'), next, html`rel="next"`)}</span>
   </nav>`;
 }
 
@@ -41,25 +42,27 @@ interface FilterField {
   readonly value: string | undefined;
   /** The values to choose from, after one that filters nothing; absent: any text. */
   readonly choices?: readonly string[];
+  /** Whether they are states, which have words; else names. */
+  readonly areWords?: boolean;
 }
 
 /** A form that filters a list by what its address says. */
-export function filterForm(path: string, fields: readonly FilterField[]): Html {
+export function filterForm({ say, word }: Speech, path: string, fields: readonly FilterField[]): Html {
   const inputs = fields.map(
-    ({ name, label, value = '', choices }) =>
+    ({ name, label, value = '', choices, areWords = false }) =>
       html`<label>
         ${label}
         ${
           choices === undefined
             ? html`<input name="${name}" value="${value}" inputmode="numeric" />`
             : html`<select name="${name}">
-                <option value="">all</option>
-                ${choices.map((choice) => html`<option ${choice === value ? html`selected` : null}>${choice}</option>`)}
+                <option value="">${say('all')}</option>
+                ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : null}>${areWords ? word(choice) : choice}</option>`)}
               </select>`
         }
       </label>`,
   );
   return html`<form class="filters" method="get" action="${path}" role="search">
-    ${inputs}<button>Show</button>
+    ${inputs}<button>${say('Show')}</button>
   </form>`;
 }

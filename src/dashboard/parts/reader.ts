@@ -1,6 +1,6 @@
 import { html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
-import { speechIn } from '../../lib/text/speech.ts';
+import { LOCALES, speechIn } from '../../lib/text/speech.ts';
 import type { Language, Speech } from '../../lib/text/speech.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
@@ -16,6 +16,8 @@ export interface Reader extends Speech {
   readonly minute: (at: Date) => string;
   /** A length of time in its largest unit: `31 s`, `4 min`, `5 h`, `12 days`. */
   readonly lasting: (ms: number) => string;
+  /** A short one in tenths of a second. */
+  readonly tenths: (ms: number) => string;
 }
 
 /** Writes instants as English pages do: `2026-03-02 14:05:09`. */
@@ -34,6 +36,10 @@ function readerIn(language: Language, timezone: string, clock: Clock): Reader {
     new Intl.DateTimeFormat(DATES[language], { timeZone: timezone, dateStyle: 'short', timeStyle });
   const second = format('medium');
   const minute = format('short');
+  const tenths = new Intl.NumberFormat(LOCALES[language], {
+    minimumFractionDigits: 1,
+    maximumFractionDigits: 1,
+  });
   const time = (at: Date, title: string, words: string): Html =>
     html`<time datetime="${at.toISOString()}" title="${title}">${words}</time>`;
   const lasting = (ms: number): string => {
@@ -58,6 +64,7 @@ function readerIn(language: Language, timezone: string, clock: Clock): Reader {
     },
     minute: (at) => minute.format(at),
     lasting,
+    tenths: (ms) => say('{n} s', { n: tenths.format(ms / 1000) }),
   };
 }
 

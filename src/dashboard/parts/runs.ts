@@ -1,6 +1,7 @@
 import { instantOf } from '../../lib/time/clock.ts';
 import { listRuns, sumsOfRuns } from '../../mirror/runs/run-store.ts';
 import type { Run, RunSums } from '../../mirror/runs/run-store.ts';
+import type { Speech } from '../../lib/text/speech.ts';
 import { dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 import { badge, countCell, nothing } from './layout.ts';
@@ -22,20 +23,22 @@ export async function readRuns(
 
 /** Runs as a table, in the given order. */
 export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
-  if (runs.length === 0) return nothing('No run yet.');
-  const headings = ['run', 'kinds', 'began', { number: 'took' }, { number: 'rows' }, { number: 'changed' }];
+  const { say, word, when } = reader;
+  if (runs.length === 0) return nothing(say('No run yet.'));
+  const numbers = [{ number: say('took') }, { number: say('rows') }, { number: say('changed rows') }];
+  const headings = [say('run'), say('kinds'), say('began'), ...numbers];
   const rows = runs.map(({ id, command, kinds, state, startedAt, finishedAt, sums }) => {
     const more = kinds.length - KINDS_SHOWN;
     const names = kinds.slice(0, KINDS_SHOWN).join(', ');
     return html`<tr>
-      <th scope="row"><a href="/runs/${id}">${command} ${id}</a> ${runBadge(state)}</th>
-      <td class="brief">${more > 0 ? `${names} and ${more} more` : names}</td>
-      <td class="nowrap early">${startedAt === null ? 'waits' : reader.when(startedAt)}</td>
-      <td class="number wide" data-title="took">${duration(startedAt, finishedAt, reader)}</td>
-      ${countCell('rows', sums.rows)} ${countCell('changed', sums.changes)}
+      <th scope="row"><a href="/runs/${id}">${word(command)} ${id}</a> ${runBadge(reader, state)}</th>
+      <td class="brief">${more > 0 ? say('{names} and {n, number} more', { names, n: more }) : names}</td>
+      <td class="nowrap early">${startedAt === null ? say('waits') : when(startedAt)}</td>
+      <td class="number wide" data-title="${say('took')}">${duration(startedAt, finishedAt, reader)}</td>
+      ${countCell(reader, 'rows', sums.rows)} ${countCell(reader, 'changed rows', sums.changes)}
     </tr>`;
   });
-  return dataTable('Runs, the newest first', headings, rows, 'cards');
+  return dataTable(say('Runs, the newest first'), headings, rows, 'cards');
 }
 
 const KINDS_SHOWN = 3;
@@ -44,7 +47,7 @@ const KINDS_SHOWN = 3;
 export function duration(from: string | null, to: string | null, reader: Reader): string {
   if (from === null || to === null) return '–';
   const ms = instantOf(to).getTime() - instantOf(from).getTime();
-  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : reader.lasting(ms);
+  return ms < 10_000 ? reader.tenths(ms) : reader.lasting(ms);
 }
 
 const TONES = {
@@ -56,4 +59,4 @@ const TONES = {
 };
 
 /** The state of a run as a coloured word. */
-export const runBadge = (state: string): Html => badge(state, TONES);
+export const runBadge = (speech: Speech, state: string): Html => badge(speech, state, TONES);

@@ -1,7 +1,8 @@
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
+import type { Speech } from '../../lib/text/speech.ts';
 import { shortened } from '../../lib/text/text.ts';
-import { count, counted, dataTable, html } from '../../http/html.ts';
+import { dataTable, html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 import { panel } from './layout.ts';
 
@@ -9,10 +10,12 @@ const LONGEST_VALUE = 4_000;
 const ITEMS_SHOWN = 200;
 
 /** The rows of a table of fields; one that holds a list leads to its panel. */
-export const fieldRows = (record: JsonObject): readonly Html[] =>
+export const fieldRows = ({ say }: Speech, record: JsonObject): readonly Html[] =>
   Object.entries(record).map(([name, value]) => {
     const items = itemsOf(value).length;
-    const way = html`<a href="#list-${name}">${counted(items, 'item')}, below</a>`;
+    const way = html`<a href="#list-${name}"
+      >${say('{items, plural, one {# item} other {# items}}, below', { items })}</a
+    >`;
     return html`<tr>
       <th scope="row">${fieldName(name)}</th>
       <td>${items === 0 ? plainValue(value) : way}</td>
@@ -20,7 +23,7 @@ export const fieldRows = (record: JsonObject): readonly Html[] =>
   });
 
 /** A record's lists, each as a table with a column for each field of its items. */
-export const listPanels = (record: JsonObject): readonly Html[] =>
+export const listPanels = ({ say }: Speech, record: JsonObject): readonly Html[] =>
   Object.entries(record).flatMap(([name, value]) => {
     const items = itemsOf(value);
     if (items.length === 0) return [];
@@ -36,8 +39,9 @@ export const listPanels = (record: JsonObject): readonly Html[] =>
         ${cells}
       </tr>`;
     });
-    const note = rows.length < items.length ? `the first ${ITEMS_SHOWN} of ${count(items.length)}` : null;
-    const table = dataTable(`The list ${name}`, names.map(fieldName), rows, 'cards');
+    const part = { shown: ITEMS_SHOWN, all: items.length };
+    const note = rows.length < items.length ? say('the first {shown, number} of {all, number}', part) : null;
+    const table = dataTable(say('The list {name}', { name }), names.map(fieldName), rows, 'cards');
     const head = { id: `list-${name}`, title: name, note, isLive: false };
     return [panel(head, html`<div class="scroll items">${table}</div>`)];
   });

@@ -1,3 +1,6 @@
+import { speechIn } from '../../lib/text/speech.ts';
+import type { Speech, Text } from '../../lib/text/speech.ts';
+
 /** How the last reading of a kind's list ended. */
 interface ReadingEnd {
   /** `certified`, `complete`, `invalid`, `aborted`, `busy`, `running` or `never`. */
@@ -29,20 +32,32 @@ interface OutcomeWords {
 /** Whether a list was not read to its end, by a fault and not because another process read it. */
 export const isFailed = (state: string): boolean => state === 'invalid' || state === 'aborted';
 
-/** Puts the end of a reading into words. */
-export function outcomeWords(end: ReadingEnd): OutcomeWords {
+/** Puts the end of a reading into words of a language. */
+export function outcomeWords(end: ReadingEnd, speech = speechIn('en')): OutcomeWords {
   const { state, reason, rows, isOfSeveral } = end;
-  if (state === 'complete') return completeWords(end);
-  if (isFailed(state) || state === 'busy') return faultWords(end);
-  if (state !== 'certified') return { label: LABELS[state] ?? state, why: reason, known: null, next: null };
-  const known = `${counted(rows)} of ${isOfSeveral === true ? 'their lists' : 'the list'}, and no others, are in the mirror`;
-  return { label: 'certified', why: null, known, next: null };
+  if (state === 'complete') return completeWords(end, speech);
+  if (isFailed(state) || state === 'busy') return faultWords(end, speech);
+  const { say, word } = speech;
+  if (state !== 'certified')
+    return { label: word(LABELS[state] ?? state), why: reason, known: null, next: null };
+  const values = { rows: rows ?? ALL, lists: isOfSeveral === true ? 'several' : 'one' };
+  return { label: say('certified'), why: null, known: say(EXACTLY, values), next: null };
 }
 
-const LABELS: Readonly<Record<string, string>> = { never: 'never read', running: 'being read' };
+/** In the place of a number of rows that is not named. */
+const ALL = -1;
+const EXACTLY: Text =
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} of {lists, select, several {their lists} other {the list}}, and no others, are in the mirror';
+
+const LABELS: Readonly<Record<string, Text>> = { never: 'never read', running: 'being read' };
+
+interface Doubt {
+  readonly why: Text;
+  readonly next: Text;
+}
 
 /** The reasons for which a list that was read to its end is not certified. */
-const COMPLETE: Readonly<Record<string, { readonly why: string; readonly next: string }>> = {
+const COMPLETE: Readonly<Record<string, Doubt>> = {
   rows_unseen: {
     why: 'it is not proven yet that no row is missing',
     next: 'The next pull has another chance to prove that none is missing.',
@@ -79,36 +94,44 @@ const COMPLETE: Readonly<Record<string, { readonly why: string; readonly next: s
 };
 
 /** A first reading of a long list sees most rows once: rows need not have moved. */
-const FIRST = {
+const FIRST: Doubt = {
   why: 'one reading alone cannot prove that no row of a long list is missing',
   next: 'The next pull can prove that none is missing, and from then on finds deletions.',
 };
 
 /** Instead of the proof that the next pull looks for. */
-const LEFT_TO_PERSON = {
+const LEFT_TO_PERSON: Doubt = {
   why: 'rows that left the list stay until a person decides',
   next: 'They stay until you decide: bms-sync deletions.',
 };
 
-function completeWords({ reason, isFirst, rows, isLeftToPerson }: ReadingEnd): OutcomeWords {
+function completeWords(end: ReadingEnd, { say }: Speech): OutcomeWords {
+  const { reason, isFirst, rows, isLeftToPerson } = end;
   const isOnlyFirst = isFirst === true && reason === 'rows_unseen';
   const isUndecided = isLeftToPerson === true && reason === 'absences_unproven';
   const words = isOnlyFirst ? FIRST : isUndecided ? LEFT_TO_PERSON : COMPLETE[reason ?? ''];
-  const { why, next } = words ?? { why: reason, next: null };
-  const known = `${counted(rows)} that the service listed are in the mirror`;
-  return { label: 'read to its end', why, known: KNOWN[reason ?? ''] ?? known, next };
+  return {
+    label: say('read to its end'),
+    why: words === undefined ? reason : say(words.why),
+    known: say(KNOWN[reason ?? ''] ?? LISTED, { rows: rows ?? ALL }),
+    next: words === undefined ? null : say(words.next),
+  };
 }
 
+const LISTED: Text =
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} that the service listed are in the mirror';
+
 /** The knowledge where not every listed record has become a live row. */
-const KNOWN: Readonly<Record<string, string>> = {
+const KNOWN: Readonly<Record<string, Text>> = {
   rows_missing: 'the list was read to its end, and some of its records have no live row',
   quarantined: 'the list was read to its end, and all that could become rows are in the mirror',
 };
 
-const AGAIN = 'The next pull reads the whole list again; pages that have not changed are not written again.';
+const AGAIN: Text =
+  'The next pull reads the whole list again; pages that have not changed are not written again.';
 
 /** The reasons for which a list was not read to its end. */
-const FAULTS: Readonly<Record<string, string>> = {
+const FAULTS: Readonly<Record<string, Text>> = {
   not_json: 'the service answered something other than JSON',
   html: 'the service answered a web page',
   not_utf8: 'the service answered text that is not UTF-8',
@@ -140,22 +163,24 @@ const FAULTS: Readonly<Record<string, string>> = {
   other_source: 'the list belongs to another company',
 };
 
-function faultWords({ state, reason, isFirst, rows }: ReadingEnd): OutcomeWords {
-  const why = reason === null ? 'no reason is kept' : (FAULTS[reason] ?? COMPLETE[reason]?.why ?? reason);
+function faultWords({ state, reason, isFirst, rows }: ReadingEnd, { say }: Speech): OutcomeWords {
+  const fault = reason === null ? 'no reason is kept' : (FAULTS[reason] ?? COMPLETE[reason]?.why);
+  const why = fault === undefined ? reason : say(fault);
   const untouched = UNTOUCHED[reason ?? ''];
-  if (untouched !== undefined) return { ...untouched, why, next: null };
-  const label = state === 'invalid' ? 'unreadable' : 'not read to its end';
-  const known =
-    rows === 0 ? 'this command read nothing of it' : `${counted(rows)} that were read stay in the mirror`;
-  const proof = isFirst === true ? ' Nothing counts as deleted before a list was read to its end.' : '';
-  return { label, why, known, next: `${AGAIN}${proof}` };
+  if (untouched !== undefined)
+    return { label: say(untouched.label), known: say(untouched.known), why, next: null };
+  const label = say(state === 'invalid' ? 'unreadable' : 'not read to its end');
+  const known = rows === 0 ? say('this command read nothing of it') : say(READ, { rows: rows ?? ALL });
+  const proof =
+    isFirst === true ? ` ${say('Nothing counts as deleted before a list was read to its end.')}` : '';
+  return { label, why, known, next: `${say(AGAIN)}${proof}` };
 }
 
+const READ: Text =
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} that were read stay in the mirror';
+
 /** Reasons for which this pull read nothing of a list into the mirror, and need not. */
-const UNTOUCHED: Readonly<Record<string, Pick<OutcomeWords, 'label' | 'known'>>> = {
+const UNTOUCHED: Readonly<Record<string, { readonly label: Text; readonly known: Text }>> = {
   busy: { label: 'busy', known: 'another process is reading it into this mirror' },
   other_source: { label: 'refused', known: 'nothing of it was taken into the mirror' },
 };
-
-const counted = (rows: number | null = null): string =>
-  rows === null ? 'all rows' : rows === 1 ? 'the 1 row' : `all ${rows.toLocaleString('en-US')} rows`;

@@ -1,3 +1,4 @@
+import type { Text } from '../../lib/text/speech.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
@@ -11,7 +12,11 @@ export type StoredDecision = RowOf<typeof DECISIONS>;
 export type Decider = Pick<StoredDecision, 'who' | 'role' | 'via'>;
 
 /** Where decisions come from, in words. */
-export const DOORS = { command: 'the command line', page: 'the dashboard', api: 'the HTTP API' };
+export const DOORS = {
+  command: 'the command line',
+  page: 'the dashboard',
+  api: 'the HTTP API',
+} as const satisfies Record<string, Text>;
 
 /** A decision; only ids, names and our own words may stand in it. */
 export type Decision = Omit<StoredDecision, 'id' | 'at'>;

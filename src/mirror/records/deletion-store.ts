@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Absence, AbsenceState } from '../../diff/plan-deletions.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
+import type { Text } from '../../lib/text/speech.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { DELETIONS } from '../tables/change-tables.ts';
@@ -132,7 +133,7 @@ export function idsShown({ ids, records }: Pick<ShownHold, 'ids' | 'records'>, l
 }
 
 /** The next step for disappeared records, by their state. */
-export const HOLD_WORDS: Readonly<Record<string, string>> = {
+export const HOLD_WORDS: Readonly<Record<string, Text>> = {
   suspected: 'deleted once the service, or a later list, proves that they are gone',
   held: 'stay until you decide: bms-sync deletions approve|reject KIND',
   approved: 'deleted once proven, as you decided',

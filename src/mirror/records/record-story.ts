@@ -7,6 +7,7 @@ import { endedEntriesOf } from '../outbox/ended-entries.ts';
 import type { EndedEntry } from '../outbox/ended-entries.ts';
 import { entriesOfRecord, linkedEntry } from '../outbox/attempts-and-links.ts';
 import type { TriedEntry } from '../outbox/attempts-and-links.ts';
+import type { Text } from '../../lib/text/speech.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
 import { optionalText, optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
@@ -113,7 +114,7 @@ async function referencesTo(db: Queryable, kind: string, id: string): Promise<re
 }
 
 /** The state of a record in words, after "Record 17 of clients is". */
-export const STORY_STATES: Readonly<Record<RecordStory['state'], string>> = {
+export const STORY_STATES: Readonly<Record<RecordStory['state'], Text>> = {
   live: 'live',
   deleted: 'deleted: the service no longer has it',
   suppressed:
@@ -128,7 +129,7 @@ export const STORY_STATES: Readonly<Record<RecordStory['state'], string>> = {
 };
 
 /** How the deletion of a record was proven; null where the proof is not known, or no longer. */
-export function proofWords(absence: RecordAbsence | null): string | null {
+export function proofWords(absence: RecordAbsence | null): Text | null {
   if (!absence?.proof) return null;
   return absence.proof === 'list' ? 'later certified lists lack it' : 'the service answered that it is gone';
 }

@@ -1,4 +1,6 @@
 import { isObject, tryParse } from '../../lib/json/json.ts';
+import { speechIn } from '../../lib/text/speech.ts';
+import type { Text } from '../../lib/text/speech.ts';
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 
 /** The explanation of an entry's state, for a person. */
@@ -12,9 +14,9 @@ type VerdictFacts = Pick<Entry, 'id' | 'kind' | 'recordId' | 'state' | 'verdict'
   Partial<Pick<Entry, 'result'>>;
 
 interface Verdict {
-  readonly meaning: string;
+  readonly meaning: Text;
   /** The meaning while the entry continues by itself, if that differs; then no action is needed. */
-  readonly onItsWay?: string;
+  readonly onItsWay?: Text;
   readonly next?: readonly Step[];
 }
 
@@ -44,8 +46,7 @@ export const VERDICTS = {
   },
   kind_blocked: {
     meaning:
-      'The service does not let the user of this token write this kind (401 or 403); it is tried again in five minutes, ' +
-      'and at once when serve starts.',
+      'The service does not let the user of this token write this kind (401 or 403); it is tried again in five minutes, and at once when serve starts.',
     next: [() => 'Check the token, and what its user may write in the service.'],
   },
   unreachable: {
@@ -102,8 +103,7 @@ export const VERDICTS = {
   },
   alters_keys: {
     meaning:
-      'No record of the service can be it. But the service gives records of this kind other keys than were sent, ' +
-      'so that its record may be there unrecognised.',
+      'No record of the service can be it. But the service gives records of this kind other keys than were sent, so that its record may be there unrecognised.',
     next: [adopt, retry, abandon],
   },
   other_source: {
@@ -161,24 +161,33 @@ const BY_STATE: Record<EntryState, Verdict> = {
   abandoned: { meaning: 'A person gave it up; nothing more is sent for it.' },
 };
 
-/** Explains in plain words the state of an entry, and the actions open to a person. */
-export function explain(entry: VerdictFacts): Explanation {
+/** Explains in plain words the state of an entry, and, in English, the actions open to a person. */
+export function explain(entry: VerdictFacts, speech = speechIn('en')): Explanation {
   const { meaning, next } = verdictOf(entry);
-  const awaited = awaitedBy(entry);
+  const awaited = awaitedBy(entry, speech);
+  const said = speech.say(meaning);
   return {
-    meaning: awaited === null ? meaning : `${meaning} ${awaited}`,
+    meaning: awaited === null ? said : `${said} ${awaited}`,
     next: next.map((step) => step(entry)),
   };
 }
 
 /** Since when an entry waits for a reading of its kind, and why the latest one was not enough; null if it waits for none. */
-export function awaitedBy({ kind, state, result = null }: VerdictFacts): string | null {
+export function awaitedBy(
+  { kind, state, result = null }: VerdictFacts,
+  { say, word } = speechIn('en'),
+): string | null {
   if (result === null || (state !== 'ready' && state !== 'unsettled')) return null;
   const noted = tryParse(result);
   const awaits = isObject(noted) ? noted['awaits'] : undefined;
   if (!isObject(awaits) || typeof awaits['since'] !== 'string' || typeof awaits['why'] !== 'string')
     return null;
-  return `It has waited for a reading of ${kind} since ${awaits['since']} UTC: ${awaits['why']}.`;
+  const { since, why } = awaits;
+  return say('It has waited for a reading of {kind} since {since} UTC: {why}.', {
+    kind,
+    since,
+    why: word(why),
+  });
 }
 
 /** The decisions, with the actions that begin with them. */
@@ -195,7 +204,7 @@ export function choicesOf(entry: VerdictFacts): readonly EntryChoice[] {
 }
 
 function verdictOf({ state, verdict }: VerdictFacts): {
-  readonly meaning: string;
+  readonly meaning: Text;
   readonly next: readonly Step[];
 } {
   const isOver = state === 'abandoned' || state === 'sending'; // Its verdict belongs to the time before.

@@ -135,6 +135,7 @@ async function lookLater(
 /** Since when an entry waits for its kind to be read, and why the latest reading was not enough. */
 interface AwaitedReading {
   readonly since: string;
+  /** A text of ours, in English. */
   readonly why: string;
   /** The first run that was asked for. */
   readonly run?: number;
