@@ -248,7 +248,7 @@ test('the feed updates itself, says so, and keeps what a person has opened and f
   stage.sandbox.world.update('clients', firstOf('clients'), { phone: '(418) 555-0100' });
   await stage.pull('clients');
   await page.locator('.feed > li.new', { hasText: '(418) 555-0100' }).waitFor();
-  expect(await page.locator('#news').innerText()).toMatch(/new change/);
+  expect(await page.locator('#news').innerText()).toMatch(/New changes: \d/);
   expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('All changes');
   expect(await page.evaluate<number>('performance.timeOrigin')).toBe(before);
   await page.context().close();
