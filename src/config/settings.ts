@@ -27,7 +27,7 @@ export const settings = group({
   bi,
   language: setting(
     z.enum(['en', 'fr'], 'en or fr').default('en'),
-    "Language of the comments on PostgreSQL's views and columns: en or fr. bi_dictionary has both.",
+    "Language of the comments on PostgreSQL's views and columns, and of pages for browsers that ask for neither: en or fr.",
   ),
   retention,
   shutdown,

@@ -372,6 +372,28 @@ test.each(['light', 'dark'] as const)(
   },
 );
 
+test.each([PHONE, { viewport: { width: 1280, height: 900 } }])(
+  'the switch turns every page French, and back: %o',
+  async (options) => {
+    const page = await stage.signedIn(options);
+    await go(page, '/changes?kind=clients');
+    await page.getByRole('button', { name: 'Français' }).click();
+    expect(page.url()).toBe(`${stage.dashboard.address}/changes?kind=clients`);
+    await page.locator('#live', { hasText: 'En direct' }).waitFor();
+    for (const path of EVERY_PAGE) {
+      await go(page, path);
+      expect(await page.evaluate<string>('document.documentElement.lang')).toBe('fr');
+      expect([path, await seriousRemarks(page)]).toEqual([path, []]);
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+      const entries = page.locator('.top nav');
+      expect(await entries.evaluate('(menu) => menu.scrollWidth - menu.clientWidth')).toBe(0);
+    }
+    await page.getByRole('button', { name: 'English' }).click();
+    await page.getByRole('heading', { name: 'Decisions' }).waitFor();
+    await page.context().close();
+  },
+);
+
 test('60 texts that would do harm as markup are text on every page, also when they arrive by themselves', async () => {
   expect(PAYLOADS).toHaveLength(60);
   const { world } = stage.sandbox;
