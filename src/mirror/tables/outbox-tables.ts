@@ -45,6 +45,7 @@ export const OUTBOX = {
     withDefault(integer('allow_double'), '0'), // 1: sent although a record has its natural key.
     withDefault(bigint('elapsed_ms'), '0'), // Since a send was lost, as far as a process was there to measure it.
     optionalTimestamp('elapsed_at'), // Up to when that is measured.
+    optionalText('pushed_by'), // A person or a user of a machine, as in `decisions`; null where an application inserted it.
   ],
   primaryKey: ['id'],
   // Finds due entries, and the entries that an entry must wait for.

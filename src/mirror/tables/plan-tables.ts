@@ -25,6 +25,8 @@ export const PLANS = {
     text('created_by'),
     optionalTimestamp('applied_at'),
     optionalText('applied_by'),
+    optionalTimestamp('approved_at'),
+    optionalText('approved_by'), // Another person than who made it.
   ],
   primaryKey: ['id'],
 } as const satisfies EngineTable;

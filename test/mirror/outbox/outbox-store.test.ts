@@ -56,6 +56,7 @@ describe.each(DATABASES)('an entry in %s', (_name, open) => {
       allowsDouble: false,
       elapsedMs: 0,
       elapsedAt: null,
+      pushedBy: null,
       createdAt: NOON_TEXT,
       updatedAt: NOON_TEXT,
     };
@@ -123,6 +124,7 @@ describe.each(DATABASES)('an entry in %s', (_name, open) => {
       allowsDouble: false,
       elapsedMs: 0,
       elapsedAt: null,
+      pushedBy: null,
       createdAt: NOON_TEXT,
       updatedAt: '2026-03-01 12:00:01.000',
       ...patch,

@@ -1,0 +1,3 @@
+ALTER TABLE `outbox` ADD `pushed_by` text;--> statement-breakpoint
+ALTER TABLE `plans` ADD `approved_at` TIMESTAMP;--> statement-breakpoint
+ALTER TABLE `plans` ADD `approved_by` text;
