@@ -60,6 +60,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   const context: RouteContext = {
     wakeEngine: () => undefined,
     webhooks: { allowHosts: [] },
+    plans: { approvals: 0 },
     ...parts,
     access: createAccess(parts, codes, app.createRateLimit()),
     closing: endStreams(app),

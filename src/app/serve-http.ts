@@ -51,6 +51,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     sendMark: mark,
     ...(queueMetrics && { queueMetrics }),
     webhooks: config.webhooks,
+    plans: config.plans,
     kinds: allKinds(config),
     token: adminToken,
     version: packageVersion(),

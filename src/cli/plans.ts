@@ -6,15 +6,14 @@ import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { Session } from '../db/session/session.ts';
 import { compactJson } from '../lib/json/json.ts';
-import type { Json } from '../lib/json/json.ts';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { listPlans } from '../mirror/outbox/plan-store.ts';
 import type { AnyOperation } from '../operations/operation.ts';
-import { applyCorrections, undoCorrections } from '../operations/plans.ts';
+import { applyCorrections, approveCorrections, undoCorrections } from '../operations/plans.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { makePlan } from '../outbound/plans/make-plan.ts';
-import { planDocument, showPlan } from '../outbound/plans/plan-document.ts';
+import { planDocument, RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
 import type { ShownPlan } from '../outbound/plans/plan-document.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
@@ -48,15 +47,11 @@ export function planCommand(context: CommandContext): Command {
       await using session = await openExistingMirror(config);
       if (what === undefined) {
         const plans = await listPlans(session, MOST_LISTED);
-        const rows = plans.map(({ id, state, kind, origin, createdBy, createdAt }) => [
-          id,
-          state,
-          kind,
-          origin,
-          createdBy,
-          createdAt,
-        ]);
-        const table = textTable(['plan', 'state', 'kind', 'from', 'by', 'since (UTC)'], rows);
+        const shown = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
+          return { id, state, kind, origin, createdBy, createdAt, approvedBy };
+        });
+        const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
+        const table = textTable(names, shown.map(Object.values<string | number | null>));
         answer(context, options, { plans }, plans.length === 0 ? ['No plans.'] : [table]);
         return;
       }
@@ -101,6 +96,8 @@ export function applyCommand(context: CommandContext): Command {
 
 const TIMEOUT_SECONDS = 60;
 
+export const approveCommand = (context: CommandContext): Command => deciding(context, approveCorrections);
+
 export const undoCommand = (context: CommandContext): Command => deciding(context, undoCorrections);
 
 const deciding = (context: CommandContext, operation: AnyOperation): Command =>
@@ -135,44 +132,28 @@ async function tell(
   answer(context, options, planDocument(plan), planTexts(plan));
 }
 
-/** A line a cell, and one for each row that is refused. */
+/** Writes a line a cell, and one for each row that is refused. */
 function writeResult(path: string, plan: ShownPlan): void {
-  const names = ['row', 'operation', 'record', 'field', 'old', 'new', 'refused', 'entry', 'state', 'verdict'];
-  const { head, rows } = csvEncoding(
-    names.map((name) => ({ name, type: 'text' as const })),
-    false,
-  );
-  const lines = plan.rows.flatMap(({ position, operation, recordId, cells, refusal, entry }) => {
-    const from = [position, operation, recordId];
-    const become = [entry?.id ?? null, entry?.state ?? null, entry?.verdict ?? null];
-    const changed = cells.map((cell) => [
-      ...from,
-      cell.field,
-      shown(cell.old),
-      shown(cell.new),
-      null,
-      ...become,
-    ]);
-    return refusal === null ? changed : [...changed, [...from, null, null, null, refusal, ...become]];
-  });
+  const { head, rows } = csvEncoding(RESULT_COLUMNS, false);
   try {
-    writeFileSync(path, head + rows(lines));
+    writeFileSync(path, head + rows(resultLines(plan)));
   } catch (error) {
     throw outputFault(error, path);
   }
 }
 
-const shown = (value: Json): string => (typeof value === 'string' ? value : compactJson(value));
-
 const LONGEST_SHOWN = 40;
 
 function* planTexts(plan: ShownPlan): Iterable<Text> {
-  const { id, kind, origin, state, rows, stale } = plan;
+  const { id, kind, origin, state, counts, rows, stale, createdBy, approvedBy, appliedBy } = plan;
+  const { updates, creates, refusals } = counts;
+  yield `Plan ${id} for ${kind}, from ${origin}: ${updates} updates, ${creates} creates, ${refusals} refusals. It is ${state}.`;
+  const people = { Made: createdBy, Approved: approvedBy, Applied: appliedBy };
+  yield Object.entries(people)
+    .flatMap(([what, who]) => (who === null ? [] : `${what} by ${who}.`))
+    .join(' ');
   const changed = rows.filter(({ cells }) => cells.length > 0);
   const refused = rows.filter(({ refusal }) => refusal !== null);
-  const creates = changed.filter(({ operation }) => operation === 'create').length;
-  const counts = `${changed.length - creates} updates, ${creates} creates, ${refused.length} refusals`;
-  yield `Plan ${id} for ${kind}, from ${origin}: ${counts}. It is ${state}.`;
   if (changed.length > 0) yield '';
   const lines = changed.flatMap(({ position, recordId, cells, entry }) =>
     cells.map((cell) => [

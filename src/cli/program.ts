@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   forget: async () => (await import('./forget.ts')).forgetCommand,
   push: async () => (await import('./push.ts')).pushCommand,
   plan: async () => (await import('./plans.ts')).planCommand,
+  approve: async () => (await import('./plans.ts')).approveCommand,
   apply: async () => (await import('./plans.ts')).applyCommand,
   undo: async () => (await import('./plans.ts')).undoCommand,
   outbox: async () => (await import('./decisions/outbox.ts')).outboxCommand,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { kinds } from './groups/kinds.ts';
 import { bi, database, queue, retention, log, server, shutdown, webhooks } from './groups/process.ts';
 import { freshness, monitor, schedules } from './groups/schedules.ts';
-import { source, sweep, deletions, diff, outbound, privacy } from './groups/source.ts';
+import { source, sweep, deletions, diff, outbound, plans, privacy } from './groups/source.ts';
 import type { Path } from './layer.ts';
 import { aboutOf, group, setting } from './groups/setting.ts';
 import type { About } from './groups/setting.ts';
@@ -17,6 +17,7 @@ export const settings = group({
   sweep,
   deletions,
   outbound,
+  plans,
   schedules,
   kinds,
   diff,

@@ -46,6 +46,8 @@ export interface ServerParts {
   readonly wakeEngine?: () => void;
   /** The settings of webhooks; absent: no host inside is allowed. */
   readonly webhooks?: { readonly allowHosts: readonly string[] };
+  /** The setting `plans`; absent: nobody need approve one. */
+  readonly plans?: { readonly approvals: number };
   readonly queueMetrics?: () => Promise<string>;
 }
 
@@ -67,6 +69,7 @@ export type Server = FastifyInstance<
 export interface RouteContext extends ServerParts {
   readonly wakeEngine: () => void;
   readonly webhooks: NonNullable<ServerParts['webhooks']>;
+  readonly plans: NonNullable<ServerParts['plans']>;
   readonly access: Access;
   /** Fires when the server closes: streams end. */
   readonly closing: AbortSignal;

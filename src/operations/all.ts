@@ -1,7 +1,7 @@
 import { approve, reject } from './deletions.ts';
 import type { AnyOperation } from './operation.ts';
 import { abandon, adopt, resume, retry } from './outbox.ts';
-import { applyCorrections, undoCorrections } from './plans.ts';
+import { applyCorrections, approveCorrections, undoCorrections } from './plans.ts';
 import { pull } from './pulls.ts';
 import { addUser, removeUser } from './users.ts';
 import { add, disable, enable, remove, replay, rotate, test } from './webhooks.ts';
@@ -15,6 +15,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   resume,
   approve,
   reject,
+  approveCorrections,
   applyCorrections,
   undoCorrections,
   add,

@@ -18,6 +18,8 @@ export interface OperationParts {
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
   readonly sendMark: { readonly read: SendMark['read'] };
   readonly webhooks: { readonly allowHosts: readonly string[] };
+  /** The setting `plans`. */
+  readonly plans: { readonly approvals: number };
   /** Whether the process of an owner has certainly ended. */
   readonly isDead: (owner: string) => boolean;
   /** Ends what takes long. */

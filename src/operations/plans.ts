@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { applyPlan } from '../outbound/plans/apply-plan.ts';
+import { approvePlan } from '../outbound/plans/approve-plan.ts';
 import { planDocument, showPlan } from '../outbound/plans/plan-document.ts';
 import { undoPlan } from '../outbound/plans/undo-plan.ts';
 import { wholeNumber } from './inputs.ts';
@@ -7,6 +8,19 @@ import { operation } from './operation.ts';
 
 const input = z.strictObject({ id: wholeNumber(1).describe('number of the plan') });
 const answer = z.looseObject({ id: z.int(), kind: z.string(), state: z.enum(['open', 'stale', 'applied']) });
+
+export const approveCorrections = operation({
+  name: 'approve',
+  path: '/plans/:id/approve',
+  role: 'operator',
+  words: { summary: 'let a plan that another person has made be applied' },
+  input,
+  answer,
+  run: async ({ session, kinds, clock, by }, { id }) => {
+    await approvePlan(session, { id, by: by.who, now: clock.now() });
+    return planDocument(await showPlan(session, kinds, id));
+  },
+});
 
 export const applyCorrections = operation({
   name: 'apply',
@@ -18,8 +32,8 @@ export const applyCorrections = operation({
   },
   input,
   answer,
-  run: async ({ session, kinds, clock, by }, { id }) => {
-    await applyPlan(session, { kinds, id, by: by.who, now: clock.now() });
+  run: async ({ session, kinds, clock, plans, by }, { id }) => {
+    await applyPlan(session, { kinds, id, by: by.who, now: clock.now(), ...plans });
     return planDocument(await showPlan(session, kinds, id));
   },
 });

@@ -62,6 +62,7 @@ const CASES: Readonly<Record<string, Case>> = {
     argv: ['deletions', 'reject', 'clients'],
     told: ['deletions reject', 'clients', null],
   },
+  '/plans/:id/approve': { given: { id: '1' }, argv: ['approve', '1'], told: ['plans approve', '1', null] },
   '/plans/:id/apply': { given: { id: '1' }, argv: ['apply', '1'], told: ['plans apply', '1', null] },
   '/plans/:id/undo': { given: { id: '2' }, argv: ['undo', '2'], told: ['plans undo', '2', null] },
   '/webhooks': {
@@ -117,7 +118,7 @@ async function scene(url: string): Promise<Scene> {
   await session.atomically(async (tx) => {
     await insertUser(tx, { name: 'Marie', role: 'admin', token: MARIE });
     await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17}' }]);
-    const plan = { kind: 'clients', origin: 'clients.csv', createdBy: 'Marie', now: NOON };
+    const plan = { kind: 'clients', origin: 'clients.csv', createdBy: 'Ada', now: NOON };
     const cells = '[{"field":"name","old":null,"new":"Zénobie"}]';
     const row = { position: 2, operation: 'update', recordId: '17', cells, refusal: null } as const;
     await insertPlan(tx, plan, [row]);

@@ -64,6 +64,7 @@ export const partsOf = ({ io }: CommandContext, config: Config, session: Session
     },
   },
   webhooks: config.webhooks,
+  plans: config.plans,
   isDead: createOwner().isDead,
   signal: io.signal,
   by: atCommandLine(),

@@ -66,6 +66,13 @@ export const outbound = group({
   ),
 });
 
+export const plans = group({
+  approvals: setting(
+    a.countOrNone.max(1, '0 or 1').default(0),
+    'How many other people must approve a plan of corrections before it is applied: 0 or 1.',
+  ),
+});
+
 export const diff = group({
   ignoreFields: setting(
     mapOf(a.kindName, z.array(a.fieldName, 'a list of field names')),

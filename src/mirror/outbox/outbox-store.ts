@@ -6,7 +6,7 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { bigint, text } from '../../db/rows/engine-column.ts';
 import { OUTBOX } from '../tables/outbox-tables.ts';
-import { assign, hasRow, insertInto, readNumber, readRows } from '../../db/rows/rows.ts';
+import { assign, hasRow, insertInto, pick, readNumber, readRows, select } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 
 /** A create or update in the outbox. */
@@ -45,6 +45,7 @@ export interface NewEntry extends Pick<
   readonly isMirrored?: boolean;
   readonly allowsUnknown?: boolean;
   readonly allowsDouble?: boolean;
+  readonly pushedBy?: string | null;
   readonly now: Date;
 }
 
@@ -65,6 +66,7 @@ export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<num
     allowDouble: entry.allowsDouble === true ? 1 : 0,
     createdAt: at,
     updatedAt: at,
+    pushedBy: entry.pushedBy ?? null,
   });
   return readNumber(tx, sql`${insert} on conflict (idempotency_key) do nothing returning id`);
 }
@@ -72,6 +74,21 @@ export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<num
 export async function findEntry(db: Queryable, id: number): Promise<Entry | null> {
   return (await entriesWhere(db, sql`id = ${id}`))[0] ?? null;
 }
+
+/** Who has pushed entries, by the origins that name these in change events: `outbox:12`. */
+export async function pushersOf(
+  db: Queryable,
+  origins: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = origins.flatMap((origin) => entryOf(origin) ?? []);
+  if (ids.length === 0) return new Map();
+  const rows = await select(db, pick(OUTBOX, 'id', 'pushed_by'), sql`where id in (${sqlList(ids)})`);
+  return new Map(rows.flatMap(({ id, pushedBy }) => (pushedBy === null ? [] : [[`outbox:${id}`, pushedBy]])));
+}
+
+/** The number of the entry that an origin names; null for changes that others made. */
+export const entryOf = (origin: string): number | null =>
+  origin.startsWith('outbox:') ? Number(origin.slice('outbox:'.length)) : null;
 
 export async function findByKey(db: Queryable, key: string): Promise<Entry | null> {
   return (await entriesWhere(db, sql`idempotency_key = ${key}`))[0] ?? null;

@@ -66,17 +66,23 @@ export async function storeChecked(
 ): Promise<StoredEntry[]> {
   await session.makeDurable(); // A caller that got an answer will not repeat the request, so the entry must survive a power cut.
   return await session.atomically(async (tx) => {
-    const stored = await storeIn(tx, entries, now);
+    const stored = await storeIn(tx, entries, { now, by: by?.who ?? null });
     if (by !== undefined) await notePush(tx, stored, by, now);
     return stored;
   });
+}
+
+interface Push {
+  readonly now: Date;
+  /** The name of the person; null where a program pushes by itself. */
+  readonly by: string | null;
 }
 
 /** As `storeChecked`, within a transaction of the caller. */
 export async function storeIn(
   tx: Transaction,
   entries: readonly CheckedEntry[],
-  now: Date,
+  push: Push,
 ): Promise<StoredEntry[]> {
   const rows = await rowsToUpdate(tx, entries);
   const stored: StoredEntry[] = [];
@@ -87,7 +93,7 @@ export async function storeIn(
     const holder = isGated ? await keyHolder(tx, entry) : null;
     const row = rows.get(entry.kind.name)?.get(entry.recordId ?? '') ?? null;
     if (holder !== null) refused.push({ where: entry.where, kind: entry.kind.name, holder });
-    else stored.push(before ?? (await storeOne(tx, entry, row, now)));
+    else stored.push(before ?? (await storeOne(tx, entry, row, push)));
   }
   refuseDoubles(refused);
   return stored;
@@ -118,14 +124,14 @@ async function storeOne(
   tx: Transaction,
   entry: CheckedEntry,
   row: MirrorRow | null,
-  now: Date,
+  { now, by }: Push,
 ): Promise<StoredEntry> {
   const { key, operation, recordId, payload, naturalKey, allowsUnknown, allowsDouble, notes } = entry;
   const kind = entry.kind.name;
   const base = entry.base ?? row?.raw ?? null;
   const told = { key, kind, operation, recordId, payload, base, naturalKey, allowsUnknown, allowsDouble };
   const isMirrored = entry.base === null && row !== null;
-  const id = await insertEntry(tx, { ...told, isMirrored, now });
+  const id = await insertEntry(tx, { ...told, isMirrored, pushedBy: by, now });
   if (id === null) throw keyTaken(entry, null); // Stored by another program at this moment.
   const stored = { id, key, kind, operation, recordId, state: 'ready', isNew: true } as const;
   return { ...stored, notes: [...notes, ...rowNotes(entry, row)] };

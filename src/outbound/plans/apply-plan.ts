@@ -4,17 +4,12 @@ import { canonicalJson, compactJson, parseObject } from '../../lib/json/json.ts'
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import {
-  closePlan,
-  planChecksum,
-  readPlan,
-  readPlanRows,
-  saveEntryOfRow,
-} from '../../mirror/outbox/plan-store.ts';
+import { closePlan, readPlan, saveEntryOfRow } from '../../mirror/outbox/plan-store.ts';
 import type { PlanRow } from '../../mirror/outbox/plan-store.ts';
 import { readRows } from '../attempt/land-own.ts';
 import type { EntryRequest } from '../intake/entry-request.ts';
 import { checkRequests, storeIn } from '../intake/intake.ts';
+import { altered, readUnaltered } from './approve-plan.ts';
 import { cellsOf, dataOf } from './judge-row.ts';
 
 interface Applying {
@@ -22,22 +17,25 @@ interface Applying {
   readonly id: number;
   readonly by: string;
   readonly now: Date;
+  /** The setting `plans.approvals`. */
+  readonly approvals: number;
 }
 
 /**
  * Puts exactly the rows of a plan into the outbox, all or none; a plan that is applied already stays as it is. Each entry carries
  * the values that the plan shows as old: what another person has changed meanwhile is not overwritten.
  *
- * @throws {SyncError} `plan.absent`, `plan.stale` where the mirror has moved on in one of its cells, `plan.altered` where its rows
- * are not those that were shown.
+ * @throws {SyncError} `plan.absent`, `plan.unapproved`, `plan.stale` where the mirror has moved on in one of its cells,
+ * `plan.altered` where its rows are not those that were shown.
  * @throws {UsageError} `outbox.double` where something has the natural key of a create by now.
  */
-export async function applyPlan(session: Session, { kinds, id, by, now }: Applying): Promise<void> {
-  const { kind: name, checksum, state } = await readPlan(session, id);
-  if (state === 'applied') return;
-  const kind = kinds.find((one) => one.name === name);
-  const rows = await readPlanRows(session, id);
-  if (kind === undefined || planChecksum(name, rows) !== checksum) throw altered(id);
+export async function applyPlan(session: Session, applying: Applying): Promise<void> {
+  const { kinds, id, by, now, approvals } = applying;
+  if ((await readPlan(session, id)).state === 'applied') return;
+  const { plan, rows } = await readUnaltered(session, id);
+  const kind = kinds.find(({ name }) => name === plan.kind);
+  if (kind === undefined) throw altered(id);
+  if (approvals > 0 && plan.approvedBy === null) throw unapproved(id);
   const wanted = rows.filter(isWanted);
   await session.makeDurable();
   await session.atomically(async (tx) => {
@@ -46,7 +44,7 @@ export async function applyPlan(session: Session, { kinds, id, by, now }: Applyi
     const stale = await staleCells(tx, mirrored, wanted);
     if (stale.length > 0) throw outdated(id, stale);
     const requests = wanted.map((row) => requestOf(id, mirrored, row));
-    const stored = await storeIn(tx, await checkRequests(tx, kinds, requests), now);
+    const stored = await storeIn(tx, await checkRequests(tx, kinds, requests), { now, by });
     for (const [index, { position }] of wanted.entries()) {
       const entryId = stored[index]?.id;
       if (entryId !== undefined) await saveEntryOfRow(tx, { planId: id, position, entryId });
@@ -57,10 +55,10 @@ export async function applyPlan(session: Session, { kinds, id, by, now }: Applyi
 /** A row whose cells are none is refused as a whole. */
 const isWanted = ({ cells }: PlanRow): boolean => cells !== '[]';
 
-const altered = (id: number): SyncError =>
-  new SyncError(`Plan ${id} is no longer the one that was shown: its checksum is another.`, {
-    code: 'plan.altered',
-    hint: 'Make it again from the spreadsheet: bms-sync plan FILE',
+const unapproved = (id: number): SyncError =>
+  new SyncError(`Plan ${id} waits for the approval of another person than who made it.`, {
+    code: 'plan.unapproved',
+    hint: `Who agrees with it says so: bms-sync approve ${id}, or on its page.`,
   });
 
 const outdated = (id: number, stale: readonly string[]): SyncError =>

@@ -42,7 +42,13 @@ async function scene(database: (typeof DATABASES)[number]) {
   return { on, id: String(number), number, lines: await exported(on) };
 }
 
-const decided = (on: Stage, id: number) => ({ kinds: KINDS, id, by: 'ada', now: on.clock.now() });
+const decided = (on: Stage, id: number) => ({
+  kinds: KINDS,
+  id,
+  by: 'ada',
+  now: on.clock.now(),
+  approvals: 0,
+});
 
 const client = (on: Stage, id: number) => on.service.world.get('clients', id);
 

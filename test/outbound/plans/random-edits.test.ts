@@ -143,7 +143,7 @@ test.each(DATABASES)(
 
 /** Applies a plan as often as it takes; false where it is stale. */
 async function appliedWith(on: Stage, id: number, kills: readonly string[]): Promise<boolean> {
-  const asked = { kinds: KINDS, id, by: 'ada', now: on.clock.now() };
+  const asked = { kinds: KINDS, id, by: 'ada', now: on.clock.now(), approvals: 0 };
   for (const kill of kills) {
     const died = await applyPlan(dying(on.session, kill), asked).catch((error: unknown) => error);
     if (died !== undefined && !(died instanceof Killed)) break;

@@ -1,0 +1,40 @@
+import { SyncError } from '../../lib/sync-error.ts';
+import type { Queryable, Session } from '../../db/session/session.ts';
+import { planChecksum, readPlan, readPlanRows, saveApproval } from '../../mirror/outbox/plan-store.ts';
+import { nameKey } from '../../mirror/people/user-store.ts';
+
+interface Approving {
+  readonly id: number;
+  readonly by: string;
+  readonly now: Date;
+}
+
+/**
+ * Lets an open plan be applied, rows and all as they were shown; the first approval counts.
+ *
+ * @throws {SyncError} `plan.own` for who has made it, `plan.applied`, `plan.absent`, `plan.altered`.
+ */
+export async function approvePlan(session: Session, { id, by, now }: Approving): Promise<void> {
+  await session.makeDurable();
+  await session.atomically(async (tx) => {
+    const { plan } = await readUnaltered(tx, id);
+    if (nameKey(plan.createdBy) === nameKey(by))
+      throw new SyncError(`${by} has made plan ${id}: another person approves it.`, { code: 'plan.own' });
+    if (!(await saveApproval(tx, id, by, now)))
+      throw new SyncError(`Plan ${id} is applied already.`, { code: 'plan.applied' });
+  });
+}
+
+/** Reads a plan with its rows. @throws {SyncError} `plan.absent`, `plan.altered` where they are not those that were shown. */
+export async function readUnaltered(db: Queryable, id: number) {
+  const plan = await readPlan(db, id);
+  const rows = await readPlanRows(db, id);
+  if (planChecksum(plan.kind, rows) !== plan.checksum) throw altered(id);
+  return { plan, rows };
+}
+
+export const altered = (id: number): SyncError =>
+  new SyncError(`Plan ${id} is no longer the one that was shown: its checksum is another.`, {
+    code: 'plan.altered',
+    hint: 'Make it again from the spreadsheet: bms-sync plan FILE',
+  });
