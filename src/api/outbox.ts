@@ -33,6 +33,7 @@ const entry = z.object({
   nextAttemptAt: instant.nullable(),
   createdAt: instant,
   updatedAt: instant,
+  pushedBy: z.string().nullable().describe('who has pushed it; null: a program, by SQL'),
   payload: json,
   result: json,
 });

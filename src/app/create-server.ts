@@ -23,6 +23,8 @@ import { outboxRoutes } from '../api/outbox.ts';
 import { recordRoutes } from '../api/records.ts';
 import { runRoutes } from '../api/runs.ts';
 import { statusRoutes } from '../api/status.ts';
+import { planRoutes } from '../api/plans.ts';
+import { userRoutes } from '../api/users.ts';
 import { webhookRoutes } from '../api/webhooks.ts';
 import type { RouteContext, Server, ServerParts } from '../http/server.ts';
 
@@ -34,7 +36,9 @@ const ROUTES = [
   recordRoutes,
   outboxRoutes,
   deletionRoutes,
+  planRoutes,
   webhookRoutes,
+  userRoutes,
   operationRoutes,
   openapiRoute,
 ];

@@ -7,6 +7,7 @@ import { recordId } from '../diff/judge-page.ts';
 import { compactJson, isObject } from '../lib/json/json.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
+import { entryOf } from '../mirror/outbox/outbox-store.ts';
 import { findRecords } from '../mirror/records/find-records.ts';
 import { recordName } from '../mirror/records/record-name.ts';
 import { STORY_STATES, proofWords, readRecordStory } from '../mirror/records/record-story.ts';
@@ -82,6 +83,7 @@ function storyDocument(story: RecordStory): JsonObject {
     row,
     absence,
     events,
+    pushers,
     issues,
     entries,
     endedEntries,
@@ -98,7 +100,9 @@ function storyDocument(story: RecordStory): JsonObject {
     deletedAt: row?.deletedAt ?? null,
     absence: absence && { ...absence },
     record: jsonOrText(row?.raw ?? null),
-    versions: events.map((event) => ({ ...event, fields: jsonOrText(event.fields) })),
+    versions: events.map((event) => {
+      return { ...event, fields: jsonOrText(event.fields), pushedBy: pushers.get(event.origin) ?? null };
+    }),
     issues: issues.map((issue) => ({ ...issue })),
     entries: entries.map(({ entry, attempts }) => ({
       ...entryDocument(entry),
@@ -150,12 +154,15 @@ function* rowTexts({ row }: RecordStory): Iterable<Text> {
   yield textTable(['field', row?.deletedAt ? 'last value' : 'value'], rows);
 }
 
-function* versionTexts({ events }: RecordStory): Iterable<Text> {
+function* versionTexts({ events, pushers }: RecordStory): Iterable<Text> {
   yield events.length === 0 ? '\nNo change was seen since the mirror first read it.' : '\nVersions:';
-  for (const { seq, change, observedAt, origin, fields } of events) {
-    const entry = origin.startsWith('outbox:') ? origin.slice('outbox:'.length) : null;
-    const by = entry === null ? 'the service' : `our entry ${entry}`;
-    yield `  ${observedAt} UTC  ${change} by ${by} (event ${seq})`;
+  for (const { seq, change, observedAt, observedFrom, origin, fields } of events) {
+    const entry = entryOf(origin);
+    const person = pushers.get(origin);
+    const since = observedFrom === null ? '' : `, after ${observedFrom} UTC`;
+    const of = person === undefined ? '' : ` of ${person}`;
+    const by = entry === null ? `in the service${since}` : `by our entry ${entry}${of}`;
+    yield `  ${observedAt} UTC  ${change} ${by} (event ${seq})`;
     for (const changed of changedFields(fields, LONGEST_VALUE)) yield `    ${changed}`;
   }
 }

@@ -6,16 +6,56 @@ import { undoPlan } from '../outbound/plans/undo-plan.ts';
 import { wholeNumber } from './inputs.ts';
 import { operation } from './operation.ts';
 
-const input = z.strictObject({ id: wholeNumber(1).describe('number of the plan') });
-const answer = z.looseObject({ id: z.int(), kind: z.string(), state: z.enum(['open', 'stale', 'applied']) });
+const json = z.any().describe('JSON');
+const person = z.string().nullable();
+const instant = z.string().describe('UTC, YYYY-MM-DD HH:MM:SS.SSS');
+
+/** A plan as lists tell it. */
+export const listedPlan = z.object({
+  id: z.int(),
+  kind: z.string(),
+  state: z.enum(['open', 'applied']),
+  origin: z.string().describe('the name of the file, or the plan that it undoes'),
+  checksum: z.string().describe('of the kind and the rows'),
+  createdAt: instant,
+  createdBy: z.string(),
+  approvedAt: instant.nullable(),
+  approvedBy: person,
+  appliedAt: instant.nullable(),
+  appliedBy: person,
+});
+
+const row = z.object({
+  position: z.int().describe('number of the row in the sheet'),
+  operation: z.enum(['create', 'update']),
+  recordId: z.string().nullable(),
+  refusal: z.string().nullable().describe('why it, or a part of it, is left out'),
+  cells: z.array(z.object({ field: z.string(), old: json, new: json })),
+  entry: z.object({ id: z.int(), state: z.string(), verdict: z.string().nullable() }).nullable(),
+});
+
+/** A plan with its rows. */
+export const shownPlan = listedPlan.extend({
+  state: z.enum(['open', 'stale', 'applied']),
+  stale: z.array(z.string()).describe('why it can no longer be applied'),
+  counts: z.object({
+    updates: z.int(),
+    creates: z.int(),
+    refusals: z.int(),
+    entries: z.record(z.string(), z.int()).describe('by their state'),
+  }),
+  rows: z.array(row),
+});
+
+export const planPath = z.strictObject({ id: wholeNumber(1).describe('number of the plan') });
 
 export const approveCorrections = operation({
   name: 'approve',
   path: '/plans/:id/approve',
   role: 'operator',
   words: { summary: 'let a plan that another person has made be applied' },
-  input,
-  answer,
+  input: planPath,
+  answer: shownPlan,
   run: async ({ session, kinds, clock, by }, { id }) => {
     await approvePlan(session, { id, by: by.who, now: clock.now() });
     return planDocument(await showPlan(session, kinds, id));
@@ -30,8 +70,8 @@ export const applyCorrections = operation({
     summary:
       'put exactly the rows of a plan into the outbox, unless the mirror has moved on in one of its cells',
   },
-  input,
-  answer,
+  input: planPath,
+  answer: shownPlan,
   run: async ({ session, kinds, clock, plans, by }, { id }) => {
     await applyPlan(session, { kinds, id, by: by.who, now: clock.now(), ...plans });
     return planDocument(await showPlan(session, kinds, id));
@@ -45,8 +85,8 @@ export const undoCorrections = operation({
   words: {
     summary: 'make the plan that returns what an applied plan has changed and nobody has touched since',
   },
-  input,
-  answer,
+  input: planPath,
+  answer: shownPlan,
   run: async ({ session, kinds, clock, by }, { id }) => {
     const made = await undoPlan(session, { kinds, id, by: by.who, now: clock.now() });
     return planDocument(await showPlan(session, kinds, made));

@@ -17,6 +17,7 @@ function rights(stage: Stage): ReadonlyMap<string, UserRole> {
   const table = new Map<string, UserRole>([
     ['POST /v1/outbox', 'operator'],
     ['POST /logout', 'viewer'],
+    ['GET /v1/users', 'admin'],
   ]);
   for (const { path, role } of OPERATIONS)
     for (const place of ['/v1', '']) table.set(`POST ${place}${described(path)}`, role);

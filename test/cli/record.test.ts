@@ -56,7 +56,7 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
       ...log,
       origin: 'service',
       now: later(1000),
-      events: [{ ...change, change: 'updated', before: BEFORE, after: RAW, fields }],
+      events: [{ ...change, observedFrom: NOON_TEXT, change: 'updated', before: BEFORE, after: RAW, fields }],
     });
     const issue = { recordId: '17', field: 'description', code: 'odd', detail: '"x"' };
     await saveFieldIssues(tx, { kind: 'projects', recordIds: ['17'], found: [issue], now: NOON });
@@ -68,6 +68,7 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
       payload: '{"name":"Pont"}',
       base: null,
       naturalKey: null,
+      pushedBy: 'Anna',
       now: NOON,
     });
     await openAttempt(tx, { outboxId: 1, n: 1, request: 'POST /api/projects', now: NOON });
@@ -95,8 +96,14 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
       changedAt: NOON_TEXT,
       record: { id: 17, client_id: 5, nom: 'Pont neuf', description: '10.10' },
       versions: [
-        { seq: 1, change: 'created', origin: 'outbox:1', observedAt: NOON_TEXT, fields: {} },
-        { seq: 2, change: 'updated', origin: 'service', fields: { nom: ['Pont', 'Pont neuf'] } },
+        { seq: 1, change: 'created', origin: 'outbox:1', pushedBy: 'Anna', fields: {} },
+        {
+          seq: 2,
+          change: 'updated',
+          origin: 'service',
+          pushedBy: null,
+          fields: { nom: ['Pont', 'Pont neuf'] },
+        },
       ],
       issues: [{ field: 'description', code: 'odd', firstSeenAt: NOON_TEXT, closedAt: null }],
       entries: [{ id: 1, key: 'pont', history: [{ n: 1, grade: 'done', status: 201 }] }],
@@ -113,7 +120,8 @@ describe.each(FRESH_DATABASES)('record in %s', (_name, place) => {
       `First seen ${NOON_TEXT}, last changed ${NOON_TEXT} (UTC).`,
       'Entry 1 of the outbox created it.',
       'nom          "Pont neuf"',
-      `  ${NOON_TEXT} UTC  created by our entry 1 (event 1)`,
+      `  ${NOON_TEXT} UTC  created by our entry 1 of Anna (event 1)`,
+      `  2026-03-01 12:00:01.000 UTC  updated in the service, after ${NOON_TEXT} UTC (event 2)`,
       '    nom: "Pont" → "Pont neuf"',
       '    Try 1, 2026-03-01 12:00:00.000 UTC: done, status 201',
       '  client_id: bms-sync record clients 5',

@@ -74,6 +74,7 @@ function factsOf({ entry, isMaker, candidates }: History): (readonly [string, st
     ['result', entry.result],
     ['candidates', candidates.map(({ id }) => id).join(', ') || null],
     ['made', isMaker ? `record ${entry.recordId ?? ''}` : null],
+    ['pushed by', entry.pushedBy],
     ['stored', `${entry.createdAt} UTC`],
     ['changed', `${entry.updatedAt} UTC`],
     ['next try', nextTry === null ? null : `${nextTry} UTC`],

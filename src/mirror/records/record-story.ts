@@ -8,6 +8,7 @@ import type { EndedEntry } from '../outbox/ended-entries.ts';
 import { entriesOfRecord, linkedEntry } from '../outbox/attempts-and-links.ts';
 import type { TriedEntry } from '../outbox/attempts-and-links.ts';
 import type { Text } from '../../lib/text/speech.ts';
+import { pushersOf } from '../outbox/outbox-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
 import { optionalText, optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
@@ -29,6 +30,8 @@ export interface RecordStory {
   readonly absence: RecordAbsence | null;
   /** All that are kept, oldest first; `fields` is `{name: [old, new]}` as JSON text, `{}` for all but updates. */
   readonly events: readonly RowOf<typeof EVENT>[];
+  /** Who has pushed the entries that the events name, by their origins. */
+  readonly pushers: ReadonlyMap<string, string>;
   /** All that are kept, oldest first; open while `closedAt` is null. */
   readonly issues: readonly RowOf<typeof ISSUE>[];
   readonly entries: readonly TriedEntry[];
@@ -57,8 +60,9 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string): Pr
   const row = await findRecord(db, name, id);
   const isOne = sql`where kind = ${name} and record_id = ${id}`;
   const absence = await selectOne(db, ABSENCE, isOne);
+  const events = await select(db, EVENT, sql`${isOne} order by observed_at, seq`);
   const traces = {
-    events: await select(db, EVENT, sql`${isOne} order by observed_at, seq`),
+    events,
     issues: await select(db, ISSUE, sql`${isOne} order by id`),
     entries: await entriesOfRecord(db, name, id),
     endedEntries: await endedEntriesOf(db, name, id),
@@ -71,6 +75,10 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string): Pr
     row,
     absence,
     ...traces,
+    pushers: await pushersOf(
+      db,
+      events.map(({ origin }) => origin),
+    ),
     state: (await isSuppressed(db, name, id)) ? 'suppressed' : stateOf(row, absence),
     createdBy: await linkedEntry(db, name, id),
     refersTo: row === null ? [] : referencesIn(kind, parseObject(row.raw)),

@@ -101,7 +101,7 @@ async function endedOrAbsent(db: Queryable, id: number): Promise<SyncError> {
 /** An entry as programs see it in a list. */
 export function entryDocument(entry: Entry): JsonObject {
   const { id, key, kind, operation, recordId, state, verdict } = entry;
-  const { attempts, nextAttemptAt, createdAt, updatedAt } = entry;
+  const { attempts, nextAttemptAt, createdAt, updatedAt, pushedBy } = entry;
   return {
     id,
     key,
@@ -115,6 +115,7 @@ export function entryDocument(entry: Entry): JsonObject {
     nextAttemptAt,
     createdAt,
     updatedAt,
+    pushedBy,
     payload: jsonOrText(entry.payload),
     result: jsonOrText(entry.result),
   };

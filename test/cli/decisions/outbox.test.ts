@@ -1,3 +1,4 @@
+import { hostname, userInfo } from 'node:os';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
@@ -104,6 +105,7 @@ describe('outbox list', () => {
       nextAttemptAt: null,
       createdAt: expect.any(String) as string,
       updatedAt: NOON_TEXT,
+      pushedBy: `${userInfo().username}@${hostname()}`,
       payload: { code: 'C-3', credit: 1.5 },
       result: { ids: ['501', '502'] },
     });

@@ -13,10 +13,10 @@ import { edit, exported, planOf } from './support.ts';
 /** A plan of Ada's, where another person must approve. */
 async function scene(database: (typeof DATABASES)[number]) {
   const on = await opened({ database, pulled: [] });
-  const id = String(on.service.world.insert('clients', { code: 'C-1', name: 'Zoé' })['id'] as number);
+  const number = on.service.world.insert('clients', { code: 'C-1', name: 'Zoé' })['id'] as number;
   await on.pull('clients');
   const lines = await exported(on);
-  edit(lines, id, { name: 'Zoé & Fils' });
+  edit(lines, String(number), { name: 'Zoé & Fils' });
   const plan = (await planOf(on, lines))?.id ?? 0;
   const now = on.clock.now();
   const apply = (planId = plan) =>

@@ -1,0 +1,53 @@
+import * as z from 'zod';
+import { listPlans } from '../mirror/outbox/plan-store.ts';
+import { planDocument, RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
+import { csvEncoding } from '../report/export/text-encodings.ts';
+import { sendJson, sendJsonText } from '../http/send.ts';
+import { wholeNumber } from '../operations/inputs.ts';
+import { listedPlan, planPath, shownPlan } from '../operations/plans.ts';
+import type { RouteContext, Server } from '../http/server.ts';
+
+const tags = ['Plans'];
+
+const listed = {
+  summary: 'List plans of corrections, the newest first',
+  tags,
+  querystring: z.strictObject({
+    before: wholeNumber(1).optional().describe('only plans with a lower number'),
+    limit: wholeNumber(1, 1000).default(50),
+  }),
+  response: { 200: z.object({ plans: z.array(listedPlan) }) },
+};
+
+const shown = {
+  summary: 'Show one plan: each cell old and new, refused rows, and what has become of them',
+  tags,
+  operationId: 'showPlan',
+  params: planPath,
+  response: { 200: shownPlan },
+};
+
+const result = {
+  summary: 'Give the result of a plan as CSV, a line a cell',
+  tags,
+  params: planPath,
+  response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },
+};
+
+/** Routes of corrections from spreadsheets. */
+export function planRoutes(app: Server, { session, kinds }: RouteContext): void {
+  app.get('/v1/plans', { schema: listed }, async ({ query: { before, limit } }, reply) =>
+    sendJsonText(reply, JSON.stringify({ plans: await listPlans(session, limit, before) })),
+  );
+  app.get('/v1/plans/:id', { schema: shown }, async ({ params: { id } }, reply) =>
+    sendJson(reply, planDocument(await showPlan(session, kinds, id))),
+  );
+  app.get('/v1/plans/:id/result.csv', { schema: result }, async ({ params: { id } }, reply) => {
+    const { head, rows } = csvEncoding(RESULT_COLUMNS, false);
+    const text = head + rows(resultLines(await showPlan(session, kinds, id)));
+    return reply
+      .type('text/csv; charset=utf-8')
+      .header('content-disposition', `attachment; filename="plan-${id}.csv"`)
+      .send(text);
+  });
+}

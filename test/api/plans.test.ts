@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { insertPlan } from '../../src/mirror/outbox/plan-store.ts';
+import { insertUser } from '../../src/mirror/people/user-store.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { fitting, jsonOf, serveMirror } from '../http/stage.ts';
+import { DATABASES } from '../mirror/databases.ts';
+import { NOON, putRecords } from '../mirror/temp-mirror.ts';
+
+/** Plan 1 of Ada's: a client gets another name and a credit of many digits; a second row is refused. */
+const storePlan = (session: Session) =>
+  session.atomically(async (tx) => {
+    await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17,"name":"Zoé","credit":1.10}' }]);
+    const cells =
+      '[{"field":"name","old":"Zoé","new":"=Zoé; Co"},{"field":"credit","old":1.10,"new":12345678901234567.80}]';
+    const changed = { position: 2, operation: 'update', recordId: '17', cells, refusal: null } as const;
+    const refused = { ...changed, position: 3, recordId: '18', cells: '[]', refusal: 'it is gone' };
+    return insertPlan(tx, { kind: 'clients', origin: 'clients.csv', createdBy: 'Ada', now: NOON }, [
+      changed,
+      refused,
+    ]);
+  });
+
+describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
+  test('a plan is listed, shown, approved by another person, applied, and its result is a file', async () => {
+    const session = await open();
+    const stage = await serveMirror(session, { plans: { approvals: 1 } });
+    await storePlan(session);
+    await session.atomically((tx) => insertUser(tx, { name: 'ada', role: 'operator', token: 'of-ada' }));
+    const ada = { authorization: 'Bearer of-ada' };
+
+    const listed = await fitting(stage, 'GET /v1/plans', await stage.get('/v1/plans?limit=1'));
+    expect(listed).toMatchObject({ plans: [{ id: 1, state: 'open', createdBy: 'Ada', approvedBy: null }] });
+    expect(await jsonOf(await stage.get('/v1/plans?before=1'))).toEqual({ plans: [] });
+    const shown = await stage.get('/v1/plans/1');
+    expect(await shown.clone().text()).toContain('"old":1.10,"new":12345678901234567.80');
+    expect(await fitting(stage, 'GET /v1/plans/{id}', shown)).toMatchObject({
+      state: 'open',
+      counts: { updates: 1, creates: 0, refusals: 1, entries: {} },
+      rows: [{ position: 2, entry: null }, { refusal: 'it is gone' }],
+    });
+
+    const refusals = [
+      await stage.post('/v1/plans/1/apply'),
+      await stage.post('/v1/plans/1/approve', {}, ada),
+      await stage.get('/v1/plans/9'),
+    ];
+    expect(refusals.map(({ status }) => status)).toEqual([409, 403, 404]);
+    await fitting(stage, 'POST /v1/plans/{id}/approve', await stage.post('/v1/plans/1/approve'));
+    const applied = await stage.post('/v1/plans/1/apply', {}, ada);
+    expect(await fitting(stage, 'POST /v1/plans/{id}/apply', applied)).toMatchObject({
+      state: 'applied',
+      approvedBy: 'admin',
+      appliedBy: 'ada',
+      counts: { entries: { ready: 1 } },
+    });
+    const entry = await fitting(stage, 'GET /v1/outbox/{id}', await stage.get('/v1/outbox/1'));
+    expect(entry).toMatchObject({ pushedBy: 'ada' });
+    const file = await stage.get('/v1/plans/1/result.csv');
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="plan-1.csv"');
+    expect((await file.text()).split('\r\n')).toEqual([
+      'row,operation,record,field,old,new,refused,entry,state,verdict',
+      "2,update,17,name,Zoé,'=Zoé; Co,,1,ready,",
+      '2,update,17,credit,1.10,12345678901234567.80,,1,ready,',
+      '3,update,18,,,,it is gone,,,',
+      '',
+    ]);
+  });
+
+  test('users are listed for admins, without anything of their tokens', async () => {
+    const session = await open();
+    const stage = await serveMirror(session);
+    await session.atomically((tx) => insertUser(tx, { name: 'Ada', role: 'operator', token: 'of-ada' }));
+    const { users } = (await fitting(stage, 'GET /v1/users', await stage.get('/v1/users'))) as {
+      readonly users: readonly object[];
+    };
+    expect(users).toEqual([{ name: 'Ada', role: 'operator', createdAt: expect.any(String) as string }]);
+  });
+});
