@@ -6,7 +6,7 @@ import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
 import { deciderOf } from '../http/access.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { OPERATIONS } from '../operations/all.ts';
-import { carryOut, inputOf } from '../operations/operation.ts';
+import { carryOut, inputOf, whatOf } from '../operations/operation.ts';
 import { addChangesPage } from './changes-page.ts';
 import { addDecisionsPage } from './decisions-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
@@ -20,6 +20,8 @@ import { createCounts } from './parts/counts.ts';
 import { readKindLines } from './parts/kinds.ts';
 import { readersIn } from './parts/reader.ts';
 import type { Dashboard } from './parts/page.ts';
+import { addPlanPage } from './plan-page.ts';
+import { addPlansPage } from './plans-page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
 import { addRunPages } from './runs-page.ts';
@@ -35,6 +37,8 @@ const PAGES = [
   addRunPages,
   addOutboxPage,
   addEntryPage,
+  addPlansPage,
+  addPlanPage,
   addDeletionsPage,
   addIssuesPage,
   addWebhooksPage,
@@ -99,9 +103,10 @@ function addForms(app: Server, context: RouteContext): void {
     app.post(operation.path, { config, schema }, async (request, reply) => {
       const body = (request.body ?? {}) as { readonly back?: string };
       const given = { ...(request.params as object), ...body };
-      await carryOut(operation, { ...context, by: deciderOf(request, 'page') }, given);
-      const { back: page = '/' } = body;
-      return reply.redirect(`${page}?done=${operation.name}`, 303);
+      const by = deciderOf(request, 'page');
+      const document = await carryOut(operation, { ...context, by }, given);
+      const page = operation.leadsTo?.(document) ?? body.back ?? '/';
+      return reply.redirect(`${page}?done=${encodeURIComponent(whatOf(operation))}`, 303);
     });
   }
 }

@@ -56,6 +56,7 @@ function factsOf({ entry, isMaker }: History, { say, exactly }: Reader): Html {
     [say('Verdict'), verdict === null ? null : html`<code>${verdict}</code>`],
     [say('Candidates'), candidates.length === 0 ? null : html`${candidates}`],
     [say('Made'), isMaker ? recordLink(kind, recordId) : null],
+    [say('Pushed by'), entry.pushedBy],
     [say('Stored'), exactly(createdAt)],
     [say('Changed'), exactly(updatedAt)],
     [say('Next try'), nextAttemptAt === null || entry.state === 'done' ? null : exactly(nextAttemptAt)],

@@ -15,6 +15,7 @@ import type { KindLine } from './parts/kinds.ts';
 import { readNeeds } from './parts/needs.ts';
 import type { Need } from './parts/needs.ts';
 import { nothing, pageTitle, panel, tile } from './parts/layout.ts';
+import { planNeeds } from './parts/plans.ts';
 import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
@@ -38,7 +39,8 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
       latestChanges(session, { limit: CHANGES_SHOWN }),
       readRuns(dashboard, { limit: RUNS_SHOWN }),
     ]);
-    const needs = await readNeeds(session, kinds, outbox.parked ?? 0, reader);
+    const waiting = await planNeeds(dashboard, { ...dashboard.plans, caller }, reader);
+    const needs = [...(await readNeeds(session, kinds, outbox.parked ?? 0, reader)), ...waiting];
     const none = nothing(say('No change yet: the first pull is the baseline.'));
     const latest = changes.length === 0 ? none : changeList(changes, reader);
     const allRuns = html`<a href="/runs">${say('All runs')}</a>`;

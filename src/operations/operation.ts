@@ -41,6 +41,8 @@ interface Described {
     /** What has been done, as a sentence; the dashboard has a form for the operations that have one. */
     readonly notice?: Text;
   };
+  /** The page of what it has made, where that is another one than the form's. */
+  readonly leadsTo?: (document: JsonObject) => string;
   /** The document of the result. */
   readonly answer: z.ZodObject;
   /** The status of the API's answer, where it is not 200. */
@@ -82,13 +84,18 @@ function checked<Input extends Members>(input: Input, given: unknown): z.output<
 /** The members of inputs that the trail of decisions quotes: any other one may hold content of a record, or a secret. */
 const QUOTED = ['id', 'kind', 'name', 'kinds', 'recordId', 'role', 'after', 'changes', 'format'];
 
-function decisionOf({ name, path }: Described, input: object): Omit<Decision, keyof Decider> {
+/** What the trail calls an operation, as no other one is called: `outbox retry`, `pull`. */
+export function whatOf({ name, path }: Described): string {
   const [, subject = ''] = path.split('/');
+  return subject === `${name}s` ? name : `${subject} ${name}`;
+}
+
+function decisionOf(operation: Described, input: object): Omit<Decision, keyof Decider> {
   const [target, ...details] = Object.entries(input)
     .map(([member, value]) => ({ member, text: String(value ?? '') }))
     .filter(({ member, text }) => QUOTED.includes(member) && text !== '');
   return {
-    what: subject === `${name}s` ? name : `${subject} ${name}`,
+    what: whatOf(operation),
     target: target?.text ?? null,
     detail: details.map(({ member, text }) => `${member} ${text}`).join('; ') || null,
   };

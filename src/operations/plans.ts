@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { compactJson } from '../lib/json/json.ts';
 import { applyPlan } from '../outbound/plans/apply-plan.ts';
 import { approvePlan } from '../outbound/plans/approve-plan.ts';
 import { planDocument, showPlan } from '../outbound/plans/plan-document.ts';
@@ -53,7 +54,10 @@ export const approveCorrections = operation({
   name: 'approve',
   path: '/plans/:id/approve',
   role: 'operator',
-  words: { summary: 'let a plan that another person has made be applied' },
+  words: {
+    summary: 'let a plan that another person has made be applied',
+    notice: 'Approved: the plan can be applied.',
+  },
   input: planPath,
   answer: shownPlan,
   run: async ({ session, kinds, clock, by }, { id }) => {
@@ -69,6 +73,7 @@ export const applyCorrections = operation({
   words: {
     summary:
       'put exactly the rows of a plan into the outbox, unless the mirror has moved on in one of its cells',
+    notice: 'Applied: its rows are in the outbox.',
   },
   input: planPath,
   answer: shownPlan,
@@ -84,7 +89,9 @@ export const undoCorrections = operation({
   role: 'operator',
   words: {
     summary: 'make the plan that returns what an applied plan has changed and nobody has touched since',
+    notice: 'This plan is the way back: look at it, and apply it.',
   },
+  leadsTo: ({ id }) => `/plans/${compactJson(id ?? null)}`,
   input: planPath,
   answer: shownPlan,
   run: async ({ session, kinds, clock, by }, { id }) => {

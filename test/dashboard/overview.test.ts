@@ -124,12 +124,15 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
     const stage = await serveMirror(session);
     await inNeed(session, stage);
     const approved = await submit(stage, '/deletions/clients/approve', { back: '/deletions' });
-    expect([approved.status, approved.headers.get('location')]).toEqual([303, '/deletions?done=approve']);
+    expect([approved.status, approved.headers.get('location')]).toEqual([
+      303,
+      '/deletions?done=deletions%20approve',
+    ]);
     const adopted = await submit(stage, '/outbox/1/adopt', { recordId: '501' });
-    expect([adopted.status, adopted.headers.get('location')]).toEqual([303, '/?done=adopt']);
+    expect([adopted.status, adopted.headers.get('location')]).toEqual([303, '/?done=outbox%20adopt']);
     expect(await findEntry(session, 1)).toMatchObject({ state: 'done', recordId: '501' });
     expect(await session.query(sql`select state from deletions`)).toEqual([{ state: 'approved' }]);
-    expect(await pageOf(stage, '/?done=adopt')).toContain('Adopted: the entry is done');
+    expect(await pageOf(stage, '/?done=outbox%20adopt')).toContain('Adopted: the entry is done');
     const again = await submit(stage, '/outbox/1/adopt', { recordId: '501' });
     expect([again.status, again.headers.get('content-type')]).toEqual([409, 'text/html; charset=utf-8']);
     expect(await again.text()).toContain('Entry 1 is done');

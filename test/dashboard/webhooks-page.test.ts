@@ -67,20 +67,22 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
       await submit(stage, '/webhooks/weak/disable'),
     ];
     expect(answers.map(({ status, headers }) => [status, headers.get('location')])).toEqual([
-      [303, '/webhooks?done=enable'],
-      [303, '/webhooks?done=disable'],
+      [303, '/webhooks?done=webhooks%20enable'],
+      [303, '/webhooks?done=webhooks%20disable'],
     ]);
     expect(await stateOf(session, 'room')).toMatchObject({ state: 'active', failures: 0 });
     expect(await stateOf(session, 'weak')).toMatchObject({
       state: 'disabled',
       disabled_reason: 'by_a_person',
     });
-    expect(await pageOf(stage, '/webhooks?done=disable')).toContain('Disabled: the endpoint is sent nothing');
+    expect(await pageOf(stage, '/webhooks?done=webhooks%20disable')).toContain(
+      'Disabled: the endpoint is sent nothing',
+    );
     const overview = await pageOf(stage, '/');
     expect(overview).toContain('Nothing needs you');
     expect(overview).not.toContain('The endpoint');
     const replayed = await submit(stage, '/webhooks/weak/replay');
-    expect(replayed.headers.get('location')).toBe('/webhooks?done=replay');
+    expect(replayed.headers.get('location')).toBe('/webhooks?done=webhooks%20replay');
     expect(await stateOf(session, 'weak')).toMatchObject({ state: 'active', replay_after: 0 });
     expect(stage.wakes()).toBe(3);
   });

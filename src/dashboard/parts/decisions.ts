@@ -8,6 +8,7 @@ import { choicesOf } from '../../outbound/decisions/verdicts.ts';
 import type { Speech, Text } from '../../lib/text/speech.ts';
 import { OPERATIONS } from '../../operations/all.ts';
 import { approve, reject } from '../../operations/deletions.ts';
+import { whatOf } from '../../operations/operation.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { abandon, adopt, retry } from '../../operations/outbox.ts';
 import { disable, enable, replay } from '../../operations/webhooks.ts';
@@ -29,11 +30,13 @@ export interface DecisionButton {
 
 /** Whether who has this role may send a form to this address. */
 export function maySend(role: UserRole | undefined, address: string): boolean {
-  const operation = OPERATIONS.find(({ path }) =>
-    new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(address),
-  );
-  return role !== undefined && operation !== undefined && allows(role, operation.role);
+  const form = FORMS.find(({ pattern }) => pattern.test(address));
+  return role !== undefined && form !== undefined && allows(role, form.role);
 }
+
+const FORMS = OPERATIONS.map(({ path, role }) => {
+  return { role, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`) };
+});
 
 /** The buttons that a role may press; they carry out decisions and then return to the page at `back`. */
 export function decisionForms(buttons: readonly DecisionButton[], back: string, role?: UserRole): Html {
@@ -165,8 +168,8 @@ export const endpointEffects = (speech: Speech, { health }: EndpointStanding): s
 
 const TRIED_AGAIN: Text = 'It is tried again by itself, and disabled if it takes nothing for days.';
 
-/** What has been done, after an operation of that name; nothing for another name. */
-export function noticeOf({ say }: Speech, name: string | undefined): Html | null {
-  const notice = OPERATIONS.find((known) => known.name === name)?.words.notice;
+/** What has been done, by what the trail calls it; nothing for another name. */
+export function noticeOf({ say }: Speech, what: string | undefined): Html | null {
+  const notice = OPERATIONS.find((known) => whatOf(known) === what)?.words.notice;
   return notice === undefined ? null : html`<p class="notice" role="status">${say(notice)}</p>`;
 }

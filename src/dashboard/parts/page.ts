@@ -61,6 +61,7 @@ const PARTS: readonly (readonly [address: string, name: Text])[] = [
   ['/changes', 'Changes'],
   ['/runs', 'Runs'],
   ['/outbox', 'Outbox'],
+  ['/plans', 'Plans'],
   ['/deletions', 'Deletions'],
   ['/issues', 'Issues'],
   ['/webhooks', 'Webhooks'],

@@ -5,7 +5,16 @@ import { instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { integer, optionalText, text } from '../../db/rows/engine-column.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { hasRow, insertInto, append, readNumber, readRows, select, selectOne } from '../../db/rows/rows.ts';
+import {
+  hasRow,
+  insertInto,
+  append,
+  pick,
+  readNumber,
+  readRows,
+  select,
+  selectOne,
+} from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 import { PLANS, PLAN_ROWS } from '../tables/plan-tables.ts';
 
@@ -128,6 +137,12 @@ export const listPlans = (
   limit: number,
   before = Number.MAX_SAFE_INTEGER,
 ): Promise<StoredPlan[]> => select(db, PLANS, sql`where id < ${before} order by id desc limit ${limit}`);
+
+/** The latest open plans that nobody has approved, by their numbers. */
+export async function plansToApprove(db: Queryable, limit: number): Promise<readonly number[]> {
+  const waiting = sql`where state = 'open' and approved_by is null order by id desc limit ${limit}`;
+  return (await select(db, pick(PLANS, 'id'), waiting)).map(({ id }) => id);
+}
 
 /** Marks an open plan as applied; false if it is already. */
 export const closePlan = (tx: Transaction, id: number, by: string, now: Date): Promise<boolean> =>

@@ -26,6 +26,8 @@ export const tokenHash = (token: string): string => createHash('sha256').update(
 /** Names are the same that differ only in their case, or in how accents are encoded. */
 export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase();
 
+export const isSamePerson = (one: string, other: string): boolean => nameKey(one) === nameKey(other);
+
 /** Everyone who has a token, by name. */
 export const listUsers = (db: Queryable): Promise<User[]> => select(db, USERS, sql`order by name_key`);
 

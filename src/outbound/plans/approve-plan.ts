@@ -1,7 +1,7 @@
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { planChecksum, readPlan, readPlanRows, saveApproval } from '../../mirror/outbox/plan-store.ts';
-import { nameKey } from '../../mirror/people/user-store.ts';
+import { isSamePerson } from '../../mirror/people/user-store.ts';
 
 interface Approving {
   readonly id: number;
@@ -18,7 +18,7 @@ export async function approvePlan(session: Session, { id, by, now }: Approving):
   await session.makeDurable();
   await session.atomically(async (tx) => {
     const { plan } = await readUnaltered(tx, id);
-    if (nameKey(plan.createdBy) === nameKey(by))
+    if (isSamePerson(plan.createdBy, by))
       throw new SyncError(`${by} has made plan ${id}: another person approves it.`, { code: 'plan.own' });
     if (!(await saveApproval(tx, id, by, now)))
       throw new SyncError(`Plan ${id} is applied already.`, { code: 'plan.applied' });

@@ -1,0 +1,144 @@
+import * as z from 'zod';
+import { latestSeq } from '../mirror/records/change-store.ts';
+import { recordName } from '../mirror/records/record-name.ts';
+import { readRows } from '../outbound/attempt/land-own.ts';
+import { showPlan } from '../outbound/plans/plan-document.ts';
+import type { ShownPlan, ShownRow } from '../outbound/plans/plan-document.ts';
+import { planPath } from '../operations/plans.ts';
+import { wholeNumber } from '../operations/inputs.ts';
+import type { Server } from '../http/server.ts';
+import { dataTable, html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
+import { badge, factList, pageTitle, panel, tile, told } from './parts/layout.ts';
+import { recordLink } from './parts/change-list.ts';
+import { decisionForms } from './parts/decisions.ts';
+import { done, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { addressOf, PAGE_ROWS } from './parts/paging.ts';
+import { planBadge, planButtons } from './parts/plans.ts';
+import type { Reader } from './parts/reader.ts';
+import type { Speech } from '../lib/text/speech.ts';
+import { cut, fieldName, valueText } from './parts/values.ts';
+
+/** Adds the page of a plan: who has decided what, how far it is, and its rows page by page, each cell old and new. */
+export function addPlanPage(app: Server, { session, kinds, plans, readerOf }: Dashboard): void {
+  const after = wholeNumber(1).optional().describe('only rows behind this one of the sheet');
+  const options = pageOptions('Show a plan of corrections', {
+    params: planPath,
+    querystring: z.object({ after, done }),
+  });
+  app.get('/plans/:id', options, async ({ params: { id }, query, caller }, reply) => {
+    const reader = readerOf(reply.request);
+    const { say } = reader;
+    const path = `/plans/${id}`;
+    const plan = await showPlan(session, kinds, id, { after: query.after, limit: PAGE_ROWS + 1 });
+    const rows = plan.rows.slice(0, PAGE_ROWS);
+    const ids = rows.flatMap(({ recordId }) => recordId ?? []);
+    const records = await session.atomically((tx) => readRows(tx, plan.kind, ids));
+    const nameOf = (one: string | null): string => recordName(records.get(one ?? '')?.raw ?? null);
+    const title = say('Plan {id}', { id });
+    const buttons = decisionForms(planButtons(plan, { ...plans, caller }, reader), path, caller?.role);
+    const content = html`${pageTitle(title, html`<span translate="no">${plan.kind}, ${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
+      <div id="plan" data-live>
+        ${panel({ id: 'state', title: say('State') }, html`<div class="body">${buttons} ${factsOf(plan, reader)}</div>`)}
+        ${progress(plan, reader)}
+      </div>
+      ${panel({ id: 'rows', title: say('Rows'), isLive: true }, rowTable(rows, plan.kind, nameOf, reader))}
+      ${pageWays(path, query.after, plan.rows.length > PAGE_ROWS ? rows.at(-1)?.position : undefined, reader)}`;
+    const latest = await latestSeq(session);
+    return sendPage(reply, { title, part: '/plans', content, after: latest, done: query.done });
+  });
+}
+
+const STALE_SHOWN = 10;
+
+function factsOf(plan: ShownPlan, reader: Reader): Html {
+  const { say } = reader;
+  const { updates, creates, refusals } = plan.counts;
+  const by = (who: string | null, at: string | null): Html | null =>
+    who === null || at === null ? null : html`<span translate="no">${who}</span>, ${reader.exactly(at)}`;
+  const why = plan.stale
+    .slice(0, STALE_SHOWN)
+    .map((sentence) => html`<p class="small">${told(reader, sentence)}</p>`);
+  return factList([
+    [
+      say('Rows'),
+      say('{updates} updates, {creates} creates, {refusals} refusals', { updates, creates, refusals }),
+    ],
+    [say('Made by'), by(plan.createdBy, plan.createdAt)],
+    [say('Approved by'), by(plan.approvedBy, plan.approvedAt)],
+    [say('Applied by'), by(plan.appliedBy, plan.appliedAt)],
+    [say('Stale'), plan.state === 'stale' ? html`${why}` : null],
+    [say('Result'), html`<a href="/v1/plans/${plan.id}/result.csv">${say('a line a cell, as CSV')}</a>`],
+  ]);
+}
+
+/** How many entries of an applied plan are in which state. */
+function progress({ counts: { entries } }: ShownPlan, speech: Speech): Html | null {
+  const { say, word } = speech;
+  const numbers = Object.entries(entries);
+  if (numbers.length === 0) return null;
+  return html`<ul class="tiles" aria-label="${say('Entries of the outbox')}">
+    ${numbers.map(([state, number]) => tile(speech, `/outbox?state=${state}`, number, word(state)))}
+  </ul>`;
+}
+
+const LONGEST_VALUE = 160;
+const TONES = {
+  done: 'good',
+  parked: 'warn',
+  unsettled: 'warn',
+  rejected: 'bad',
+  sending: 'info',
+  refused: 'bad',
+};
+
+function rowTable(
+  rows: readonly ShownRow[],
+  kind: string,
+  nameOf: (id: string | null) => string,
+  speech: Speech,
+): Html {
+  const { say } = speech;
+  const lines = rows.map(({ position, operation, recordId, cells, refusal, entry }) => {
+    const changes = cells.map(
+      (cell) =>
+        html`<p>
+          ${fieldName(cell.field)}: <del>${cut(valueText(cell.old), LONGEST_VALUE)}</del> →
+          <ins>${cut(valueText(cell.new), LONGEST_VALUE)}</ins>
+        </p>`,
+    );
+    const record =
+      operation === 'create' && recordId === null ? say('a new record') : recordLink(kind, recordId);
+    return html`<tr id="row-${position}">
+      <th scope="row">${position}</th>
+      <td class="early">${record} <span class="name" translate="no">${nameOf(recordId)}</span></td>
+      <td>
+        ${changes}
+        ${refusal === null ? null : html`<p>${badge(speech, 'refused', TONES)} ${told(speech, refusal)}</p>`}
+      </td>
+      <td>
+        ${entry === null ? '–' : html`<a href="/outbox/${entry.id}">${entry.id}</a> ${badge(speech, entry.state, TONES)}`}
+      </td>
+    </tr>`;
+  });
+  const headings = [say('row'), say('record'), say('changes'), say('entry')];
+  return dataTable(say('Rows of the plan'), headings, lines, 'cards');
+}
+
+/** The ways to the first and to further rows. */
+function pageWays(
+  path: string,
+  after: number | undefined,
+  next: number | undefined,
+  { say }: Reader,
+): Html | null {
+  if (after === undefined && next === undefined) return null;
+  const first = html`<a class="button" href="${path}">${say('First rows')}</a>`;
+  const further = html`<a class="button" rel="next" href="${addressOf(path, { after: next })}"
+    >${say('Further rows')}</a
+  >`;
+  return html`<nav class="pages" aria-label="${say('Pages of the list')}">
+    <span>${after === undefined ? null : first}</span><span>${next === undefined ? null : further}</span>
+  </nav>`;
+}

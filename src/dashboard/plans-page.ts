@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import { latestSeq } from '../mirror/records/change-store.ts';
+import { listPlans } from '../mirror/outbox/plan-store.ts';
+import type { StoredPlan } from '../mirror/outbox/plan-store.ts';
+import type { Server } from '../http/server.ts';
+import { dataTable, html } from '../http/html.ts';
+import type { Html } from '../http/html.ts';
+import { listPanel, nothing, pageTitle } from './parts/layout.ts';
+import { before, pageOptions, sendPage } from './parts/page.ts';
+import type { Dashboard } from './parts/page.ts';
+import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { planBadge } from './parts/plans.ts';
+import type { Reader } from './parts/reader.ts';
+
+const PATH = '/plans';
+
+/** Adds the page of plans, the newest first. */
+export function addPlansPage(app: Server, { session, readerOf }: Dashboard): void {
+  const options = pageOptions('Show the plans of corrections', { querystring: z.object({ before }) });
+  app.get(PATH, options, async ({ query }, reply) => {
+    const reader = readerOf(reply.request);
+    const { say } = reader;
+    const read = await listPlans(session, PAGE_ROWS + 1, query.before);
+    const { rows, next } = listPage(read, ({ id }) => id);
+    const none = nothing(say('None yet. An edited export becomes one by bms-sync plan FILE.'));
+    const list = html`${rows.length === 0 ? none : planTable(rows, reader)}
+    ${pageLinks(reader, PATH, query, next)}`;
+    const title = say('Plans');
+    const content = html`${pageTitle(title, say('Corrections from spreadsheets, the newest first'))}
+    ${listPanel('plans', title, query.before === undefined, list)}`;
+    return sendPage(reply, { title, part: PATH, content, after: await latestSeq(session) });
+  });
+}
+
+function planTable(plans: readonly StoredPlan[], reader: Reader): Html {
+  const { say } = reader;
+  const by = (who: string | null, at: string | null): Html =>
+    who === null || at === null
+      ? html`–`
+      : html`<span translate="no">${who}</span> <span class="small quiet">${reader.when(at)}</span>`;
+  const rows = plans.map(
+    (plan) =>
+      html`<tr>
+        <th scope="row"><a href="${PATH}/${plan.id}">${plan.id}</a></th>
+        <td class="early"><span translate="no">${plan.kind}</span> ${planBadge(reader, plan.state)}</td>
+        <td translate="no">${plan.origin}</td>
+        <td data-title="${say('Made by')}">${by(plan.createdBy, plan.createdAt)}</td>
+        <td data-title="${say('Approved by')}">${by(plan.approvedBy, plan.approvedAt)}</td>
+        <td data-title="${say('Applied by')}">${by(plan.appliedBy, plan.appliedAt)}</td>
+      </tr>`,
+  );
+  const headings = [
+    say('plan'),
+    say('kind'),
+    say('from'),
+    say('Made by'),
+    say('Approved by'),
+    say('Applied by'),
+  ];
+  return dataTable(say('Plans'), headings, rows, 'cards');
+}
