@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
+import { pushersOf } from '../mirror/outbox/outbox-store.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import { checkKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
@@ -28,7 +29,8 @@ export function addChangesPage(app: Server, { session, kinds, readerOf }: Dashbo
       kind === undefined
         ? say('Of all kinds, the newest first')
         : say('Of {what}, the newest first', { what: `${kind} ${record ?? ''}`.trim() });
-    const list = html`${rows.length === 0 ? nothing(say('None.')) : changeList(rows, reader)}
+    const pushers = await pushersOf(session, rows);
+    const list = html`${rows.length === 0 ? nothing(say('None.')) : changeList(rows, reader, pushers)}
     ${pageLinks(reader, '/changes', query, next)}`;
     const content = html`${pageTitle(say('Changes'), about)}
     ${filterForm(reader, '/changes', [

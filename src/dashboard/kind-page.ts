@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isListed } from '../catalog/kind.ts';
 import { latestChanges } from '../feed/read-changes.ts';
+import { pushersOf } from '../mirror/outbox/outbox-store.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { instantOf } from '../lib/time/clock.ts';
@@ -54,6 +55,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
       });
     const after = await latestSeq(session);
     const changes = await latestChanges(session, { kind, limit: CHANGES_SHOWN });
+    const pushers = await pushersOf(session, changes);
     const readings = await latestReadings(session, kind, READINGS_SHOWN);
     const ways = html`<a href="/records/${kind}">${say('Records')}</a> ·
       <a href="/changes?kind=${kind}">${say('Changes')}</a>`;
@@ -66,7 +68,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
           ${standing(line, reader, caller?.role)} ${plots(line, readings, reader)}
           ${panel(readingsHead, readingTable(readings.slice(0, 12), reader))}
         </div>
-        ${panel(changesHead, changes.length === 0 ? nothing(say('None yet.')) : changeList(changes, reader))}
+        ${panel(changesHead, changes.length === 0 ? nothing(say('None yet.')) : changeList(changes, reader, pushers))}
       </div>`;
     return sendPage(reply, { title: kind, part: '/kinds', content, after, hasPlots: true, ...query });
   });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
-import { countEntries } from '../mirror/outbox/outbox-store.ts';
+import { countEntries, pushersOf } from '../mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox/outbox-store.ts';
 import { STATES } from '../outbound/decisions/entry-list.ts';
 import type { UserRole } from '../mirror/people/user-store.ts';
@@ -42,7 +42,8 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
     const waiting = await planNeeds(dashboard, { ...dashboard.plans, caller }, reader);
     const needs = [...(await readNeeds(session, kinds, outbox.parked ?? 0, reader)), ...waiting];
     const none = nothing(say('No change yet: the first pull is the baseline.'));
-    const latest = changes.length === 0 ? none : changeList(changes, reader);
+    const latest =
+      changes.length === 0 ? none : changeList(changes, reader, await pushersOf(session, changes));
     const allRuns = html`<a href="/runs">${say('All runs')}</a>`;
     const allChanges = html`<a href="/changes">${say('All changes')}</a>`;
     const location = html`<span translate="no">${session.location}</span>`;

@@ -48,7 +48,7 @@ export function addRecordPage(app: Server, { session, kinds, readerOf }: Dashboa
     >`;
     const note = story.events.length > changes.length ? all : null;
     const none = nothing(say('No change was seen since the mirror first read it.'));
-    const versions = changes.length === 0 ? none : changeList(changes, reader, Infinity);
+    const versions = changes.length === 0 ? none : changeList(changes, reader, story.pushers, true);
     const called = recordName(story.row?.raw ?? changes[0]?.before ?? null);
     const content = html`${pageTitle(title, html`<span translate="no">${called}</span>`)}
       <div id="record" data-live>

@@ -2,7 +2,8 @@ import type { RecordedChange } from '../../feed/read-changes.ts';
 import { isArray } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import { dataTable, html } from '../../http/html.ts';
-import type { Html } from '../../http/html.ts';
+import type { Html, Part } from '../../http/html.ts';
+import { entryOf } from '../../mirror/outbox/outbox-store.ts';
 import type { Speech } from '../../lib/text/speech.ts';
 import { objectIn, recordName } from '../../mirror/records/record-name.ts';
 import { badge, feed } from './layout.ts';
@@ -12,27 +13,46 @@ import type { Reader } from './reader.ts';
 const LONGEST_VALUE = 160;
 const FIELDS_SHOWN = 5;
 
-/** Change events as a list for a person, each with the values of some fields before and after. */
-export function changeList(changes: readonly RecordedChange[], reader: Reader, most = FIELDS_SHOWN): Html {
+/**
+ * Change events as a list for a person, each with the values of some fields before and after, and with who has pushed it, by
+ * its origin. A whole list has all fields, and when the service got the changes of others.
+ */
+export function changeList(
+  changes: readonly RecordedChange[],
+  reader: Reader,
+  pushers: ReadonlyMap<string, string>,
+  isWhole = false,
+): Html {
   const { say, when } = reader;
+  const most = isWhole ? Infinity : FIELDS_SHOWN;
   const items = changes.map((change) => {
     const { seq, kind, recordId, after, before, observedAt, origin } = change;
-    const entry = /^outbox:(\d+)$/.exec(origin)?.[1]; // bms-sync itself wrote the change.
+    const entry = entryOf(origin); // bms-sync itself wrote the change.
+    const who = pushers.get(origin);
     const fields = Object.entries(objectIn(change.change === 'updated' ? change.fields : null));
     return html`<li id="change-${seq}">
       <div class="head">
         ${badge(reader, change.change, TONES)} ${recordLink(kind, recordId)}
         <span class="name" translate="no">${recordName(after ?? before)}</span>
         ${fields.length > 1 ? html`<span class="narrow quiet small">${say('{n, plural, one {# field} other {# fields}}', { n: fields.length })}</span>` : null}
-        ${entry === undefined ? null : html`<a class="state plain" href="/outbox/${entry}">${say('by entry {entry}', { entry })}</a>`}
+        ${entry === null ? null : html`<a class="state plain" href="/outbox/${entry}">${who === undefined ? say('by entry {entry}', { entry }) : say('by entry {entry} of {who}', { entry, who })}</a>`}
         <a class="seq last" href="/changes?before=${seq + 1}"
           ><span class="unseen">${say('event {seq}', { seq })}, </span>${when(observedAt)}</a
         >
       </div>
+      ${entry === null && isWhole ? html`<p class="small quiet">${spanOf(change, reader)}</p>` : null}
       ${fields.length === 0 ? null : fieldTable(reader, change, fields.slice(0, most), fields.length)}
     </li>`;
   });
   return feed(items);
+}
+
+/** When the service got a change of others. */
+function spanOf({ observedFrom, observedAt }: RecordedChange, { say, exactly }: Reader): Part {
+  const to = exactly(observedAt);
+  return observedFrom === null
+    ? say('In the service, before {to}; since when is not known', { to })
+    : say('In the service, between {from} and {to}', { from: exactly(observedFrom), to });
 }
 
 const TONES = { created: 'good', updated: 'info', deleted: 'bad', restored: 'warn' };

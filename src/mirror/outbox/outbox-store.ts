@@ -75,12 +75,12 @@ export async function findEntry(db: Queryable, id: number): Promise<Entry | null
   return (await entriesWhere(db, sql`id = ${id}`))[0] ?? null;
 }
 
-/** Who has pushed entries, by the origins that name these in change events: `outbox:12`. */
+/** Who has pushed the entries that change events name, by their origins: `outbox:12`. */
 export async function pushersOf(
   db: Queryable,
-  origins: readonly string[],
+  events: readonly { readonly origin: string }[],
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = origins.flatMap((origin) => entryOf(origin) ?? []);
+  const ids = events.flatMap(({ origin }) => entryOf(origin) ?? []);
   if (ids.length === 0) return new Map();
   const rows = await select(db, pick(OUTBOX, 'id', 'pushed_by'), sql`where id in (${sqlList(ids)})`);
   return new Map(rows.flatMap(({ id, pushedBy }) => (pushedBy === null ? [] : [[`outbox:${id}`, pushedBy]])));

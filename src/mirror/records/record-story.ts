@@ -75,10 +75,7 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string): Pr
     row,
     absence,
     ...traces,
-    pushers: await pushersOf(
-      db,
-      events.map(({ origin }) => origin),
-    ),
+    pushers: await pushersOf(db, events),
     state: (await isSuppressed(db, name, id)) ? 'suppressed' : stateOf(row, absence),
     createdBy: await linkedEntry(db, name, id),
     refersTo: row === null ? [] : referencesIn(kind, parseObject(row.raw)),

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { appendChanges } from '../../../src/mirror/records/change-store.ts';
+import { insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
+import { serveMirror } from '../../http/stage.ts';
+import { NOON, NOON_TEXT, kindNamed, putRecords, tempMirror } from '../../mirror/temp-mirror.ts';
+
+test('a change tells who has pushed it; one of others, when the service got it', async () => {
+  const session = await tempMirror([kindNamed('clients'), kindNamed('products')]);
+  const entry = { kind: 'clients', operation: 'update', recordId: '17', payload: '{}', base: null } as const;
+  const updated = { recordId: '17', change: 'updated', before: '{}', after: '{}' } as const;
+  const event = { ...updated, fields: '{"name":["Old","New"]}', observedFrom: null };
+  const log = { kind: 'clients', runId: null };
+  await session.atomically(async (tx) => {
+    await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17,"name":"New"}' }]);
+    await insertEntry(tx, { ...entry, key: 'a', naturalKey: null, pushedBy: 'Anna & Co', now: NOON });
+    await insertEntry(tx, { ...entry, key: 'b', naturalKey: null, now: NOON });
+    for (const origin of ['outbox:1', 'outbox:2', 'service'])
+      await appendChanges(tx, { ...log, origin, now: NOON, events: [event] });
+    const seen = { ...event, observedFrom: '2026-03-01 11:00:00.000' };
+    await appendChanges(tx, { ...log, origin: 'service', now: NOON, events: [seen] });
+  });
+  const { get } = await serveMirror(session);
+  const textOf = async (path: string, language: string): Promise<string> => {
+    const page = await (await get(path, { 'accept-language': language })).text();
+    return page.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
+  };
+  for (const path of ['/', '/changes', '/kinds/clients', '/records/clients/17']) {
+    const text = await textOf(path, 'en');
+    expect(text).toContain('by entry 1 of Anna &amp; Co');
+    expect(text).toContain('by entry 2 ');
+    expect(text.includes('In the service')).toBe(path.startsWith('/records/'));
+  }
+  const told = NOON_TEXT.slice(0, 19);
+  const record = await textOf('/records/clients/17', 'en');
+  expect(record).toContain(`In the service, between 2026-03-01 11:00:00 and ${told}`);
+  expect(record).toContain(`In the service, before ${told}; since when is not known`);
+  expect(await textOf('/records/clients/17', 'fr')).toContain('par l’entrée 1 (Anna &amp; Co)');
+});
