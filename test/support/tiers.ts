@@ -53,6 +53,7 @@ const SIZED_FILES = pathsOf([
   'end-to-end/kill',
   'end-to-end/outbound-kill',
   'end-to-end/outbound-start',
+  'end-to-end/plans-kill',
   'end-to-end/racing-starts',
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
