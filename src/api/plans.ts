@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { listPlans } from '../mirror/outbox/plan-store.ts';
-import { planDocument, RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
+import { RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
 import { sendJson, sendJsonText } from '../http/send.ts';
 import { wholeNumber } from '../operations/inputs.ts';
@@ -40,7 +40,7 @@ export function planRoutes(app: Server, { session, kinds }: RouteContext): void 
     sendJsonText(reply, JSON.stringify({ plans: await listPlans(session, limit, before) })),
   );
   app.get('/v1/plans/:id', { schema: shown }, async ({ params: { id } }, reply) =>
-    sendJson(reply, planDocument(await showPlan(session, kinds, id))),
+    sendJson(reply, await showPlan(session, kinds, id)),
   );
   app.get('/v1/plans/:id/result.csv', { schema: result }, async ({ params: { id } }, reply) => {
     const { head, rows } = csvEncoding(RESULT_COLUMNS, false);

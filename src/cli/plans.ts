@@ -13,7 +13,7 @@ import type { AnyOperation } from '../operations/operation.ts';
 import { applyCorrections, approveCorrections, undoCorrections } from '../operations/plans.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { makePlan } from '../outbound/plans/make-plan.ts';
-import { planDocument, RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
+import { RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
 import type { ShownPlan } from '../outbound/plans/plan-document.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
@@ -129,7 +129,7 @@ async function tell(
       context.exit(EXIT.incomplete);
   }
   if (out !== undefined) writeResult(outputFile(config.database.url, out), plan);
-  answer(context, options, planDocument(plan), planTexts(plan));
+  answer(context, options, plan, planTexts(plan));
 }
 
 /** Writes a line a cell, and one for each row that is refused. */

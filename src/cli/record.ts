@@ -3,7 +3,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { kindNamed } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { recordId } from '../diff/judge-page.ts';
+import { isRecordId } from '../diff/judge-page.ts';
 import { compactJson, isObject } from '../lib/json/json.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
@@ -61,8 +61,6 @@ function absent({ name, retrieve }: Kind, wanted: string): SyncError {
     hint: `If the service has it: bms-sync ${read}`,
   });
 }
-
-const isRecordId = (text: string): boolean => !('fault' in recordId({ id: text }));
 
 /** The kind of a record that `command` names. @throws {UsageError} For an unknown kind, or an id that no record can have. */
 export function kindOfRecord(config: Config, name: string, id: string, command: string): Kind {

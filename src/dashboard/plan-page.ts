@@ -31,8 +31,9 @@ export function addPlanPage(app: Server, { session, kinds, plans, readerOf }: Da
     const reader = readerOf(reply.request);
     const { say } = reader;
     const path = `/plans/${id}`;
-    const plan = await showPlan(session, kinds, id, { after: query.after, limit: PAGE_ROWS + 1 });
-    const rows = plan.rows.slice(0, PAGE_ROWS);
+    const plan = await showPlan(session, kinds, id);
+    const left = plan.rows.filter(({ position }) => position > (query.after ?? 0));
+    const rows = left.slice(0, PAGE_ROWS);
     const ids = rows.flatMap(({ recordId }) => recordId ?? []);
     const records = await session.atomically((tx) => readRows(tx, plan.kind, ids));
     const nameOf = (one: string | null): string => recordName(records.get(one ?? '')?.raw ?? null);
@@ -44,7 +45,7 @@ export function addPlanPage(app: Server, { session, kinds, plans, readerOf }: Da
         ${progress(plan, reader)}
       </div>
       ${panel({ id: 'rows', title: say('Rows'), isLive: true }, rowTable(rows, plan.kind, nameOf, reader))}
-      ${pageWays(path, query.after, plan.rows.length > PAGE_ROWS ? rows.at(-1)?.position : undefined, reader)}`;
+      ${pageWays(path, query.after, left.length > PAGE_ROWS ? rows.at(-1)?.position : undefined, reader)}`;
     const latest = await latestSeq(session);
     return sendPage(reply, { title, part: '/plans', content, after: latest, done: query.done });
   });

@@ -131,6 +131,9 @@ export function recordId(record: Json): RecordId {
   return fitsInt64 ? { id: token } : { fault: 'id_too_large', token };
 }
 
+/** Whether a text is an id that a record may have. */
+export const isRecordId = (text: string): boolean => !('fault' in recordId({ id: text }));
+
 /**
  * A retrieved record in the shape of its list: the list's fields, with the newer values. Lists and single retrievals may each
  * leave out fields; a field that one of them never sends was not cleared.

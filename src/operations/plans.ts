@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { compactJson } from '../lib/json/json.ts';
 import { applyPlan } from '../outbound/plans/apply-plan.ts';
 import { approvePlan } from '../outbound/plans/approve-plan.ts';
-import { planDocument, showPlan } from '../outbound/plans/plan-document.ts';
+import { showPlan } from '../outbound/plans/plan-document.ts';
 import { undoPlan } from '../outbound/plans/undo-plan.ts';
 import { wholeNumber } from './inputs.ts';
 import { operation } from './operation.ts';
@@ -62,7 +62,7 @@ export const approveCorrections = operation({
   answer: shownPlan,
   run: async ({ session, kinds, clock, by }, { id }) => {
     await approvePlan(session, { id, by: by.who, now: clock.now() });
-    return planDocument(await showPlan(session, kinds, id));
+    return await showPlan(session, kinds, id);
   },
 });
 
@@ -79,7 +79,7 @@ export const applyCorrections = operation({
   answer: shownPlan,
   run: async ({ session, kinds, clock, plans, by }, { id }) => {
     await applyPlan(session, { kinds, id, by: by.who, now: clock.now(), ...plans });
-    return planDocument(await showPlan(session, kinds, id));
+    return await showPlan(session, kinds, id);
   },
 });
 
@@ -96,6 +96,6 @@ export const undoCorrections = operation({
   answer: shownPlan,
   run: async ({ session, kinds, clock, by }, { id }) => {
     const made = await undoPlan(session, { kinds, id, by: by.who, now: clock.now() });
-    return planDocument(await showPlan(session, kinds, made));
+    return await showPlan(session, kinds, made);
   },
 });

@@ -60,7 +60,7 @@ export async function planNeeds(
   const { say } = reader;
   const needs: Need[] = [];
   for (const id of await plansToApprove(session, PLANS_NAMED)) {
-    const plan = await showPlan(session, kinds, id, { limit: 0 });
+    const plan = await showPlan(session, kinds, id);
     const buttons = planButtons(plan, rules, reader);
     if (buttons.length === 0) continue;
     const { kind, origin, createdBy, createdAt, counts } = plan;

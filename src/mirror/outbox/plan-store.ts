@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { integer, optionalText, text } from '../../db/rows/engine-column.ts';
+import { optionalText } from '../../db/rows/engine-column.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import {
   hasRow,
@@ -68,62 +68,21 @@ export async function readPlan(db: Queryable, id: number): Promise<StoredPlan> {
 export const readPlanRows = (db: Queryable, id: number): Promise<PlanRow[]> =>
   select(db, PLAN_ROWS, sql`where plan_id = ${id} order by position`);
 
-/** A row of a plan with the state and the verdict of its entry. */
 const FOLLOWED_ROW = [...PLAN_ROWS.columns, optionalText('state'), optionalText('verdict')] as const;
+
+/** A row of a plan with the state and the verdict of its entry; of an entry whose key alone is kept, there is no verdict. */
 export type FollowedRow = RowOf<typeof FOLLOWED_ROW>;
 
-export interface RowsWanted {
-  /** Only rows behind this position. */
-  readonly after?: number | undefined;
-  readonly limit?: number;
-}
-
-const ENTRIES = sql`
-  left join outbox o on o.id = r.entry_id left join outbox_keys k on k.outbox_id = r.entry_id`;
-
 /** The rows of a plan by their positions, each with what has become of its entry. */
-export const followRows = (
-  db: Queryable,
-  id: number,
-  { after = 0, limit = Number.MAX_SAFE_INTEGER }: RowsWanted,
-): Promise<FollowedRow[]> =>
+export const followRows = (db: Queryable, id: number): Promise<FollowedRow[]> =>
   readRows(
     db,
     FOLLOWED_ROW,
     sql`
-      select r.*, coalesce(o.state, k.state) as state, o.verdict from plan_rows r ${ENTRIES}
-      where r.plan_id = ${id} and r.position > ${after} order by r.position limit ${limit}`,
+      select r.*, coalesce(o.state, k.state) as state, o.verdict from plan_rows r
+      left join outbox o on o.id = r.entry_id left join outbox_keys k on k.outbox_id = r.entry_id
+      where r.plan_id = ${id} order by r.position`,
   );
-
-const COUNTED = [
-  text<'operation', PlanRow['operation']>('operation'),
-  integer('changes'),
-  integer('refused'),
-  optionalText('state'),
-  integer('n'),
-] as const;
-
-/** How many rows of a plan change something, how many are refused, and how many of their entries are in which state. */
-export async function countRows(db: Queryable, id: number) {
-  const rows = await readRows(
-    db,
-    COUNTED,
-    sql`
-      select r.operation, case r.cells when '[]' then 0 else 1 end as changes,
-        case when r.refusal is null then 0 else 1 end as refused, coalesce(o.state, k.state) as state, count(*) as n
-      from plan_rows r ${ENTRIES} where r.plan_id = ${id} group by 1, 2, 3, 4`,
-  );
-  const sum = (some: readonly { readonly n: number }[]): number => some.reduce((all, { n }) => all + n, 0);
-  const changing = rows.filter(({ changes }) => changes === 1);
-  const entries = Map.groupBy(changing, ({ state }) => state ?? '');
-  entries.delete('');
-  return {
-    updates: sum(changing.filter(({ operation }) => operation === 'update')),
-    creates: sum(changing.filter(({ operation }) => operation === 'create')),
-    refusals: sum(rows.filter(({ refused }) => refused === 1)),
-    entries: Object.fromEntries([...entries].map(([state, some]) => [state, sum(some)])),
-  };
-}
 
 /** Removes plans with their rows. @param condition What follows `delete from plans where`. */
 export async function deletePlans(tx: Transaction, condition: SQL): Promise<void> {

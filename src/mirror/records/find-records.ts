@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
+import { isRecordId } from '../../diff/judge-page.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { readRows } from '../../db/rows/rows.ts';
@@ -32,7 +33,7 @@ export async function findRecords(
   if (words.length === 0) return [];
   const tables = foundTables(await asMirrored(db, kind));
   const found = tables.map((table) => idsIn(table, words, { after, limit }));
-  const isId = /^[1-9]\d{0,17}$/.test(text.trim());
+  const isId = isRecordId(text.trim());
   const byId = sql`select id from ${sql.identifier(kind.name)} where id = ${text.trim()} and id > ${after}`;
   const ids = sql.join(isId ? [byId, ...found] : found, sql` union `);
   if (!isId && found.length === 0) return [];

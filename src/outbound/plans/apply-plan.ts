@@ -69,7 +69,7 @@ const outdated = (id: number, stale: readonly string[]): SyncError =>
 
 function requestOf(planId: number, kind: Kind, row: PlanRow): EntryRequest {
   const { position, operation, recordId } = row;
-  const cells = cellsOf(row);
+  const cells = cellsOf(row.cells);
   const request = {
     operation,
     kind: kind.name,
@@ -97,7 +97,7 @@ export async function staleCells(
     const record = records.get(row.recordId ?? '');
     if (record?.isLive !== true) return [`Row ${row.position}: record ${row.recordId ?? ''} is gone.`];
     const raw = parseObject(record.raw);
-    return cellsOf(row).flatMap(({ field, old }) => {
+    return cellsOf(row.cells).flatMap(({ field, old }) => {
       const now = shownValue(kind, raw, field) ?? null;
       if (canonicalJson(now) === canonicalJson(old)) return [];
       return [

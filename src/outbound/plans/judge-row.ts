@@ -1,7 +1,7 @@
 import { isExcludedName } from '../../catalog/exclude.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { shownValue, writeNameOf } from '../../diff/written.ts';
-import { compactJson, parseJson } from '../../lib/json/json.ts';
+import { parseJson } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Row } from '../../db/session/session.ts';
@@ -9,11 +9,7 @@ import { numberIn, plainText, readCell } from './read-cell.ts';
 import type { Sheet, SheetCell } from './read-sheet.ts';
 
 /** A field that a row changes; by its name of a read. */
-export interface PlannedCell {
-  readonly field: string;
-  readonly old: Json;
-  readonly new: Json;
-}
+export type PlannedCell = Readonly<Record<'old' | 'new', Json>> & { readonly field: string };
 
 /** An edited export. */
 export interface EditedTable {
@@ -93,11 +89,9 @@ export function textIn({ columns }: Sheet, cells: readonly SheetCell[], column: 
   return plainText(cells[columns.indexOf(column)]?.text ?? '').trim();
 }
 
-export const cellsText = (cells: readonly PlannedCell[]): string =>
-  compactJson(cells.map((cell) => ({ ...cell })));
-
-export const cellsOf = (row: { readonly cells: string }): readonly PlannedCell[] =>
-  parseJson(row.cells) as unknown as readonly PlannedCell[];
+/** Cells as they are stored. */
+export const cellsOf = (text: string): readonly PlannedCell[] =>
+  parseJson(text) as unknown as readonly PlannedCell[];
 
 /** The fields of a row as an entry of the outbox takes them: by the names of a write. */
 export const dataOf = ({ fields }: Kind, cells: readonly PlannedCell[]): JsonObject =>

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
+import { isRecordId } from '../../diff/judge-page.ts';
 import { naturalKeyOf } from '../../diff/match.ts';
 import { compactJson, parseObject } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
@@ -12,7 +13,7 @@ import type { NewPlanRow } from '../../mirror/outbox/plan-store.ts';
 import { rowsAsOf } from '../../mirror/records/as-of.ts';
 import { readDeclaredColumns } from '../../mirror/views/views.ts';
 import { recordsWithKey } from '../intake/gate.ts';
-import { cellsOf, cellsText, dataOf, editsOf, textIn } from './judge-row.ts';
+import { cellsOf, dataOf, editsOf, textIn } from './judge-row.ts';
 import type { EditedTable, PlannedCell, SeenRecord } from './judge-row.ts';
 import type { Sheet, SheetCell } from './read-sheet.ts';
 
@@ -39,23 +40,18 @@ export async function makePlan(session: Session, asked: Spreadsheet): Promise<nu
     const { kind, known } = await kindOf(tx, asked);
     const table = { kind: await asMirrored(tx, kind), known, sheet };
     const ids = sheet.rows.map(({ cells }) => textIn(sheet, cells, 'id'));
-    const seen = await readSeen(tx, kind, ids.filter(isId));
+    const seen = await readSeen(tx, kind, ids.filter(isRecordId));
     const twice = repeated(ids);
     const rows: NewPlanRow[] = [];
     for (const [index, { position, cells }] of sheet.rows.entries()) {
       const id = ids[index] ?? '';
       const edited = { ...table, cells, id, record: seen.get(id) };
       const judge = id === '' ? createOf : updateOf;
-      const row = twice.has(id) ? refusal([`id ${id} is in the sheet twice`]) : await judge(tx, edited);
-      if (row.cells.length === 0 && row.refusal === null) continue;
+      const row = twice.has(id) ? refused([`id ${id} is in the sheet twice`]) : await judge(tx, edited);
+      const { cells: changed, refusal } = row;
+      if (changed.length === 0 && refusal === null) continue;
       const operation = id === '' ? 'create' : 'update';
-      rows.push({
-        position,
-        operation,
-        recordId: id || null,
-        refusal: row.refusal,
-        cells: cellsText(row.cells),
-      });
+      rows.push({ position, operation, recordId: id || null, refusal, cells: compactJson(changed) });
     }
     if (rows.length === 0) return null;
     return insertPlan(tx, { ...asked, kind: kind.name }, withoutTwins(table.kind, rows));
@@ -91,8 +87,6 @@ async function kindOf(tx: Transaction, { kinds, kind: named, sheet }: Spreadshee
   });
 }
 
-const isId = (text: string): boolean => /^[1-9]\d{0,17}$/.test(text);
-
 type LiveRow = SeenRecord & { readonly shown: Row };
 
 async function readSeen(
@@ -119,7 +113,7 @@ interface JudgedRow {
   readonly refusal: string | null;
 }
 
-const refusal = (faults: readonly string[]): JudgedRow => ({ cells: [], refusal: faults.join('; ') });
+const refused = (faults: readonly string[]): JudgedRow => ({ cells: [], refusal: faults.join('; ') });
 
 interface GivenRow extends EditedTable {
   readonly cells: readonly SheetCell[];
@@ -129,20 +123,20 @@ interface GivenRow extends EditedTable {
 
 async function updateOf(tx: Transaction, row: GivenRow): Promise<JudgedRow> {
   const { kind, id, record, sheet } = row;
-  if (!isId(id)) return refusal([`"${id}" is no id of a record`]);
-  if (record === undefined) return refusal([`${kind.name} has no record ${id} any more`]);
+  if (!isRecordId(id)) return refused([`"${id}" is no id of a record`]);
+  if (record === undefined) return refused([`${kind.name} has no record ${id} any more`]);
   const exportedAt = textIn(sheet, row.cells, '_changed_at').replace(/^.{10}$/, '$& 00:00'); // A workbook has no midnight.
   if (!INSTANT.test(exportedAt))
-    return refusal([`"${exportedAt}" in _changed_at is no instant of an export`]);
+    return refused([`"${exportedAt}" in _changed_at is no instant of an export`]);
   const isMoved = !String(record.shown['_changed_at']).startsWith(exportedAt);
   const { cells, faults } = editsOf(row, row.cells, isMoved ? await recordAt(tx, row, exportedAt) : record);
   if (cells.length === 0 && faults.length === 0) return { cells, refusal: null };
-  if (isMoved) return refusal([`record ${id} has changed since the export`]);
+  if (isMoved) return refused([`record ${id} has changed since the export`]);
   if (kind.update === null) faults.push(`records of ${kind.name} cannot be updated`);
   if (exportedAt === '')
     faults.push('_changed_at is blank: nobody can tell whether the record has changed since');
   else if (!(await isOneState(tx, row, record.shown, exportedAt))) faults.push(severalStates(id, exportedAt));
-  return faults.length > 0 ? refusal(faults) : { cells, refusal: null };
+  return faults.length > 0 ? refused(faults) : { cells, refusal: null };
 }
 
 /** A spreadsheet may keep neither seconds nor their fraction. */
@@ -181,14 +175,14 @@ async function isOneState(
 async function createOf(tx: Transaction, row: GivenRow): Promise<JudgedRow> {
   const { kind } = row;
   const { cells, faults } = editsOf(row, row.cells, { raw: {} });
-  if (faults.length > 0) return refusal(faults);
-  if (cells.length === 0) return refusal(['it has neither an id nor a field that can be written']);
-  if (kind.create === null) return refusal([`records of ${kind.name} cannot be created`]);
+  if (faults.length > 0) return refused(faults);
+  if (cells.length === 0) return refused(['it has neither an id nor a field that can be written']);
+  if (kind.create === null) return refused([`records of ${kind.name} cannot be created`]);
   if (kind.repeats === true) return { cells, refusal: null };
   const [double] = await recordsWithKey(tx, kind, compactJson(dataOf(kind, cells)));
   return double === undefined
     ? { cells, refusal: null }
-    : refusal([`record ${double.id} has the same natural key`]);
+    : refused([`record ${double.id} has the same natural key`]);
 }
 
 /** Of two rows that would make the same record, the second is refused. */
@@ -196,11 +190,10 @@ function withoutTwins(kind: Kind, rows: readonly NewPlanRow[]): readonly NewPlan
   const first = new Map<string, number>();
   return rows.map((row) => {
     if (row.operation !== 'create' || row.refusal !== null || kind.repeats === true) return row;
-    const key = naturalKeyOf(kind, dataOf(kind, cellsOf(row)));
+    const key = naturalKeyOf(kind, dataOf(kind, cellsOf(row.cells)));
     const twin = first.get(key);
-    first.set(key, twin ?? row.position);
-    return twin === undefined
-      ? row
-      : { ...row, cells: '[]', refusal: `row ${twin} has the same natural key` };
+    if (twin !== undefined) return { ...row, cells: '[]', refusal: `row ${twin} has the same natural key` };
+    first.set(key, row.position);
+    return row;
   });
 }

@@ -1,65 +1,59 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { compactJson } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
 import type { Session } from '../../db/session/session.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { countRows, followRows, readPlan, readPlanRows } from '../../mirror/outbox/plan-store.ts';
-import type { FollowedRow, RowsWanted, StoredPlan } from '../../mirror/outbox/plan-store.ts';
+import { followRows, readPlan } from '../../mirror/outbox/plan-store.ts';
+import type { FollowedRow, StoredPlan } from '../../mirror/outbox/plan-store.ts';
 import { staleCells } from './apply-plan.ts';
 import { cellsOf } from './judge-row.ts';
 import type { PlannedCell } from './judge-row.ts';
 
 /** A row of a plan with what has become of it. */
-export interface ShownRow extends Omit<FollowedRow, 'planId' | 'cells' | 'entryId' | 'state' | 'verdict'> {
+export type ShownRow = Omit<FollowedRow, 'planId' | 'cells' | 'entryId' | 'state' | 'verdict'> & {
   readonly cells: readonly PlannedCell[];
   readonly entry: { readonly id: number; readonly state: string; readonly verdict: string | null } | null;
-}
+};
 
-/** A plan as people see it. */
-export interface ShownPlan extends Omit<StoredPlan, 'state'> {
+/** A plan as people and programs see it. */
+export type ShownPlan = Omit<StoredPlan, 'state'> & {
   readonly state: StoredPlan['state'] | 'stale';
   /** Why an open plan can no longer be applied. */
   readonly stale: readonly string[];
-  /** Of all its rows. */
-  readonly counts: Awaited<ReturnType<typeof countRows>>;
+  readonly counts: PlanCounts;
   readonly rows: readonly ShownRow[];
-}
+};
 
-/** Reads a plan, with all its rows or some, and the states of their entries. @throws {SyncError} `plan.absent` */
-export async function showPlan(
-  session: Session,
-  kinds: readonly Kind[],
-  id: number,
-  wanted: RowsWanted = {},
-): Promise<ShownPlan> {
+type PlanCounts = Readonly<Record<'updates' | 'creates' | 'refusals', number>> & {
+  /** By their states. */
+  readonly entries: Readonly<Record<string, number>>;
+};
+
+/** Reads a plan with the states of its entries. @throws {SyncError} `plan.absent` */
+export async function showPlan(session: Session, kinds: readonly Kind[], id: number): Promise<ShownPlan> {
   const plan = await readPlan(session, id);
+  const followed = await followRows(session, id);
   const kind = kinds.find(({ name }) => name === plan.kind);
   const isOpen = plan.state === 'open' && kind !== undefined;
   const stale = isOpen
-    ? await session.atomically(async (tx) =>
-        staleCells(tx, await asMirrored(tx, kind), await readPlanRows(tx, id)),
-      )
+    ? await session.atomically(async (tx) => staleCells(tx, await asMirrored(tx, kind), followed))
     : [];
-  const counts = await countRows(session, id);
-  const rows = (await followRows(session, id, wanted)).map(shownRow);
-  return { ...plan, state: stale.length > 0 ? 'stale' : plan.state, stale, counts, rows };
+  const rows = followed.map(({ position, operation, recordId, refusal, ...row }) => {
+    const { entryId, state, verdict } = row;
+    const entry = entryId === null || state === null ? null : { id: entryId, state, verdict };
+    return { position, operation, recordId, refusal, cells: cellsOf(row.cells), entry };
+  });
+  return { ...plan, state: stale.length > 0 ? 'stale' : plan.state, stale, counts: countsOf(rows), rows };
 }
 
-function shownRow({ position, operation, recordId, refusal, ...row }: FollowedRow): ShownRow {
-  const { entryId, state, verdict } = row;
-  const entry = entryId === null || state === null ? null : { id: entryId, state, verdict };
-  return { position, operation, recordId, refusal, cells: cellsOf(row), entry };
+function countsOf(rows: readonly ShownRow[]): PlanCounts {
+  const changing = rows.filter(({ cells }) => cells.length > 0);
+  const creates = changing.filter(({ operation }) => operation === 'create').length;
+  const entries: Record<string, number> = {};
+  for (const { entry } of rows) if (entry !== null) entries[entry.state] = (entries[entry.state] ?? 0) + 1;
+  const refusals = rows.filter(({ refusal }) => refusal !== null).length;
+  return { updates: changing.length - creates, creates, refusals, entries };
 }
-
-export const planDocument = ({ rows, counts, ...plan }: ShownPlan): JsonObject => ({
-  ...plan,
-  counts: { ...counts },
-  rows: rows.map(({ cells, entry, ...row }) => ({
-    ...row,
-    cells: cells.map((cell) => ({ ...cell })),
-    entry: entry && { ...entry },
-  })),
-});
 
 /** The columns of a plan's result. */
 export const RESULT_COLUMNS = [

@@ -1,19 +1,18 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { holdsWritten, shownValue } from '../../diff/written.ts';
-import { canonicalJson, isArray, parseObject } from '../../lib/json/json.ts';
+import { canonicalJson, compactJson, isArray, parseObject } from '../../lib/json/json.ts';
+import type { Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { bigint, optionalText, text } from '../../db/rows/engine-column.ts';
 import { readRows as readAll } from '../../db/rows/rows.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { findEntry } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { insertPlan, readPlan, readPlanRows } from '../../mirror/outbox/plan-store.ts';
-import type { NewPlanRow, PlanRow } from '../../mirror/outbox/plan-store.ts';
+import { followRows, insertPlan, readPlan } from '../../mirror/outbox/plan-store.ts';
+import type { FollowedRow, NewPlanRow } from '../../mirror/outbox/plan-store.ts';
 import { readRows } from '../attempt/land-own.ts';
 import type { MirrorRow } from '../attempt/land-own.ts';
-import { cellsOf, cellsText } from './judge-row.ts';
+import { cellsOf } from './judge-row.ts';
 import type { PlannedCell } from './judge-row.ts';
 
 interface Undoing {
@@ -36,54 +35,59 @@ export async function undoPlan(session: Session, { kinds, id, by, now }: Undoing
     if (state !== 'applied' || declared === undefined)
       throw new SyncError(`Plan ${id} is not applied: there is nothing to undo.`, { code: 'plan.open' });
     const kind = await asMirrored(tx, declared);
-    const applied = (await readPlanRows(tx, id)).filter(({ entryId }) => entryId !== null);
     const rows: NewPlanRow[] = [];
-    for (const row of applied) {
+    for (const row of await followRows(tx, id)) {
+      if (row.entryId === null) continue;
       const { cells, refusal } = await returning(tx, kind, row);
       const { position, recordId } = row;
       if (cells.length > 0 || refusal !== null)
-        rows.push({ position, operation: 'update', recordId, cells: cellsText(cells), refusal });
+        rows.push({ position, operation: 'update', recordId, cells: compactJson(cells), refusal });
     }
     return insertPlan(tx, { kind: name, origin: `undo of plan ${id}`, createdBy: by, now }, rows);
   });
 }
 
 /** What returns the cells of a row that nobody has touched, and why others stay. */
-async function returning(tx: Transaction, kind: Kind, row: PlanRow) {
-  const entry = await findEntry(tx, row.entryId ?? 0);
+async function returning(tx: Transaction, kind: Kind, row: FollowedRow) {
   const id = row.recordId ?? '';
   const record = (await readRows(tx, kind.name, id === '' ? [] : [id])).get(id);
-  const stays = whyStays(entry, record);
-  if (stays !== null || entry === null || record === undefined) return { cells: [], refusal: stays };
+  const stays = whyStays(row, record);
+  if (stays !== null || record === undefined) return { cells: [], refusal: stays };
   const raw = parseObject(record.raw);
-  const { made, later } = await eventsOf(tx, { kind: kind.name, id, entry: entry.id });
+  const shown = (field: string): Json => shownValue(kind, raw, field) ?? null;
+  const { made, later } = await eventsOf(tx, { kind: kind.name, id, entry: row.entryId });
   const isOurs = ({ field, new: written }: PlannedCell): boolean => {
-    const now = shownValue(kind, raw, field) ?? null;
     const pair = made[field];
-    const isAsMade = isArray(pair) && canonicalJson(pair[1] ?? null) === canonicalJson(now);
-    return !later.has(field) && (isAsMade || holdsWritten(kind, field, written, now));
+    const isAsMade = isArray(pair) && isEqual(pair[1] ?? null, shown(field));
+    return !later.has(field) && (isAsMade || holdsWritten(kind, field, written, shown(field)));
   };
-  const cells = cellsOf(row);
-  const touched = cells.filter((cell) => !isOurs(cell)).map(({ field }) => field);
-  const back = cells
-    .filter(isOurs)
-    .map(({ field, old }) => ({ field, old: shownValue(kind, raw, field) ?? null, new: old }))
-    .filter((cell) => canonicalJson(cell.old) !== canonicalJson(cell.new));
-  return { cells: back, refusal: touched.length > 0 ? `touched since: ${touched.join(', ')}` : null };
+  const [ours = [], touched = []] = [true, false].map((is) =>
+    cellsOf(row.cells).filter((cell) => isOurs(cell) === is),
+  );
+  const cells = ours
+    .map(({ field, old }) => ({ field, old: shown(field), new: old }))
+    .filter((cell) => !isEqual(cell.old, cell.new));
+  const names = touched.map(({ field }) => field).join(', ');
+  return { cells, refusal: names === '' ? null : `touched since: ${names}` };
 }
 
-function whyStays(entry: Entry | null, record: MirrorRow | undefined): string | null {
-  if (entry === null) return 'its entry is no longer kept';
-  if (entry.state !== 'done') return `its entry ${entry.id} is ${entry.state}`;
-  if (entry.operation === 'create') return 'the service deletes no record';
-  if (entry.verdict === 'already_so') return 'somebody else had made the same change';
-  return record?.isLive === true ? null : `record ${entry.recordId ?? ''} is gone`;
+const isEqual = (one: Json, other: Json): boolean => canonicalJson(one) === canonicalJson(other);
+
+function whyStays(
+  { operation, recordId, entryId, state, verdict }: FollowedRow,
+  record?: MirrorRow,
+): string | null {
+  if (state === null || (state === 'done' && verdict === null)) return 'its entry is no longer kept';
+  if (state !== 'done') return `its entry ${entryId ?? ''} is ${state}`;
+  if (operation === 'create') return 'the service deletes no record';
+  if (verdict === 'already_so') return 'somebody else had made the same change';
+  return record?.isLive === true ? null : `record ${recordId ?? ''} is gone`;
 }
 
 /** What the service showed after our write, and the fields that have changed since. */
 async function eventsOf(
   db: Queryable,
-  { kind, id, entry }: { readonly kind: string; readonly id: string; readonly entry: number },
+  { kind, id, entry }: { readonly kind: string; readonly id: string; readonly entry: number | null },
 ) {
   const statement = sql`
     select seq, fields, origin from changes where kind = ${kind} and record_id = ${id} order by seq`;
