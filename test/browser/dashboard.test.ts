@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startReceiver } from '../feed/webhooks/receiver.ts';
+import { seriousRemarks } from './axe.ts';
 import { PAYLOADS } from './payloads.ts';
 import { eventually, openStage } from './stage.ts';
 import type { BrowserStage } from './stage.ts';
@@ -28,6 +26,7 @@ const EVERY_PAGE = [
   '/runs/1',
   '/outbox',
   '/outbox/1',
+  '/plans',
   '/deletions',
   '/issues',
   '/webhooks',
@@ -40,16 +39,6 @@ const firstOf = (kind: string): number => stage.sandbox.world.ids(kind)[0] ?? 0;
 
 /** What is on the page as a person reads it. */
 const read = (page: Page): Promise<string> => page.locator('main').innerText();
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** What axe finds serious on the page, with some of the elements. */
-async function seriousRemarks(page: Page): Promise<readonly unknown[]> {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate<AxeResults>('axe.run()');
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  return serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]);
-}
 
 describe('signing in', () => {
   test('by the token comes back to the page that was asked for', async () => {

@@ -42,6 +42,8 @@ export async function openBrowser(): Promise<Browser> {
 interface StageOptions {
   readonly size?: number;
   readonly timezone?: string;
+  /** The setting `plans.approvals`. */
+  readonly approvals?: number;
   /** What happened in the mirror before the service starts. */
   readonly before?: (sandbox: Sandbox, config: Config) => Promise<void>;
 }
@@ -50,6 +52,7 @@ interface StageOptions {
 export async function openStage({
   size = 60,
   timezone = 'UTC',
+  approvals = 0,
   before,
 }: StageOptions = {}): Promise<BrowserStage> {
   const browser = await openBrowser();
@@ -65,7 +68,7 @@ export async function openStage({
   });
   const config = loadConfig({
     env: {},
-    flags: settings(sandbox, join(folder, 'mirror.db'), { token, timezone }),
+    flags: { ...settings(sandbox, join(folder, 'mirror.db'), { token, timezone }), plans: { approvals } },
   });
   await before?.(sandbox, config);
   const dashboard = await new Promise<OpenDashboard>((onListening, reject) => {
