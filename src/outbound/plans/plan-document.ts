@@ -56,33 +56,19 @@ function countsOf(rows: readonly ShownRow[]): PlanCounts {
 }
 
 /** The columns of a plan's result. */
-export const RESULT_COLUMNS = [
-  'row',
-  'operation',
-  'record',
-  'field',
-  'old',
-  'new',
-  'refused',
-  'entry',
-  'state',
-  'verdict',
-].map((name) => ({ name, type: 'text' as const }));
+export const RESULT_COLUMNS = 'row operation record field old new refused entry state verdict'
+  .split(' ')
+  .map((name) => ({ name, type: 'text' as const }));
 
 /** The result of a plan: a line a cell, and one for each row that is refused. */
 export const resultLines = ({ rows }: ShownPlan) =>
   rows.flatMap(({ position, operation, recordId, cells, refusal, entry }) => {
-    const from = [position, operation, recordId];
-    const become = [entry?.id ?? null, entry?.state ?? null, entry?.verdict ?? null];
-    const changed = cells.map((cell) => [
-      ...from,
-      cell.field,
-      shown(cell.old),
-      shown(cell.new),
-      null,
-      ...become,
-    ]);
-    return refusal === null ? changed : [...changed, [...from, null, null, null, refusal, ...become]];
+    const line = (field: string | null, values: readonly (string | null)[]) => {
+      const become = [entry?.id ?? null, entry?.state ?? null, entry?.verdict ?? null];
+      return [position, operation, recordId, field, ...values, ...become];
+    };
+    const changed = cells.map((cell) => line(cell.field, [shown(cell.old), shown(cell.new), null]));
+    return refusal === null ? changed : [...changed, line(null, [null, null, refusal])];
   });
 
 const shown = (value: Json): string => (typeof value === 'string' ? value : compactJson(value));
