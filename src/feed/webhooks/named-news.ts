@@ -32,5 +32,6 @@ async function entryNames(db: Queryable, id: number): Promise<readonly string[]>
   if (entry === null) return [];
   const { kind, recordId, payload } = entry;
   const record = recordId === null ? null : await findRecord(db, kind, recordId);
-  return [recordName(record?.raw ?? payload)];
+  const name = recordName(record?.raw ?? payload);
+  return name === '' ? [] : [name];
 }
