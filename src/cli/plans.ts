@@ -23,7 +23,7 @@ import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommandContext, CommonOptions } from './parts/command.ts';
 import { wholeNumber } from './parts/input.ts';
 import { beginning, textTable } from './parts/io.ts';
-import type { Text } from './parts/io.ts';
+import type { Printed } from './parts/io.ts';
 import { atCommandLine, partsOf } from './parts/operation-command.ts';
 
 interface Options extends CommonOptions {
@@ -166,7 +166,7 @@ const shown = (value: Json): string => (typeof value === 'string' ? value : comp
 
 const LONGEST_SHOWN = 40;
 
-function* planTexts(plan: ShownPlan): Iterable<Text> {
+function* planTexts(plan: ShownPlan): Iterable<Printed> {
   const { id, kind, origin, state, rows, stale } = plan;
   const changed = rows.filter(({ cells }) => cells.length > 0);
   const refused = rows.filter(({ refusal }) => refusal !== null);
