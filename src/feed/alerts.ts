@@ -7,6 +7,7 @@ import { instantOf, instantText } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { isAway } from '../db/session/errors.ts';
 import type { Queryable, Session } from '../db/session/session.ts';
+import { readSeenNames } from '../mirror/kinds/field-store.ts';
 import { readMeta, writeMeta } from '../mirror/kinds/meta.ts';
 import { latestSeq } from '../mirror/records/change-store.ts';
 import { objectIn } from '../mirror/records/record-name.ts';
@@ -35,10 +36,25 @@ const LOOK_MS = 2_000;
 export function startAlerts(parts: AlertParts, rules: readonly AlertRule[]): () => Promise<void> {
   const { session, clock } = parts;
   const faults = createFaultLog({ ...parts, isTold: isAway });
+  let isFirst = true;
   const task = async (): Promise<void> => {
+    if (isFirst) await warnOfUnknown(parts, rules);
+    isFirst = false;
     for (const rule of rules) await judgeNew(session, rule, clock.now());
   };
   return repeat({ clock, faults, everyMs: LOOK_MS, name: 'looking for alerts', task }).stop;
+}
+
+/** A field that nobody knows may be misspelt: its rule would be silent for ever. */
+async function warnOfUnknown({ session, logger }: AlertParts, rules: readonly AlertRule[]): Promise<void> {
+  const kinds = [...new Set(rules.map(({ kind }) => kind))];
+  const seen = await readSeenNames(session, kinds);
+  for (const { kind, field } of rules)
+    if (seen.get(kind)?.has(field) === false)
+      logger.warn(
+        { event: 'alert.unknown_field', kind, field },
+        `the service has never sent a field ${field} of ${kind}: its alert tells nothing until it does`,
+      );
 }
 
 /** Messages of one rule have at least this between them: what matches meanwhile shares the next one. */

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { isMatch, judgeNew } from '../../src/feed/alerts.ts';
+import { isMatch, judgeNew, startAlerts } from '../../src/feed/alerts.ts';
 import type { AlertRule } from '../../src/feed/alerts.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
+import { opened } from '../outbound/stage.ts';
+import { memoryLog } from '../runs/engine/support.ts';
 import { DATABASES, mirrorIn, putChanges } from './support.ts';
 
 const record = (credit: unknown): string => JSON.stringify({ id: 7, code: 'C-7', credit });
@@ -60,6 +62,25 @@ test('a field that changed is told of updates alone', () => {
   expect(isMatch(rule, { ...update('1', '2'), change: 'created' })).toBe(false);
 });
 
+test('a field that the service never sent is told once, and a kind that was never read is not', async () => {
+  const on = await opened({ pulled: ['clients'] });
+  const log = memoryLog();
+  const rules = [{ ...ABOVE, field: 'kredit' }, ABOVE, { ...ABOVE, kind: 'products', field: 'prize' }];
+  const stop = startAlerts({ session: on.session, clock: on.clock, logger: log.logger }, rules);
+  await stop();
+  expect(log.lines.map(({ event, kind, field }) => ({ event, kind, field }))).toEqual([
+    { event: 'alert.unknown_field', kind: 'clients', field: 'kredit' },
+  ]);
+});
+
+const ERP = {
+  name: 'erp',
+  url: 'http://127.0.0.1/',
+  kinds: null,
+  changes: null,
+  fields: null,
+  format: 'json',
+} as const;
 const START = new Date('2026-03-01T12:00:00Z');
 const after = (minutes: number): Date => new Date(START.getTime() + minutes * 60_000);
 
@@ -73,15 +94,7 @@ async function told(session: Session): Promise<unknown[]> {
 describe.each(DATABASES)('on %s', (database) => {
   test('a rule tells at once, then at most every ten minutes, of every change once, and of none before it was set', async () => {
     const { session } = await mirrorIn(database);
-    const wish = {
-      name: 'erp',
-      url: 'http://127.0.0.1/',
-      kinds: null,
-      changes: null,
-      fields: null,
-      format: 'json',
-    } as const;
-    await addEndpoint(session, wish, { allowHosts: ['127.0.0.1'], now: START });
+    await addEndpoint(session, ERP, { allowHosts: ['127.0.0.1'], now: START });
     const rise = (id: string) => ({
       ...update('1', '9000'),
       record_id: id,
@@ -103,15 +116,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
   test('of two processes that judge the same changes, one tells them', async () => {
     const { session } = await mirrorIn(database);
-    const wish = {
-      name: 'erp',
-      url: 'http://127.0.0.1/',
-      kinds: null,
-      changes: null,
-      fields: null,
-      format: 'json',
-    } as const;
-    await addEndpoint(session, wish, { allowHosts: ['127.0.0.1'], now: START });
+    await addEndpoint(session, ERP, { allowHosts: ['127.0.0.1'], now: START });
     await judgeNew(session, ABOVE, START);
     await putChanges(session, {
       ...update('1', '9000'),
