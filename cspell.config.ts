@@ -16,6 +16,7 @@ export default {
     '**/*.sql',
     'bench/**/*.{py,sh}',
     '**/*.fr.md', // In French.
+    'docs/fr', // In French.
     'locales/fr.json', // In French; its keys are checked where they stand, in src.
     'docs/reporting/reports/*.svg',
     'deploy/superset', // Generated, of checked words and of data.
@@ -38,6 +39,7 @@ export default {
   words: [...knownTerms()],
   ignoreWords: [...serviceWords()],
   ignoreRegExpList: [
+    '/^\\[[^\\]]*\\]\\(fr\\/.*$/gm', // The way to the same page in French.
     '/\\b[Bb]ms[Ss]ync\\w+/g', // Alerts.
     '/`\\s*(?:select|insert into|delete from|alter|create)\\b[^`]*`/g', // SQL.
     '/sql`(?:\\$\\{(?:[^`}]|`[^`]*`)*\\}|[^`])*`/g',

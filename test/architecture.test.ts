@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   feed: ['lib', 'catalog', 'db', 'mirror'],
   report: ['lib', 'catalog', 'db', 'source', 'diff', 'mirror'],
   runs: ['lib', 'catalog', 'db', 'source', 'mirror', 'pull', 'report'],
-  http: ['lib', 'catalog', 'db', 'mirror', 'outbound', 'runs'],
+  http: ['lib', 'catalog', 'db', 'mirror', 'outbound', 'feed', 'runs'],
   checks: ['lib', 'catalog', 'config', 'db', 'source', 'mirror', 'pull', 'runs'],
   operations: ['lib', 'catalog', 'db', 'mirror', 'outbound', 'feed'],
   api: BELOW_PAGES,

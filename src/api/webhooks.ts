@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { endpointDocuments } from '../feed/webhooks/endpoints.ts';
 import { sendJsonText } from '../http/send.ts';
+import { LANGUAGES } from '../lib/text/speech.ts';
 import { FORMATS } from '../operations/webhooks.ts';
 import { instant } from './fields.ts';
 import type { RouteContext, Server } from '../http/server.ts';
@@ -14,6 +15,7 @@ const endpoint = z.object({
   changes: names,
   fields: names,
   format: z.enum(FORMATS),
+  language: z.enum(LANGUAGES).nullable(),
   state: z.enum(['active', 'disabled']),
   health: z.enum(['healthy', 'failing', 'disabled']),
   disabledReason: z.string().nullable(),

@@ -63,7 +63,13 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   await app.register(rateLimit, WRONG_TOKENS);
   const context: RouteContext = {
     wakeEngine: () => undefined,
-    webhooks: { allowHosts: [] },
+    webhooks: {
+      allowHosts: [],
+      mail: { url: null, from: null },
+      publicUrl: null,
+      language: 'en',
+      timezone: 'UTC',
+    },
     plans: { approvals: 0 },
     ...parts,
     access: createAccess(parts, codes, app.createRateLimit()),

@@ -14,6 +14,7 @@ import type { Owner, PullParts } from '../pull/run/parts.ts';
 import { createPing } from '../runs/ping.ts';
 import { createRunsQueue } from '../runs/runs-queue.ts';
 import { pullSettings } from './pull.ts';
+import { sendingRules } from './sending-rules.ts';
 
 /** Requested runs as a queue of work rows; the signal fires when the service is asked to stop. */
 export function runsQueue(config: Config, parts: PullParts): WorkQueue {
@@ -49,7 +50,7 @@ export function outboundQueue(config: Config, parts: PullParts & { readonly mark
 
 /** Webhook endpoints as a queue of work rows; `stopping` fires when this process is to end. */
 export function webhooksQueue(
-  { webhooks }: Config,
+  config: Config,
   parts: {
     readonly session: Session;
     readonly clock: Clock;
@@ -63,7 +64,8 @@ export function webhooksQueue(
   return createWebhookQueue({
     ...parts,
     owner: owner.name,
-    retrySeconds: webhooks.retrySeconds,
+    retrySeconds: config.webhooks.retrySeconds,
+    reader: sendingRules(config),
     random: Math.random,
     livingOwners: () => livingWorkers(session, { now: clock.now(), isDead: owner.isDead }),
   });

@@ -8,6 +8,7 @@ import { createServer } from './create-server.ts';
 import { BACKLOG } from '../http/limits.ts';
 import type { ServerParts } from '../http/server.ts';
 import type { PullParts } from '../pull/run/parts.ts';
+import { sendingRules } from './sending-rules.ts';
 import { schedulesOf } from './schedules.ts';
 
 export interface HttpParts extends PullParts {
@@ -50,7 +51,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     wakeEngine,
     sendMark: mark,
     ...(queueMetrics && { queueMetrics }),
-    webhooks: config.webhooks,
+    webhooks: sendingRules(config),
     plans: config.plans,
     kinds: allKinds(config),
     token: adminToken,

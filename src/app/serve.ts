@@ -2,6 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { startDailyCheck } from '../checks/database-file.ts';
 import { checkQueue } from '../checks/queue.ts';
 import type { Config } from '../config/settings.ts';
+import { startAlerts } from '../feed/alerts.ts';
+import { startDigest } from '../feed/digest.ts';
 import { createSender } from '../feed/webhooks/sender.ts';
 import { startTests } from '../feed/webhooks/test-event.ts';
 import { startEngine } from '../runs/engine/engine.ts';
@@ -29,6 +31,7 @@ import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
 import { schedulesOf } from './schedules.ts';
+import { sendingRules } from './sending-rules.ts';
 import { outboundQueue, runsQueue, webhooksQueue } from './queues.ts';
 import type { HttpParts } from './serve-http.ts';
 
@@ -97,7 +100,8 @@ const EVENTS_TOGETHER_MS = 25;
 async function work(config: Config, parts: WorkParts, command: ServeCommand): Promise<void> {
   const { owner, logger, clock, commits } = parts;
   const { roles, signal, onListening } = command;
-  await using sender = createSender(clock, config.webhooks.allowHosts);
+  const rules = sendingRules(config);
+  await using sender = createSender(clock, rules);
   const queues: WorkQueue[] = [];
   if (roles.includes('pulls')) queues.push(runsQueue(config, { ...parts, signal }));
   if (roles.includes('outbound')) queues.push(outboundQueue(config, parts));
@@ -113,7 +117,13 @@ async function work(config: Config, parts: WorkParts, command: ServeCommand): Pr
   const further = { onListening, wakeEngine: engine.wake, queueMetrics: notifier.metrics };
   const closeHttp = await http?.serveHttp(config, { ...parts, ...further });
   const stops = [startDailyCheck({ ...parts, isDead: owner.isDead })];
-  if (roles.includes('webhooks')) stops.push(startTests({ ...parts, sender, signal }));
+  if (roles.includes('webhooks')) {
+    stops.push(startTests({ ...parts, sender, rules, signal }));
+    stops.push(startAlerts(parts, config.alerts));
+    const { digestAt } = config.mail;
+    if (digestAt !== null)
+      stops.push(startDigest(parts, { at: digestAt, timezone: config.schedules.timezone }));
+  }
   if (roles.includes('pulls')) {
     stops.push(startSchedules(config, parts));
     stops.push(startFreshness(config, { ...parts, source: parts.untold }));

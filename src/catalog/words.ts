@@ -1,6 +1,5 @@
 import { bilingual } from '../lib/text/speech.ts';
 import type { Bilingual, Text } from '../lib/text/speech.ts';
-import type { Field } from './kind.ts';
 
 /** The name of a field for a person, in English and in French, and its content, as far as the documentation or its names say so. */
 export interface FieldWords extends Bilingual {
@@ -160,8 +159,13 @@ const FIELDS: Readonly<Record<string, FieldEntry>> = {
   position: ['Position', 'Position', 'The place in the nested array, from 0.'],
 };
 
+interface NamedField {
+  readonly name: string;
+  readonly textOf?: string;
+}
+
 /** The words for a field of a kind or of a nested table; an undocumented one is called by its own name, made readable. */
-export function fieldWords(owner: string, { name, textOf }: Field): FieldWords {
+export function fieldWords(owner: string, { name, textOf }: NamedField): FieldWords {
   if (textOf !== undefined) {
     const meaning = 'The text of a value of {field} that does not fit its type; null for values that fit.';
     const field = textOf;

@@ -11,6 +11,7 @@ import { sqlitePath } from '../db/open-session.ts';
 import { isIdle } from '../mirror/runs/open-runs.ts';
 import { isAway } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
+import { damagedNews, leaveNews } from '../mirror/webhooks/news.ts';
 import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../mirror/integrity-check.ts';
 
 /** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */
@@ -120,5 +121,8 @@ export async function checkWhenDue(
   if (findings.length > 0)
     logger.error({ mirror: session.location, findings, hint: DAMAGE_HINT }, damageOf(findings));
   else logger.info({ mirror: session.location }, 'the database file is sound');
-  await session.atomically((tx) => saveCheck(tx, findings, now));
+  await session.atomically(async (tx) => {
+    await saveCheck(tx, findings, now);
+    if (findings.length > 0) await leaveNews(tx, damagedNews(damageOf(findings), now));
+  });
 }

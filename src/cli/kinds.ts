@@ -14,7 +14,7 @@ import type { KindDescription } from '../report/describe-kind.ts';
 import { answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { printLine, textTable } from './parts/io.ts';
-import type { Text } from './parts/io.ts';
+import type { Printed } from './parts/io.ts';
 
 export function kindsCommand(context: CommandContext): Command {
   return createCommand('kinds', 'show what can be read and written, field by field')
@@ -63,7 +63,7 @@ async function seenFields({ database: { url } }: Config, kinds: readonly Kind[])
 }
 
 /** A line for each record kind. */
-function* kindsTexts(kinds: readonly KindDescription[]): Iterable<Text> {
+function* kindsTexts(kinds: readonly KindDescription[]): Iterable<Printed> {
   const rows = kinds.map((kind) => [
     kind.kind,
     kind.list === null ? 'no' : kind.list.paging === 'documented' ? 'in pages' : 'yes',
@@ -81,7 +81,7 @@ const READ_COLUMNS = ['field', 'type', 'known'];
 const COLUMNS = [...READ_COLUMNS, 'written as', 'form', 'in a create'];
 
 /** One kind field by field. */
-function* kindTexts(kind: KindDescription, mirror: DiscoveredFields['mirror']): Iterable<Text> {
+function* kindTexts(kind: KindDescription, mirror: DiscoveredFields['mirror']): Iterable<Printed> {
   const origin = kind.declaredBy === 'settings' ? ' (a kind of the settings: read, never written)' : '';
   yield `${kind.kind}${origin}\n`;
   yield* readLines(kind);

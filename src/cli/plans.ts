@@ -22,7 +22,7 @@ import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommandContext, CommonOptions } from './parts/command.ts';
 import { wholeNumber } from './parts/input.ts';
 import { beginning, textTable } from './parts/io.ts';
-import type { Text } from './parts/io.ts';
+import type { Printed } from './parts/io.ts';
 import { atCommandLine, partsOf } from './parts/operation-command.ts';
 
 interface Options extends CommonOptions {
@@ -144,7 +144,7 @@ function writeResult(path: string, plan: ShownPlan): void {
 
 const LONGEST_SHOWN = 40;
 
-function* planTexts(plan: ShownPlan): Iterable<Text> {
+function* planTexts(plan: ShownPlan): Iterable<Printed> {
   const { id, kind, origin, state, counts, rows, stale, createdBy, approvedBy, appliedBy } = plan;
   const { updates, creates, refusals } = counts;
   yield `Plan ${id} for ${kind}, from ${origin}: ${updates} updates, ${creates} creates, ${refusals} refusals. It is ${state}.`;

@@ -8,7 +8,7 @@ import { disappearedTexts } from './decisions/deletions.ts';
 import { answer, createCommand, loggerOf, settingsOf, exitCodeOfPull } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { textTable } from './parts/io.ts';
-import type { Text } from './parts/io.ts';
+import type { Printed } from './parts/io.ts';
 import { showingProgress } from './parts/progress.ts';
 
 interface PullOptions extends CommonOptions {
@@ -45,7 +45,7 @@ const COUNTS = [
 ] as const;
 
 /** Tells of a pull: one line a kind, then the present knowledge, the next pull's part, faults and advice. */
-function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary): Iterable<Text> {
+function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary): Iterable<Printed> {
   const kinds = report.kinds.map((kind) => ({
     ...kind,
     isLeftToPerson: isLeftToPerson(disappeared, kind.kind),

@@ -18,7 +18,7 @@ import { changedFields } from './parts/change-row.ts';
 import { answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { beginning, textTable } from './parts/io.ts';
-import type { Text } from './parts/io.ts';
+import type { Printed } from './parts/io.ts';
 
 export function recordCommand(context: CommandContext): Command {
   return createCommand('record', "show one record's story: row, versions, issues, outbox entries, links")
@@ -121,7 +121,7 @@ function storyDocument(story: RecordStory): JsonObject {
 }
 
 /** Tells a record's story to a person. */
-function* storyTexts(story: RecordStory): Iterable<Text> {
+function* storyTexts(story: RecordStory): Iterable<Printed> {
   const { kind, id, state, row, absence, createdBy, refersTo, referredBy } = story;
   const proof = proofWords(absence);
   yield `Record ${id} of ${kind} is ${STORY_STATES[state]}.`;
@@ -143,7 +143,7 @@ function* storyTexts(story: RecordStory): Iterable<Text> {
 
 const LONGEST_VALUE = 60;
 
-function* rowTexts({ row }: RecordStory): Iterable<Text> {
+function* rowTexts({ row }: RecordStory): Iterable<Printed> {
   const record = jsonOrText(row?.raw ?? null);
   if (!isObject(record)) return;
   const members = Object.entries(record);
@@ -152,7 +152,7 @@ function* rowTexts({ row }: RecordStory): Iterable<Text> {
   yield textTable(['field', row?.deletedAt ? 'last value' : 'value'], rows);
 }
 
-function* versionTexts({ events, pushers }: RecordStory): Iterable<Text> {
+function* versionTexts({ events, pushers }: RecordStory): Iterable<Printed> {
   yield events.length === 0 ? '\nNo change was seen since the mirror first read it.' : '\nVersions:';
   for (const { seq, change, observedAt, observedFrom, origin, fields } of events) {
     const entry = entryOf(origin);
@@ -165,7 +165,7 @@ function* versionTexts({ events, pushers }: RecordStory): Iterable<Text> {
   }
 }
 
-function* issueTexts({ issues }: RecordStory): Iterable<Text> {
+function* issueTexts({ issues }: RecordStory): Iterable<Printed> {
   if (issues.length === 0) return;
   const rows = issues.map(({ firstSeenAt, closedAt, field, code, detail }) => {
     return [firstSeenAt, closedAt ?? 'open', field, code, beginning(detail ?? '', LONGEST_VALUE)];
@@ -174,7 +174,7 @@ function* issueTexts({ issues }: RecordStory): Iterable<Text> {
   yield textTable(['seen (UTC)', 'closed (UTC)', 'field', 'code', 'detail'], rows);
 }
 
-function* entryTexts({ entries, endedEntries }: RecordStory): Iterable<Text> {
+function* entryTexts({ entries, endedEntries }: RecordStory): Iterable<Printed> {
   if (entries.length + endedEntries.length > 0) yield '\nOutbox:';
   for (const { id, operation, state, updatedAt } of endedEntries)
     yield `  Entry ${id}: ${operation}, ${state} on ${updatedAt} UTC; only its key is kept.`;

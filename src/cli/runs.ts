@@ -10,7 +10,7 @@ import { answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { wholeNumber } from './parts/input.ts';
 import { textTable } from './parts/io.ts';
-import type { Text } from './parts/io.ts';
+import type { Printed } from './parts/io.ts';
 
 const RUNS_LISTED = 20;
 
@@ -51,7 +51,7 @@ export function runsCommand(context: CommandContext): Command {
 
 const COUNTS = ['rows', 'created', 'updated', 'unchanged', 'quarantined', 'requests', 'retries'] as const;
 
-function* runTexts(run: Run & { readonly reports: readonly KindReport[] }): Iterable<Text> {
+function* runTexts(run: Run & { readonly reports: readonly KindReport[] }): Iterable<Printed> {
   const { id, command, state, startedAt, finishedAt, reason, reports } = run;
   yield `Run ${id}: ${command}, ${state}, from ${startedAt ?? '-'} to ${finishedAt ?? '-'} UTC`;
   if (reason !== null) yield reason;

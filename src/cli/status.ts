@@ -12,7 +12,7 @@ import { disappearedTexts } from './decisions/deletions.ts';
 import { answer, createCommand, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 import { textTable } from './parts/io.ts';
-import type { Text } from './parts/io.ts';
+import type { Printed } from './parts/io.ts';
 
 export function statusCommand(context: CommandContext): Command {
   return createCommand('status', 'show how fresh and how sound the mirror is').action(
@@ -27,7 +27,7 @@ export function statusCommand(context: CommandContext): Command {
   );
 }
 
-function* statusTexts(status: StatusReport): Iterable<Text> {
+function* statusTexts(status: StatusReport): Iterable<Printed> {
   const { issues, drift, outbox } = status;
   yield `Mirror: ${status.database}\n`;
   const needs = [...needsOf(status)];
@@ -68,7 +68,7 @@ function* needsOf(status: Status): Iterable<string> {
 
 const HEALTH = { disabled: 'is disabled', failing: 'takes no deliveries' };
 
-function* kindTexts({ kinds, nextPulls, isServed, schedulesDiffer }: StatusReport): Iterable<Text> {
+function* kindTexts({ kinds, nextPulls, isServed, schedulesDiffer }: StatusReport): Iterable<Printed> {
   const instants = ['last sweep (UTC)', 'certified (UTC)', 'last change (UTC)'];
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
   const next = new Map(nextPulls.map(({ kind, at }) => [kind, at.slice(0, 16)]));
@@ -89,7 +89,7 @@ function* kindTexts({ kinds, nextPulls, isServed, schedulesDiffer }: StatusRepor
 }
 
 /** Kinds that are not certified, with the work that waits for a certificate; nothing if all are certified. */
-function* uncertifiedTexts({ uncertified, holds }: Status): Iterable<Text> {
+function* uncertifiedTexts({ uncertified, holds }: Status): Iterable<Printed> {
   if (uncertified.length > 0) {
     const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
     const rows = uncertified.map(({ kind, since, why, waiting }) => {

@@ -7,7 +7,7 @@ import type { VerifyReport } from '../runs/verify-kinds.ts';
 import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
 import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
 import { textTable } from './parts/io.ts';
-import type { Text } from './parts/io.ts';
+import type { Printed } from './parts/io.ts';
 import { readingService } from './parts/progress.ts';
 
 const DIFFERENCES_SHOWN = 20;
@@ -39,7 +39,7 @@ function exitCodeOf({ kinds }: VerifyReport): ExitCode {
 const COUNTS = ['same', 'moved', 'differs', 'missing', 'surplus', 'quarantined'] as const;
 
 /** One line a kind, the first differences, and advice. */
-function* reportTexts({ runId, durationMs, kinds }: VerifyReport): Iterable<Text> {
+function* reportTexts({ runId, durationMs, kinds }: VerifyReport): Iterable<Printed> {
   const rows = kinds.map((kind) => [kind.kind, ...COUNTS.map((name) => kind[name]), kind.reason]);
   yield textTable(['kind', ...COUNTS, 'not compared'], rows);
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;

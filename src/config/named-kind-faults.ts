@@ -34,7 +34,12 @@ export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[
         });
       return [...wrongName, ...faults].map((fault) => told(['schedules', name], fault));
     });
-  return [...keys, ...schedules];
+  const alerts = Array.isArray(values['alerts']) ? (values['alerts'] as unknown[]) : [];
+  const alerted = alerts
+    .flatMap((rule) => (isTree(rule) ? [String(rule['kind'])] : []))
+    .filter((kind) => !known.includes(kind))
+    .map((kind) => told(['alerts'], unknownKind(kind, known)));
+  return [...keys, ...schedules, ...alerted];
 }
 
 const unknownKind = (name: string, known: readonly string[]): string =>

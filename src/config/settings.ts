@@ -1,6 +1,17 @@
 import * as z from 'zod';
 import { kinds } from './groups/kinds.ts';
-import { bi, database, queue, retention, log, server, shutdown, webhooks } from './groups/process.ts';
+import {
+  alerts,
+  bi,
+  database,
+  mail,
+  queue,
+  retention,
+  log,
+  server,
+  shutdown,
+  webhooks,
+} from './groups/process.ts';
 import { freshness, monitor, schedules } from './groups/schedules.ts';
 import { source, sweep, deletions, diff, outbound, plans, privacy } from './groups/source.ts';
 import type { Path } from './layer.ts';
@@ -24,6 +35,8 @@ export const settings = group({
   privacy,
   freshness,
   webhooks,
+  mail,
+  alerts,
   monitor,
   bi,
   language: setting(

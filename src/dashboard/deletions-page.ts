@@ -53,12 +53,8 @@ export function addDeletionsPage(app: Server, { session, readerOf }: Dashboard):
 
 const TONES = { suspected: 'info', held: 'warn', approved: 'good', released: 'good' };
 
-function groupItem(
-  { kind, state, records, since }: ShownHold,
-  reader: Reader,
-  list: Html,
-  decisions: Html,
-): Html {
+function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html): Html {
+  const { kind, state, records, since } = hold;
   const isHeld = state === 'held';
   // The words of the command line, without its command.
   const { say } = reader;
@@ -79,22 +75,17 @@ function groupItem(
 }
 
 /** Each record by its code and name, in a box that scrolls. */
-function recordList(
-  { kind, state }: ShownHold,
-  records: Awaited<ReturnType<typeof readHeldRecords>>,
-  { say, word }: Reader,
-): Html {
+type HeldRecords = Awaited<ReturnType<typeof readHeldRecords>>;
+
+function recordList({ kind, state }: ShownHold, records: HeldRecords, { say, word }: Reader): Html {
   const shown = records.slice(0, RECORDS_SHOWN);
   const items = shown.map(({ id, raw }) => {
     const way = html`<a href="${recordAddress(kind, id)}">${recordName(raw) || say('without a name')}</a>`;
     return html`<li translate="no">${way} <span class="quiet small">${id}</span></li>`;
   });
   const next = addressOf(PATH, { kind, state, after: shown.at(-1)?.id });
-  return html`<ol
-      class="box"
-      tabindex="0"
-      aria-label="${say('Records of {kind}, {state}', { kind, state: word(state) })}"
-    >
+  const label = say('Records of {kind}, {state}', { kind, state: word(state) });
+  return html`<ol class="box" tabindex="0" aria-label="${label}">
       ${items}
     </ol>
     ${records.length > shown.length ? html`<p><a rel="next" href="${next}">${say('The next records')}</a></p>` : null}`;

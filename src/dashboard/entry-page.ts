@@ -18,7 +18,7 @@ import { done, pageOptions, sendPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { rowPath } from '../operations/inputs.ts';
-import { cut, fieldName, membersText, valueText, verbatim } from './parts/values.ts';
+import { cut, fieldName, labelledField, membersText, valueText, verbatim } from './parts/values.ts';
 
 /** Adds the page of an entry: its state, what can be decided, its content, and every request that was sent for it. */
 export function addEntryPage(app: Server, { session, readerOf }: Dashboard): void {
@@ -36,7 +36,7 @@ export function addEntryPage(app: Server, { session, readerOf }: Dashboard): voi
     const beside = candidates.length === 0 ? null : say('beside the records that it may have made');
     const items = attempts.map((attempt) => attemptItem(attempt, reader));
     const sent = items.length === 0 ? nothing(say('Nothing was sent.')) : feed(items);
-    const title = say('Entry {id}', { id: id });
+    const title = say('Entry {id}', { id });
     const content = html`${pageTitle(title, html`${word(operation)} ${recordLink(kind, recordId)} ${entryBadge(reader, state)}`)}
       <div id="entry" data-live>
         ${panel({ id: 'state', title: say('State') }, standing)} ${conflictPanel(entry, reader)}
@@ -88,20 +88,21 @@ function conflictPanel({ result }: Entry, { say }: Reader): Html | null {
 
 const LONGEST = 10_000;
 
-function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[], { say }: Reader): Html {
+function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[], reader: Reader): Html {
+  const { say, sayEach } = reader;
   const value = jsonOrText(payload);
   if (!isObject(value)) return html`<div class="body"><pre>${cut(payload, LONGEST)}</pre></div>`;
   const records = candidates.map(({ raw }) => objectIn(raw));
   const rows = Object.entries(value).map(
     ([name, one]) =>
       html`<tr>
-        <th scope="row">${fieldName(name)}</th>
+        <th scope="row">${labelledField(reader, kind, name)}</th>
         <td>${verbatim(cut(valueText(one), LONGEST))}</td>
         ${records.map((record) => html`<td>${verbatim(cut(valueText(record[name]), LONGEST))}</td>`)}
       </tr>`,
   );
   const links = candidates.map(({ id }) => recordLink(kind, id));
-  return dataTable(say('Fields to write'), [say('field'), say('wanted'), ...links], rows);
+  return dataTable(say('Fields to write'), [...sayEach('field', 'wanted'), ...links], rows);
 }
 
 const GRADES: Readonly<Record<string, string>> = { done: 'good', rejected: 'bad', unsent: 'plain' };
@@ -118,7 +119,7 @@ function attemptItem(attempt: Attempt, reader: Reader): Html {
     <div class="head">
       <strong>${say('Try {n}', { n })}</strong>
       <span class="state ${GRADES[grade ?? ''] ?? 'warn'}">${end}</span>
-      <span>${status === null ? null : say('status {status}', { status: status })}</span>
+      <span>${status === null ? null : say('status {status}', { status })}</span>
       <span class="last quiet small"> ${times} </span>
     </div>
     <pre tabindex="0" aria-label="${say('Request of try {n}', { n })}">${cut(request, LONGEST)}</pre>

@@ -77,7 +77,7 @@ function countPanel(counts: readonly IssueCount[], { say, word, count }: Reader)
         <td class="number">${count(issues)}</td>
       </tr>`,
   );
-  const headings = [say('kind and field'), say('issue'), { number: say('open') }];
+  const headings = [say('kind and field'), say('issue'), { number: say('open issues') }];
   const table = dataTable(say('Open issues by kind and field'), headings, rows);
   return panel({ id: 'counts', title: say('How many') }, table);
 }

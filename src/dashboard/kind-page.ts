@@ -126,7 +126,7 @@ function plots({ hours }: KindLine, readings: readonly ReportedReading[], reader
 }
 
 function readingTable(readings: readonly ReportedReading[], reader: Reader): Html {
-  const { say, count, when, tenths } = reader;
+  const { say, sayEach, count, when, tenths } = reader;
   if (readings.length === 0) return nothing(say('It was never read.'));
   const rows = readings.map((reading) => {
     const changes = reading.created + reading.updated + reading.deleted + reading.restored;
@@ -142,8 +142,8 @@ function readingTable(readings: readonly ReportedReading[], reader: Reader): Htm
       <td data-title="${say('took')}" class="number wide">${tenths(reading.durationMs)}</td>
     </tr>`;
   });
-  const numbers = [say('pages'), say('rows'), say('changes'), say('requests'), say('took')];
+  const numbers = sayEach('pages', 'rows', 'changes', 'requests', 'took');
   const caption = say('The latest readings of the list, the newest first');
-  const headings = [say('run'), say('began'), ...numbers.map((number) => ({ number }))];
+  const headings = [...sayEach('run', 'began'), ...numbers.map((number) => ({ number }))];
   return dataTable(caption, headings, rows, 'cards');
 }

@@ -54,7 +54,7 @@ export function addRecordPage(app: Server, { session, kinds, readerOf }: Dashboa
       <div id="record" data-live>
         ${panel({ id: 'state', title: say('State') }, body)}
         <div class="columns">
-          <div>${fieldPanel(story, reader)} ${referredPanel(story, reader)}</div>
+          <div>${fieldPanel(kind.name, story, reader)} ${referredPanel(story, reader)}</div>
           <div>
             ${panel({ id: 'versions', title: say('Versions'), note }, versions)} ${issuePanel(story, reader)}
             ${entryPanel(story.entries, reader)}
@@ -94,9 +94,9 @@ function stateFacts(
 
 const LONGEST_VALUE = 4_000;
 
-function fieldPanel({ row }: RecordStory, reader: Reader): Html {
+function fieldPanel(kind: string, { row }: RecordStory, reader: Reader): Html {
   const { say } = reader;
-  const rows = fieldRows(reader, objectIn(row?.raw ?? null));
+  const rows = fieldRows(reader, kind, objectIn(row?.raw ?? null));
   const isGone = (row?.deletedAt ?? null) !== null;
   const note = say(isGone ? 'as the service sent them last' : 'as the service sent them');
   const table = dataTable(say('Fields of the record'), [say('field'), say('value')], rows, 'words');

@@ -53,7 +53,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
         </section>
       </div>`;
     const after = finishedAt === null ? { after: await latestSeq(session) } : {};
-    return sendPage(reply, { title: say('Run {id}', { id: id }), part: '/runs', content, ...after });
+    return sendPage(reply, { title: say('Run {id}', { id }), part: '/runs', content, ...after });
   });
 }
 

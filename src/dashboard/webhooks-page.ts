@@ -50,7 +50,7 @@ const HEALTH = { healthy: 'good', failing: 'warn', disabled: 'bad' };
 
 function endpointTable(endpoints: readonly EndpointStanding[], reader: Reader, role?: UserRole): Html {
   const mayDecide = maySend(role, `${PATH}/name/enable`);
-  const { say, word, count, when } = reader;
+  const { say, sayEach, word, count, when } = reader;
   const rows = endpoints.map((endpoint) => {
     const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
     return html`<tr>
@@ -71,16 +71,10 @@ function endpointTable(endpoints: readonly EndpointStanding[], reader: Reader, r
       ${mayDecide ? html`<td class="decide">${decisionForms(endpointButtons(reader, endpoint), PATH, role)}</td>` : null}
     </tr>`;
   });
-  const numbers = [{ number: say('waiting') }, { number: say('failures in a row') }];
+  const numbers = sayEach('waiting', 'failures in a row').map((number) => ({ number }));
   const decide = mayDecide ? [say('decide')] : [];
-  const headings = [
-    say('endpoint'),
-    say('address'),
-    say('events'),
-    say('last delivery'),
-    ...numbers,
-    ...decide,
-  ];
+  const names = sayEach('endpoint', 'address', 'events', 'last delivery');
+  const headings = [...names, ...numbers, ...decide];
   return dataTable(say('Endpoints, by name'), headings, rows, 'cards');
 }
 
@@ -89,7 +83,7 @@ const STATES = { ready: 'info', delivered: 'good', failed: 'bad' };
 const LONGEST_ANSWER = 120;
 
 function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): Html {
-  const { say, when } = reader;
+  const { say, sayEach, when } = reader;
   const rows = deliveries.map(
     (delivery) =>
       html`<tr>
@@ -97,7 +91,7 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): H
         <td data-title="${say('endpoint')}" translate="no">${delivery.endpoint}</td>
         <td>${recordOf(delivery, reader)}</td>
         <td class="early">${badge(reader, delivery.state, STATES)}</td>
-        <td class="small brief" lang="en">
+        <td class="small brief" translate="no">
           ${delivery.status ?? delivery.error ?? '–'}
           <span class="quiet">${cut(delivery.responseStart ?? '', LONGEST_ANSWER)}</span>
         </td>
@@ -105,15 +99,8 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): H
         <td class="nowrap early">${when(delivery.createdAt)}</td>
       </tr>`,
   );
-  const headings = [
-    say('event'),
-    say('endpoint'),
-    say('record'),
-    say('state'),
-    say('answer'),
-    { number: say('attempts') },
-    say('planned'),
-  ];
+  const names = sayEach('event', 'endpoint', 'record', 'state', 'answer');
+  const headings = [...names, { number: say('attempts') }, say('planned')];
   return dataTable(say('Deliveries, the newest first'), headings, rows, 'cards');
 }
 
@@ -123,6 +110,6 @@ function recordOf({ kind, recordId, seq }: LoggedDelivery, { say }: Reader): Htm
   const event =
     seq === null
       ? null
-      : html` <a class="small" href="/changes?before=${seq + 1}">${say('event {seq}', { seq: seq })}</a>`;
+      : html` <a class="small" href="/changes?before=${seq + 1}">${say('event {seq}', { seq })}</a>`;
   return html`${recordLink(kind, recordId)}${event}`;
 }

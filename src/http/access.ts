@@ -1,5 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isLoopback, plainAddress } from '../lib/net/loopback.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
 import { findUser, findUserByToken, FIRST_ADMIN } from '../mirror/people/user-store.ts';
@@ -155,20 +156,7 @@ function networksOf(places: readonly string[]): BlockList {
 
 const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
-/** Whether an address or a host name is a loopback one, which no other machine can reach. */
-export function isLoopback(host: string): boolean {
-  const bare = plainAddress(host);
-  return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
-}
-
 /** Whether a server that listens on this host is reachable by every address of its machine. */
 export function isEveryAddress(host: string): boolean {
   return ['0.0.0.0', '::', '*'].includes(plainAddress(host));
-}
-
-/** A host in lower case without a URL's brackets; IPv4 in IPv6 becomes IPv4. */
-export function plainAddress(host: string): string {
-  const bare = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
-  const mapped = bare.replace(/^::ffff:(?=\d+\.)/, '');
-  return isIPv4(mapped) ? mapped : bare;
 }

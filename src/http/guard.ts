@@ -6,7 +6,8 @@ import type { UserRole } from '../mirror/people/user-store.ts';
 import { sendProblem } from './send.ts';
 import type { Problem } from './send.ts';
 import type { RouteContext, Server, ServerParts } from './server.ts';
-import { isEveryAddress, isLoopback, plainAddress } from './access.ts';
+import { isLoopback, plainAddress } from '../lib/net/loopback.ts';
+import { isEveryAddress } from './access.ts';
 import type { Caller } from './access.ts';
 
 /** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */

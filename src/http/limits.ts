@@ -3,7 +3,7 @@ import { SyncError } from '../lib/sync-error.ts';
 // Limits for one caller, so that none can block the server for the others.
 export const HEAD_BYTES = 16_384;
 export const BODY_BYTES = 1_048_576;
-/** Of the body of `POST /login`, which anybody may send. */
+/** Of the bodies of `POST /login` and `POST /language`, which anybody may send. */
 export const SIGN_IN_BYTES = 4_096;
 export const CONNECTIONS = 1_024;
 /** Connections that the system keeps until we accept them: with a short queue, many at once would retry a second later. */

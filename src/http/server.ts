@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RawServerDefault } from 'fastify';
 import type * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
+import type { SendingRules } from '../feed/webhooks/sender.ts';
 import type { Schedule } from '../runs/schedule.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Language } from '../lib/text/speech.ts';
@@ -44,8 +45,8 @@ export interface ServerParts {
   readonly codes?: SignInCodes;
   /** Wakes the engine: rows became due. */
   readonly wakeEngine?: () => void;
-  /** The settings of webhooks; absent: no host inside is allowed. */
-  readonly webhooks?: { readonly allowHosts: readonly string[] };
+  /** The settings of what is sent; absent: no host inside is allowed, and no e-mail is sent. */
+  readonly webhooks?: SendingRules;
   /** The setting `plans`; absent: nobody need approve one. */
   readonly plans?: { readonly approvals: number };
   readonly queueMetrics?: () => Promise<string>;

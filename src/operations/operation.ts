@@ -8,6 +8,7 @@ import type { Session } from '../db/session/session.ts';
 import { noting } from '../mirror/people/decision-store.ts';
 import type { Decider, Decision } from '../mirror/people/decision-store.ts';
 import type { UserRole } from '../mirror/people/user-store.ts';
+import type { SendingRules } from '../feed/webhooks/sender.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 
 /** What operations work with. */
@@ -17,7 +18,7 @@ export interface OperationParts {
   readonly clock: Clock;
   /** The mark that counts the sends; `resume` raises the database's own count to it. */
   readonly sendMark: { readonly read: SendMark['read'] };
-  readonly webhooks: { readonly allowHosts: readonly string[] };
+  readonly webhooks: SendingRules;
   /** The setting `plans`. */
   readonly plans: { readonly approvals: number };
   /** Whether the process of an owner has certainly ended. */

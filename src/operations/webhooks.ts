@@ -4,6 +4,7 @@ import { addEndpoint, dropEndpoint, rotateSecret } from '../feed/webhooks/endpoi
 import { testEndpoint } from '../feed/webhooks/test-event.ts';
 import { isNumber } from '../lib/json/json.ts';
 import type { Json } from '../lib/json/json.ts';
+import { LANGUAGES } from '../lib/text/speech.ts';
 import { kindText, requireKind } from './inputs.ts';
 import { operation } from './operation.ts';
 
@@ -17,7 +18,7 @@ const standing = z.object({ name: z.string(), state: z.enum(['active', 'disabled
 const secret = z.string().describe('shown this once');
 const revealed = z.object({ name: z.string(), url: z.string(), secret });
 
-export const FORMATS = ['json', 'slack', 'teams', 'text'] as const;
+export const FORMATS = ['json', 'slack', 'teams', 'text', 'email'] as const;
 const CHANGES = ['created', 'updated', 'deleted', 'restored'] as const;
 const fieldName = z.string().regex(/^\w{1,64}$/);
 
@@ -28,7 +29,10 @@ export const add = operation({
   words: { summary: 'add a receiver, which gets the events from now on' },
   input: z.strictObject({
     name: endpointName,
-    url: z.string().max(2048).describe('a public https URL, or one whose host stands in webhooks.allowHosts'),
+    url: z
+      .string()
+      .max(2048)
+      .describe('a public https URL, one whose host stands in webhooks.allowHosts, or mailto:ADDRESS'),
     kinds: z.array(kindText).max(100).nullish().describe('only events of these record kinds'),
     changes: z
       .array(z.enum(CHANGES))
@@ -36,14 +40,21 @@ export const add = operation({
       .nullish()
       .describe(`only these changes: ${CHANGES.join(', ')}`),
     fields: z.array(fieldName).max(100).nullish().describe('only updates of one of these fields'),
-    format: z.enum(FORMATS).default('json').describe('of a chat room, which is told what may need a person'),
+    format: z
+      .enum(FORMATS)
+      .default('json')
+      .describe('of a chat room or a person, who are told what may need a person; email for mailto:'),
+    language: z
+      .enum(LANGUAGES)
+      .nullish()
+      .describe('en or fr: of what people are told; that of the settings where none is named'),
   }),
   answer: revealed,
   status: 201,
   run: async ({ session, kinds: known, clock, webhooks }, input) => {
-    const { kinds = null, changes = null, fields = null, ...rest } = input;
+    const { kinds = null, changes = null, fields = null, language = null, ...rest } = input;
     for (const kind of kinds ?? []) requireKind(known, kind);
-    const wish = { ...rest, kinds, changes, fields };
+    const wish = { ...rest, kinds, changes, fields, language };
     return { ...(await addEndpoint(session, wish, { ...webhooks, now: clock.now() })) };
   },
 });
@@ -147,5 +158,5 @@ export const test = operation({
       .boolean()
       .describe('the background service that sends webhooks has sent it, not this process'),
   }),
-  run: async (parts, { name }) => ({ ...(await testEndpoint(parts, parts.webhooks.allowHosts, name)) }),
+  run: async (parts, { name }) => ({ ...(await testEndpoint(parts, parts.webhooks, name)) }),
 });

@@ -5,6 +5,7 @@ import { highestForeignLink, numberBeyond } from '../mirror/outbox/attempts-and-
 import { probeBlocks } from '../mirror/outbox/outbox-queue.ts';
 import { RESUME, freeze, readFrozen } from '../mirror/outbox/freeze-store.ts';
 import type { Frozen } from '../mirror/outbox/freeze-store.ts';
+import { frozenNews, leaveNews } from '../mirror/webhooks/news.ts';
 import { databasePlace } from '../db/session/database-facts.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { hasRow } from '../db/rows/rows.ts';
@@ -52,7 +53,10 @@ export async function freezeIfRestored(
     if ((await readFrozen(tx)) !== null) return null;
     const found = await reasonToFreeze(tx, marked, place);
     if (found === null) await writeMeta(tx, 'outbox.place', place);
-    else await freeze(tx, found, now);
+    else {
+      await freeze(tx, found, now);
+      await leaveNews(tx, frozenNews(found, now));
+    }
     return found;
   });
   if (reason !== null) logger.error({ reason, hint: RESUME }, 'nothing is sent until a person says so');

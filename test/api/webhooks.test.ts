@@ -1,3 +1,4 @@
+import { SENDING } from '../feed/webhooks/stage.ts';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { startReceiver, verified } from '../feed/webhooks/receiver.ts';
@@ -6,7 +7,7 @@ import { DATABASES, ONE_DATABASE } from '../mirror/databases.ts';
 import { fitting, jsonOf, serveMirror } from '../http/stage.ts';
 
 const URL_OUTSIDE = 'https://192.0.43.8/in';
-const webhooks = { allowHosts: ['127.0.0.1'] };
+const webhooks = SENDING;
 const SECRET = /^whsec_[\w+/]{43}=$/;
 
 const codeOf = async (answer: Response): Promise<unknown[]> => [

@@ -361,11 +361,14 @@ test.each(['light', 'dark'] as const)(
   },
 );
 
+const HIDDEN_OF_MENU = `[document.querySelector('.top nav')].map((menu) => menu.scrollWidth - menu.clientWidth)[0]`;
+
 test.each([PHONE, { viewport: { width: 1280, height: 900 } }])(
   'the switch turns every page French, and back: %o',
   async (options) => {
     const page = await stage.signedIn(options);
     await go(page, '/changes?kind=clients');
+    expect(await page.evaluate(HIDDEN_OF_MENU)).toBe(0);
     await page.getByRole('button', { name: 'Français' }).click();
     expect(page.url()).toBe(`${stage.dashboard.address}/changes?kind=clients`);
     await page.locator('#live', { hasText: 'En direct' }).waitFor();
@@ -374,8 +377,7 @@ test.each([PHONE, { viewport: { width: 1280, height: 900 } }])(
       expect(await page.evaluate<string>('document.documentElement.lang')).toBe('fr');
       expect([path, await seriousRemarks(page)]).toEqual([path, []]);
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-      const entries = page.locator('.top nav');
-      expect(await entries.evaluate('(menu) => menu.scrollWidth - menu.clientWidth')).toBe(0);
+      expect([path, await page.evaluate(HIDDEN_OF_MENU)]).toEqual([path, 0]);
     }
     await page.getByRole('button', { name: 'English' }).click();
     await page.getByRole('heading', { name: 'Decisions' }).waitFor();

@@ -30,6 +30,7 @@ describe('plain variables', () => {
       host: '0.0.0.0',
       names: [],
       port: 0,
+      publicUrl: null,
       trustedHeader: null,
     });
     expect(config.log.level).toBe('debug');
@@ -81,7 +82,7 @@ describe('plain variables', () => {
 });
 
 describe('BMS__ variables', () => {
-  const free = ['bi.readerRole']; // The name of a role can be any text.
+  const free = ['bi.readerRole', 'mail.from']; // Any text can be the name of a role, or of a sender.
   const choosy = SETTINGS.filter(({ name }) => !free.includes(name));
 
   test.each(choosy)('$variable sets $name', ({ name, variable }) => {

@@ -55,3 +55,8 @@ test('a time is told in the time zone of the schedules, with UTC in its title', 
     /<dt>First seen<\/dt>\s*<dd>\s*<time[^>]*title="2026-03-01 12:00:00.000 UTC"\s*>2026-03-01 07:00:00</,
   );
 });
+
+test('the name of a field stays as it is, and its title is its label in the language of the page', async () => {
+  expect(await pageOf()).toContain('<span class="field" title="Credit">credit</span>');
+  expect(await pageOf({ language: 'fr' })).toContain('<span class="field" title="Crédit">credit</span>');
+});

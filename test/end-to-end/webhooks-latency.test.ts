@@ -1,6 +1,7 @@
 import { loadavg } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
 import { webhooksQueue } from '../../src/app/queues.ts';
+import { sendingRules } from '../../src/app/sending-rules.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
 import { createSender } from '../../src/feed/webhooks/sender.ts';
@@ -26,7 +27,7 @@ const config = loadConfig({ env: { BMS__WEBHOOKS__ALLOW_HOSTS: '["127.0.0.1"]' }
 function startDeliverer(session: Session): Engine {
   const { logger } = memoryLog();
   const owner = createOwner();
-  const sender = createSender(systemClock, config.webhooks.allowHosts);
+  const sender = createSender(systemClock, sendingRules(config));
   const { signal: stopping } = new AbortController();
   const queue = webhooksQueue(config, { session, clock: systemClock, logger, owner, sender, stopping });
   const engine = startEngine({

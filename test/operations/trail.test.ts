@@ -1,3 +1,4 @@
+import { SENDING } from '../feed/webhooks/stage.ts';
 import { hostname, userInfo } from 'node:os';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -114,7 +115,7 @@ interface Scene {
 async function scene(url: string): Promise<Scene> {
   const session = await openSession(url);
   onTestFinished(() => session.close());
-  const stage = await serveMirror(session, { webhooks: { allowHosts: ['127.0.0.1'] } });
+  const stage = await serveMirror(session, { webhooks: SENDING });
   await session.atomically(async (tx) => {
     await insertUser(tx, { name: 'Marie', role: 'admin', token: MARIE });
     await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17}' }]);

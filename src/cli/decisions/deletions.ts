@@ -6,7 +6,7 @@ import { approve, reject } from '../../operations/deletions.ts';
 import { answer, createCommand, settingsOf } from '../parts/command.ts';
 import type { CommonOptions, CommandContext } from '../parts/command.ts';
 import { textTable } from '../parts/io.ts';
-import type { Text } from '../parts/io.ts';
+import type { Printed } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 
 export function deletionsCommand(context: CommandContext): Command {
@@ -23,7 +23,7 @@ export function deletionsCommand(context: CommandContext): Command {
     .addCommand(operationCommand(context, reject));
 }
 
-function* absenceTexts({ deletions, suspected }: Disappearances): Iterable<Text> {
+function* absenceTexts({ deletions, suspected }: Disappearances): Iterable<Printed> {
   if (deletions.length === 0) yield 'Nothing is held.';
   else {
     const rows = deletions.map((hold) => [hold.kind, hold.state, hold.records, hold.since, idsShown(hold)]);
@@ -37,7 +37,7 @@ function* absenceTexts({ deletions, suspected }: Disappearances): Iterable<Text>
 const IDS_SHOWN = 5;
 
 /** Tells of the records that disappeared and are not proven to be gone, with what happens to them next; nothing for none. */
-export function* disappearedTexts(groups: readonly ShownHold[]): Iterable<Text> {
+export function* disappearedTexts(groups: readonly ShownHold[]): Iterable<Printed> {
   if (groups.length === 0) return;
   yield '\nNo longer listed, and still in the mirror:';
   const rows = groups.map((group) => {

@@ -4,11 +4,12 @@ import { openExistingMirror, openMirror } from '../../app/open-mirror.ts';
 import type { EndpointTest } from '../../feed/webhooks/test-event.ts';
 import { endpointDocuments } from '../../feed/webhooks/endpoints.ts';
 import type { EndpointDocument, RevealedSecret } from '../../feed/webhooks/endpoints.ts';
+import { LANGUAGES } from '../../lib/text/speech.ts';
 import { add, FORMATS, remove, replay, rotate, test } from '../../operations/webhooks.ts';
 import { answer, createCommand, settingsOf } from '../parts/command.ts';
 import type { CommonOptions, CommandContext } from '../parts/command.ts';
 import { textTable } from '../parts/io.ts';
-import type { Text } from '../parts/io.ts';
+import type { Printed } from '../parts/io.ts';
 import { operationCommand, partsOf } from '../parts/operation-command.ts';
 
 interface AddOptions extends CommonOptions {
@@ -17,6 +18,7 @@ interface AddOptions extends CommonOptions {
   readonly changes?: readonly string[];
   readonly fields?: readonly string[];
   readonly format: string;
+  readonly language?: string;
 }
 
 export function webhooksCommand(context: CommandContext): Command {
@@ -39,7 +41,7 @@ export function webhooksCommand(context: CommandContext): Command {
     );
 }
 
-function* endpointTexts(endpoints: readonly EndpointDocument[]): Iterable<Text> {
+function* endpointTexts(endpoints: readonly EndpointDocument[]): Iterable<Printed> {
   if (endpoints.length === 0) {
     yield 'No webhook endpoints. To add one: bms-sync webhooks add URL --name NAME';
     return;
@@ -84,12 +86,13 @@ function addCommand(context: CommandContext): Command {
     .option('--changes <changes>', about('changes'), namesIn)
     .option('--fields <fields>', about('fields'), namesIn)
     .addOption(new Option('--format <format>', about('format')).choices(FORMATS).default('json'))
+    .addOption(new Option('--language <language>', about('language')).choices(LANGUAGES))
     .action(async (url: string, _: AddOptions, command: Command) => {
       const options: AddOptions = command.optsWithGlobals();
       const config = settingsOf(context, options);
-      const { name, kinds, changes, fields, format } = options;
+      const { name, kinds, changes, fields, format, language } = options;
       await using session = await openMirror(config); // Creates the mirror if there is none.
-      const wish = { name, url, kinds, changes, fields, format };
+      const wish = { name, url, kinds, changes, fields, format, language };
       const revealed = await add.run(partsOf(context, config, session), wish);
       answer(context, options, revealed, secretLines(revealed));
     });

@@ -8,7 +8,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { createCommand, loggerOf, EXIT, exitCodeOfPull } from '../parts/command.ts';
 import type { CommonOptions, CommandContext } from '../parts/command.ts';
 import { printJson, printLine } from '../parts/io.ts';
-import type { Text } from '../parts/io.ts';
+import type { Printed } from '../parts/io.ts';
 import { createProgress } from '../parts/progress.ts';
 import { goOn, tellDashboard } from './go-on.ts';
 import { demoConfig, DEMO_DATABASE, eventLine, eventsAfter } from './stage.ts';
@@ -29,7 +29,7 @@ export function demoCommand(context: CommandContext): Command {
       for (const suffix of ['', '-wal', '-shm', '.sends']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo starts with an empty mirror.
       await using sandbox = await openSandbox();
       const config = demoConfig(sandbox);
-      const say = (text: Text): void => {
+      const say = (text: Printed): void => {
         if (!options.json) printLine(io.stdout, text);
       };
       const progress = createProgress(io.stderr, { of: listedKinds(config).length });

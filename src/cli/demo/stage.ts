@@ -16,7 +16,7 @@ import { waitForEntries } from '../../outbound/decisions/entry-list.ts';
 import { storeEntries } from '../../outbound/intake/intake.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { fieldsShown } from '../parts/change-row.ts';
-import type { Io, Text } from '../parts/io.ts';
+import type { Io, Printed } from '../parts/io.ts';
 
 export const DEMO_DATABASE = './data/demo.db';
 
@@ -27,7 +27,7 @@ export interface DemoStage {
   readonly logger: Logger;
   readonly io: Io;
   /** Prints one line, or the lines of a table; nothing where `--json` was asked for. */
-  readonly say: (text: Text) => void;
+  readonly say: (text: Printed) => void;
 }
 
 /** The demo needs no settings, and must not touch the mirror or service that the environment names. */

@@ -8,7 +8,7 @@ import { createLogger, logText } from '../../lib/log/logger.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { printJson, printLine } from './io.ts';
-import type { Io, Output, Text } from './io.ts';
+import type { Io, Output, Printed } from './io.ts';
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -63,7 +63,7 @@ export function answer(
   { io }: CommandContext,
   { json }: CommonOptions,
   document: unknown,
-  texts: Iterable<Text>,
+  texts: Iterable<Printed>,
 ): void {
   if (json) printJson(io.stdout, document);
   else for (const text of texts) printLine(io.stdout, text);

@@ -20,10 +20,10 @@ export interface Output {
 }
 
 /** One line, or the lines of a table. Line ends at either end of a single line are blank lines around it. */
-export type Text = string | readonly string[];
+export type Printed = string | readonly string[];
 
 /** Prints a text; control characters and line ends within its lines are replaced. */
-export function printLine(output: Output, text: Text): void {
+export function printLine(output: Output, text: Printed): void {
   const lines = typeof text === 'string' ? [lineWithin(text)] : text.map(plainLine);
   for (const line of lines) output.write(`${line}\n`);
 }

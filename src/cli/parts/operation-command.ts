@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
+import { sendingRules } from '../../app/sending-rules.ts';
 import { allKinds } from '../../config/known-kinds.ts';
 import type { Config } from '../../config/settings.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
@@ -63,7 +64,7 @@ export const partsOf = ({ io }: CommandContext, config: Config, session: Session
       });
     },
   },
-  webhooks: config.webhooks,
+  webhooks: sendingRules(config),
   plans: config.plans,
   isDead: createOwner().isDead,
   signal: io.signal,

@@ -4,12 +4,12 @@ import { jsonOrText } from '../../outbound/decisions/entry-list.ts';
 import type { History, OutboxList } from '../../outbound/decisions/entry-list.ts';
 import { awaitedBy, explain } from '../../outbound/decisions/verdicts.ts';
 import { beginning, textTable } from './io.ts';
-import type { Text } from './io.ts';
+import type { Printed } from './io.ts';
 
 const LONGEST_PAYLOAD = 50;
 
 /** Lists entries for a person, after the reason that stops all sends, if there is one. */
-export function* outboxTexts({ entries, blockedKinds, frozen }: OutboxList): Iterable<Text> {
+export function* outboxTexts({ entries, blockedKinds, frozen }: OutboxList): Iterable<Printed> {
   if (frozen !== null)
     yield `Nothing is sent since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume\n`;
   for (const { kind, reason, probeAt } of blockedKinds)
@@ -44,7 +44,7 @@ export function* outboxTexts({ entries, blockedKinds, frozen }: OutboxList): Ite
 }
 
 /** Tells of one entry: its content, its state, its attempts. */
-export function* historyTexts(history: History): Iterable<Text> {
+export function* historyTexts(history: History): Iterable<Printed> {
   const { entry, attempts } = history;
   const { id, operation, kind, recordId, state, verdict, key } = entry;
   const { meaning, next } = explain(entry);
@@ -82,7 +82,7 @@ function factsOf({ entry, isMaker, candidates }: History): (readonly [string, st
 }
 
 /** Fields that are in conflict, that the service did not accept, or that it stored otherwise. */
-function* fieldTexts({ result }: Entry): Iterable<Text> {
+function* fieldTexts({ result }: Entry): Iterable<Printed> {
   const noted = jsonOrText(result);
   if (!isObject(noted)) return;
   const { altered } = noted;
@@ -98,7 +98,7 @@ function* fieldTexts({ result }: Entry): Iterable<Text> {
 }
 
 /** What was sent, beside the records that it may have made. */
-function* candidateTexts({ entry, candidates }: History): Iterable<Text> {
+function* candidateTexts({ entry, candidates }: History): Iterable<Printed> {
   const sent = jsonOrText(entry.payload);
   if (candidates.length === 0 || !isObject(sent)) return;
   const records = candidates.map(({ raw }) => jsonOrText(raw));

@@ -6,7 +6,7 @@ import { explain } from '../../outbound/decisions/verdicts.ts';
 import type { StoredEntry } from '../../outbound/intake/intake.ts';
 import type { Preview, RequestShown } from '../../outbound/intake/preview.ts';
 import { textTable } from './io.ts';
-import type { Text } from './io.ts';
+import type { Printed } from './io.ts';
 
 type PushedEntry = Extract<Preview, { readonly operation: 'create' }>;
 type Updated = Extract<Preview, { readonly operation: 'update' }>;
@@ -22,13 +22,13 @@ export function previewDocument(preview: Preview): JsonObject {
   return { ...shared, recordId, against: 'mirror', merge: merge?.is ?? null, conflicts };
 }
 
-export function* previewTexts(preview: Preview): Iterable<Text> {
+export function* previewTexts(preview: Preview): Iterable<Printed> {
   for (const note of preview.notes) yield `Note: ${note}`;
   yield* preview.operation === 'create' ? createTexts(preview) : updateTexts(preview);
   yield 'Nothing was stored or sent.';
 }
 
-function* createTexts({ request, alike }: PushedEntry): Iterable<Text> {
+function* createTexts({ request, alike }: PushedEntry): Iterable<Printed> {
   yield* requestTexts(request);
   if (alike.length === 0) {
     yield 'The mirror has no record with its natural key.';
@@ -40,7 +40,7 @@ function* createTexts({ request, alike }: PushedEntry): Iterable<Text> {
   yield '';
 }
 
-function* updateTexts({ recordId, kind, merge, request }: Updated): Iterable<Text> {
+function* updateTexts({ recordId, kind, merge, request }: Updated): Iterable<Printed> {
   if (merge === null)
     yield `The mirror does not have record ${recordId} of ${kind}: nothing to compare with.`;
   else yield "Compared with the mirror's row; a send compares with what the service has then.";
@@ -59,7 +59,7 @@ function* updateTexts({ recordId, kind, merge, request }: Updated): Iterable<Tex
   if (request !== null) yield* requestTexts(request);
 }
 
-function* requestTexts({ method, path, body }: RequestShown): Iterable<Text> {
+function* requestTexts({ method, path, body }: RequestShown): Iterable<Printed> {
   yield `${method} ${path}`;
   yield `${compactJson(body)}\n`;
 }
@@ -80,7 +80,7 @@ export function pushedDocument({ entry, outcome }: Pushed): JsonObject {
   return { ...stored, state: outcome.state, recordId: outcome.recordId, verdict, meaning, result };
 }
 
-export function* pushedTexts({ entry, outcome }: Pushed): Iterable<Text> {
+export function* pushedTexts({ entry, outcome }: Pushed): Iterable<Printed> {
   const { id, key, kind, operation, recordId, isNew, notes } = entry;
   const what = `${operation} ${kind}${recordId === null ? '' : ` ${recordId}`}`;
   const how = isNew ? 'queued' : `queued before, and ${entry.state} by now`;

@@ -61,6 +61,10 @@ export const server = group({
     z.array(a.host, 'a list of host names').default([]),
     'Further names that serve answers under: that of a service in Kubernetes or Compose, or of a proxy that passes its own on.',
   ),
+  publicUrl: setting(
+    unset(a.serviceUrl),
+    'Address at which people open the dashboard: what they are told leads to its pages; null names commands instead.',
+  ),
   port: setting(a.port.default(8080), 'Port that serve listens on; 0 takes a free one.', {
     variables: ['PORT'],
   }),
@@ -98,3 +102,37 @@ export const webhooks = group({
     'Waits between the attempts of a delivery; after the last one it is given up.',
   ),
 });
+
+export const mail = group({
+  url: setting(
+    unset(a.mailUrl),
+    'Server that sends e-mail: smtp://USER:PASSWORD@HOST:587 or smtps://USER:PASSWORD@HOST; null sends none.',
+    { variables: ['SMTP_URL'], secret: 'password' },
+  ),
+  from: setting(unset(a.text), 'Address that e-mail comes from; null = the user of the server.'),
+  digestAt: setting(
+    a.timeOfDay.nullable().default('07:00'),
+    'When people get the digest of the day before, in the time zone of the schedules; null sends none.',
+  ),
+});
+
+const WANTED = 'one of above: NUMBER, below: NUMBER and changed: true';
+const limit = z.number(WANTED).transform(String).optional();
+
+const alert = z
+  .strictObject({
+    kind: a.kindName,
+    field: a.fieldName,
+    above: limit,
+    below: limit,
+    changed: z.literal(true, WANTED).optional(),
+  })
+  .refine(
+    ({ above, below, changed }) => [above, below, changed].filter((each) => each !== undefined).length === 1,
+    WANTED,
+  );
+
+export const alerts = setting(
+  z.array(alert, 'a list of {kind, field, above | below | changed}').default([]),
+  'Changes that people are told of: a field of a kind that rises above a number, falls below one, or changes.',
+);

@@ -61,6 +61,8 @@ export const serviceUrl = z
   .overwrite((url) => url.replace(/\/+$/, ''));
 
 export const databaseUrl = urlLike(/^(file:|postgres(ql)?:\/\/)./, 'file:PATH or a postgres:// URL');
+export const mailUrl = urlLike(/^smtps?:\/\/./, 'an smtp:// or smtps:// URL');
+export const timeOfDay = textLike(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'a time of the day, as in 07:00');
 export const queueUrl = urlLike(/^rediss?:\/\/./, 'a redis:// or rediss:// URL');
 
 function whole(expected: string, from: number, to = Number.MAX_SAFE_INTEGER) {

@@ -7,7 +7,7 @@ import { entryOf } from '../../mirror/outbox/outbox-store.ts';
 import type { Speech } from '../../lib/text/speech.ts';
 import { objectIn, recordName } from '../../mirror/records/record-name.ts';
 import { badge, feed } from './layout.ts';
-import { cut, fieldName, valueText } from './values.ts';
+import { cut, labelledField, valueText } from './values.ts';
 import type { Reader } from './reader.ts';
 
 const LONGEST_VALUE = 160;
@@ -66,7 +66,7 @@ export const recordLink = (kind: string, id: string | null): Html =>
   id === null ? html`${kind}` : html`<a href="${recordAddress(kind, id)}">${kind} ${id}</a>`;
 
 function fieldTable(
-  { say }: Speech,
+  speech: Speech,
   { seq, kind, recordId }: RecordedChange,
   shown: readonly (readonly [string, Json])[],
   inAll: number,
@@ -74,11 +74,12 @@ function fieldTable(
   const rows = shown.map(([name, pair]) => {
     const [before, after] = isArray(pair) ? pair : [];
     return html`<tr>
-      <th scope="row">${fieldName(name)}</th>
+      <th scope="row">${labelledField(speech, kind, name)}</th>
       <td><del>${cut(valueText(before), LONGEST_VALUE)}</del></td>
       <td><ins>${cut(valueText(after), LONGEST_VALUE)}</ins></td>
     </tr>`;
   });
+  const { say } = speech;
   const more = inAll - rows.length;
   const caption = say('Fields of {record} that changed', { record: `${kind} ${recordId}` });
   const way = html`<a href="${recordAddress(kind, recordId)}#change-${seq}"

@@ -64,15 +64,13 @@ export function decisionForms(buttons: readonly DecisionButton[], back: string, 
 }
 
 /** What operations do, each after its name: `Abandon: give an entry up…`. */
-const effectsOf = (speech: Speech, operations: readonly AnyOperation[]): string =>
-  operations
-    .map(({ name, words }) =>
-      speech.say('{decision}: {effect}.', {
-        decision: labelOf(speech, name),
-        effect: speech.say(words.summary),
-      }),
-    )
-    .join(' ');
+function effectsOf(speech: Speech, operations: readonly AnyOperation[]): string {
+  const effects = operations.map(({ name, words: { summary } }) => {
+    const values = { decision: labelOf(speech, name), effect: speech.say(summary) };
+    return speech.say('{decision}: {effect}.', values);
+  });
+  return effects.join(' ');
+}
 
 const labelOf = ({ word }: Speech, name: string): string => word(sentence(name).slice(0, -1));
 
@@ -80,10 +78,8 @@ const labelOf = ({ word }: Speech, name: string): string => word(sentence(name).
 export const holdEffects = (speech: Speech): string => effectsOf(speech, [approve, reject]);
 
 /** The decisions on a kind's disappeared records; to approve asks once, because a record may be deleted by mistake. */
-export function holdButtons(
-  { say }: Speech,
-  { kind, state, records: n }: ShownHold,
-): readonly DecisionButton[] {
+export function holdButtons({ say }: Speech, hold: ShownHold): readonly DecisionButton[] {
+  const { kind, state, records: n } = hold;
   const about = say('the deletions of {kind}', { kind });
   const asks = { question: say(APPROVE, { n, kind }), answer: say(APPROVE_ANSWER, { n }) };
   const address = `/deletions/${kind}`;
@@ -98,14 +94,12 @@ const APPROVE_ANSWER: Text = '{n, plural, one {Approve # deletion} other {Approv
 
 const OF_ENTRIES = { adopt, retry, abandon };
 
+const decisionsOn = (entry: Entry) => choicesOf(entry).map((choice) => OF_ENTRIES[choice]);
+
 const ADOPTABLE = 2;
 
 /** The effects of decisions on an entry. */
-export const entryEffects = (speech: Speech, entry: Entry): string =>
-  effectsOf(
-    speech,
-    choicesOf(entry).map((choice) => OF_ENTRIES[choice]),
-  );
+export const entryEffects = (speech: Speech, entry: Entry): string => effectsOf(speech, decisionsOn(entry));
 
 /** The decisions on an entry; a create can be given each of the first records that it may have made. */
 export function entryButtons(speech: Speech, entry: Entry): readonly DecisionButton[] {
@@ -116,12 +110,10 @@ export function entryButtons(speech: Speech, entry: Entry): readonly DecisionBut
     if (choice !== 'adopt') return [{ label: labelOf(speech, choice), about, address }];
     return candidatesOf(entry)
       .slice(0, ADOPTABLE)
-      .map((recordId) => ({
-        label: speech.say('Adopt {record}', { record: recordId }),
-        address,
-        values: { recordId },
-        isMain: true,
-      }));
+      .map((recordId) => {
+        const label = speech.say('Adopt {recordId}', { recordId });
+        return { label, address, values: { recordId }, isMain: true };
+      });
   });
 }
 
@@ -131,11 +123,10 @@ export function entryDecisions(speech: Speech, entry: Entry, role?: UserRole): H
   const choices = choicesOf(entry);
   if (choices.length === 0) return null;
   const back = `/outbox/${entry.id}`;
+  const another = say('another record');
   const adoptForm = html`<form class="filters adopt" method="post" action="${back}/adopt">
     <input type="hidden" name="back" value="${back}" />
-    <label
-      >${say('another record')} <input name="recordId" inputmode="numeric" pattern="[0-9]+" required
-    /></label>
+    <label>${another} <input name="recordId" inputmode="numeric" pattern="[0-9]+" required /></label>
     <button>${say('Adopt')}</button>
   </form>`;
   return html`<p class="quiet">${entryEffects(speech, entry)}</p>
@@ -144,10 +135,8 @@ export function entryDecisions(speech: Speech, entry: Entry, role?: UserRole): H
 }
 
 /** The decisions on an endpoint. */
-export function endpointButtons(
-  speech: Speech,
-  { name, health }: EndpointStanding,
-): readonly DecisionButton[] {
+export function endpointButtons(speech: Speech, endpoint: EndpointStanding): readonly DecisionButton[] {
+  const { name, health } = endpoint;
   const about = speech.say('the endpoint {name}', { name });
   const button = ({ name: decision }: AnyOperation): DecisionButton => ({
     label: labelOf(speech, decision),

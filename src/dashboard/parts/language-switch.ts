@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 import { giveLanguage } from '../../http/language.ts';
+import { SIGN_IN_BYTES } from '../../http/limits.ts';
 import type { Server } from '../../http/server.ts';
 import { LANGUAGES } from '../../lib/text/speech.ts';
 
@@ -15,7 +16,7 @@ const schema = {
   security: [],
   body: z.strictObject({
     language: z.enum(LANGUAGES),
-    back: z.string().max(2000).default('/').describe('the page to return to'),
+    back: z.string().max(1000).default('/').describe('the page to return to'),
   }),
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   response: { 303: z.null().describe('The cookie, and the way back to the page') },
@@ -23,7 +24,8 @@ const schema = {
 
 /** The form of the switch: anybody may choose, even who has not signed in. */
 export function languageRoute(app: Server): void {
-  app.post('/language', { config: { open: true }, schema }, ({ body: { language, back } }, reply) => {
+  const options = { config: { open: true } as const, bodyLimit: SIGN_IN_BYTES, schema };
+  app.post('/language', options, ({ body: { language, back } }, reply) => {
     giveLanguage(reply, language);
     return reply.redirect(OWN_PATH.test(back) ? back : '/', 303);
   });

@@ -106,7 +106,8 @@ async function heldNeed(session: Session, hold: ShownHold, reader: Reader): Prom
   const { kind, records, since } = hold;
   const { say } = reader;
   const some = await readHeldRecords(session, hold, { limit: HELD_NAMED });
-  const names = some.map(({ id, raw }) => recordName(raw) || id).join(', ');
+  const named = some.map(({ id, raw }) => recordName(raw) || id).join(', ');
+  const names = html`<span translate="no">${named}</span>`;
   return {
     id: `held-${kind}`,
     title: say(HELD, { n: records, kind }),
@@ -114,10 +115,7 @@ async function heldNeed(session: Session, hold: ShownHold, reader: Reader): Prom
     since,
     effect: holdEffects(reader),
     buttons: holdButtons(reader, hold),
-    why: say(UNSEEN, {
-      names: html`<span translate="no">${names}</span>`,
-      more: Math.max(0, records - HELD_NAMED),
-    }),
+    why: say(UNSEEN, { names, more: Math.max(0, records - HELD_NAMED) }),
   };
 }
 
@@ -129,13 +127,10 @@ function parkedNeed(entry: Entry, reader: Reader): Need {
   const { id, kind, operation, recordId, updatedAt } = entry;
   const { say, word } = reader;
   const record = recordId === null ? kind : `${kind} ${recordId}`;
+  const values = { id, operation: word(operation), record };
   return {
     id: `entry-${id}`,
-    title: say('Entry {id} is parked: {operation} of {record}', {
-      id: id,
-      operation: word(operation),
-      record,
-    }),
+    title: say('Entry {id} is parked: {operation} of {record}', values),
     address: `/outbox/${id}`,
     why: explain(entry, reader).meaning,
     effect: entryEffects(reader, entry),
@@ -164,11 +159,11 @@ const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock, { say, minute
   why: say('The service refuses it to the user of this token ({reason}).', {
     reason: html`<code>${reason}</code>`,
   }),
-  effect: say(
-    'Give that user the right in the service, or take another token. It is tried again at {time}.',
-    { time: minute(instantOf(probeAt)) },
-  ),
+  effect: say(BLOCKED, { time: minute(instantOf(probeAt)) }),
 });
+
+const BLOCKED: Text =
+  'Give that user the right in the service, or take another token. It is tried again at {time}.';
 
 /** Kinds that were not read, all for the reason of the first. */
 function readingNeed(lines: readonly KindLine[], reader: Reader): readonly Need[] {
@@ -209,9 +204,7 @@ const UNREAD: Text =
 function endpointNeed(endpoint: EndpointStanding, reader: Reader): Need {
   const { name, health, disabledReason, failures, failingSince, pending } = endpoint;
   const { say } = reader;
-  const waiting = say('{n, plural, one {# delivery waits} other {# deliveries wait}} for it.', {
-    n: pending,
-  });
+  const waiting = say(WAITING, { n: pending });
   const isDisabled = health === 'disabled';
   const title = isDisabled ? 'The endpoint {name} is disabled' : 'The endpoint {name} takes no deliveries';
   const why = isDisabled
@@ -227,6 +220,8 @@ function endpointNeed(endpoint: EndpointStanding, reader: Reader): Need {
     buttons: endpointButtons(reader, endpoint),
   };
 }
+
+const WAITING: Text = '{n, plural, one {# delivery waits} other {# deliveries wait}} for it.';
 
 const DISABLED_WHY: Readonly<Record<string, Text>> = {
   gone: 'It has answered 410 Gone.',

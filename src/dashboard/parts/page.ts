@@ -129,7 +129,7 @@ function personIn({ caller }: FastifyRequest, { say, word }: Speech): Html | nul
   if (caller === null || caller.by === 'loopback') return null;
   const out = html`<form method="post" action="/logout"><button>${say('Sign out')}</button></form>`;
   return html`<div class="person">
-    <span><span translate="no">${caller.name}</span> <span class="quiet">${word(caller.role)}</span></span>
+    <span>${caller.name} <span class="quiet">${word(caller.role)}</span></span>
     ${caller.by === 'cookie' ? out : null}
   </div>`;
 }

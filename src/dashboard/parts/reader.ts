@@ -1,24 +1,12 @@
 import { html } from '../../http/html.ts';
 import type { Html } from '../../http/html.ts';
 import { LOCALES, speechIn } from '../../lib/text/speech.ts';
-import type { Language, Speech } from '../../lib/text/speech.ts';
+import type { Language, Text } from '../../lib/text/speech.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 
 /** Whoever reads a page: texts and numbers in their language, instants in the time zone of the schedules. */
-export interface Reader extends Speech {
-  readonly timezone: string;
-  readonly now: () => Date;
-  /** An instant of ours, `YYYY-MM-DD HH:MM:SS` UTC, to the second; its title has it in UTC. */
-  readonly exactly: (text: string) => Html;
-  /** How long ago an instant of ours was, or in how long it will be. */
-  readonly when: (text: string) => Html;
-  readonly minute: (at: Date) => string;
-  /** A length of time in its largest unit: `31 s`, `4 min`, `5 h`, `12 days`. */
-  readonly lasting: (ms: number) => string;
-  /** A short one in tenths of a second. */
-  readonly tenths: (ms: number) => string;
-}
+export type Reader = ReturnType<typeof readerIn>;
 
 /** Writes instants as English pages do: `2026-03-02 14:05:09`. */
 const DATES: Readonly<Record<Language, string>> = { en: 'sv-SE', fr: 'fr-CA' };
@@ -29,19 +17,18 @@ export function readersIn(timezone: string, clock: Clock): (language: Language) 
   return (language) => readers[language];
 }
 
-function readerIn(language: Language, timezone: string, clock: Clock): Reader {
+function readerIn(language: Language, timezone: string, clock: Clock) {
   const speech = speechIn(language);
   const { say } = speech;
   const format = (timeStyle: 'medium' | 'short'): Intl.DateTimeFormat =>
     new Intl.DateTimeFormat(DATES[language], { timeZone: timezone, dateStyle: 'short', timeStyle });
   const second = format('medium');
   const minute = format('short');
-  const tenths = new Intl.NumberFormat(LOCALES[language], {
-    minimumFractionDigits: 1,
-    maximumFractionDigits: 1,
-  });
+  const places = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  const tenths = new Intl.NumberFormat(LOCALES[language], places);
   const time = (at: Date, title: string, words: string): Html =>
     html`<time datetime="${at.toISOString()}" title="${title}">${words}</time>`;
+  /** A length of time in its largest unit: `31 s`, `4 min`, `5 h`, `12 days`. */
   const lasting = (ms: number): string => {
     if (ms < 1.5 * MINUTE) return say('{n} s', { n: Math.max(0, Math.round(ms / 1000)) });
     if (ms < 1.5 * HOUR) return say('{n} min', { n: Math.round(ms / MINUTE) });
@@ -56,15 +43,18 @@ function readerIn(language: Language, timezone: string, clock: Clock): Reader {
   return {
     ...speech,
     timezone,
-    now: () => clock.now(),
-    exactly: (text) => time(instantOf(text), `${text} UTC`, second.format(instantOf(text))),
-    when: (text) => {
-      const at = instantOf(text);
-      return time(at, `${second.format(at)} ${timezone}, ${text} UTC`, distance(at));
-    },
-    minute: (at) => minute.format(at),
     lasting,
-    tenths: (ms) => say('{n} s', { n: tenths.format(ms / 1000) }),
+    now: () => clock.now(),
+    /** Several texts, as headings of a table. */
+    sayEach: (...texts: readonly Text[]): readonly string[] => texts.map((text) => say(text)),
+    /** An instant of ours, `YYYY-MM-DD HH:MM:SS` UTC, to the second. */
+    exactly: (text: string, at = instantOf(text)): Html => time(at, `${text} UTC`, second.format(at)),
+    /** How long ago an instant of ours was, or in how long it will be. */
+    when: (text: string, at = instantOf(text)): Html =>
+      time(at, `${second.format(at)} ${timezone}, ${text} UTC`, distance(at)),
+    minute: (at: Date): string => minute.format(at),
+    /** A short time in tenths of a second. */
+    tenths: (ms: number): string => say('{n} s', { n: tenths.format(ms / 1000) }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { fieldWords } from '../../catalog/words.ts';
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import type { Speech } from '../../lib/text/speech.ts';
@@ -10,14 +11,14 @@ const LONGEST_VALUE = 4_000;
 const ITEMS_SHOWN = 200;
 
 /** The rows of a table of fields; one that holds a list leads to its panel. */
-export const fieldRows = ({ say }: Speech, record: JsonObject): readonly Html[] =>
+export const fieldRows = (speech: Speech, kind: string, record: JsonObject): readonly Html[] =>
   Object.entries(record).map(([name, value]) => {
     const items = itemsOf(value).length;
     const way = html`<a href="#list-${name}"
-      >${say('{items, plural, one {# item} other {# items}}, below', { items })}</a
+      >${speech.say('{items, plural, one {# item} other {# items}}, below', { items })}</a
     >`;
     return html`<tr>
-      <th scope="row">${fieldName(name)}</th>
+      <th scope="row">${labelledField(speech, kind, name)}</th>
       <td>${items === 0 ? plainValue(value) : way}</td>
     </tr>`;
   });
@@ -41,7 +42,12 @@ export const listPanels = ({ say }: Speech, record: JsonObject): readonly Html[]
     });
     const part = { shown: ITEMS_SHOWN, all: items.length };
     const note = rows.length < items.length ? say('the first {shown, number} of {all, number}', part) : null;
-    const table = dataTable(say('The list {name}', { name }), names.map(fieldName), rows, 'cards');
+    const table = dataTable(
+      say('The list {name}', { name }),
+      names.map((column) => fieldName(column)),
+      rows,
+      'cards',
+    );
     const head = { id: `list-${name}`, title: name, note, isLive: false };
     return [panel(head, html`<div class="scroll items">${table}</div>`)];
   });
@@ -58,10 +64,14 @@ function plainValue(value: Json): Html {
   return verbatim(cut(value.map(membersText).join('\n'), LONGEST_VALUE));
 }
 
+/** The name of a kind's field, with its label in the language of the page as a title. */
+export const labelledField = ({ language }: Speech, kind: string, name: string): Html =>
+  fieldName(name, fieldWords(kind, { name })[language]);
+
 /** The name of a field, which may break after each `_` and nowhere else. */
-export function fieldName(name: string): Html {
+export function fieldName(name: string, title: string | null = null): Html {
   const parts = name.split('_').map((part, index) => html`${index === 0 ? '' : html`_<wbr />`}${part}`);
-  return html`<span class="field">${parts}</span>`;
+  return html`<span class="field" ${title === null ? null : html`title="${title}"`}>${parts}</span>`;
 }
 
 /** A value as a person reads it: a text without its quotes. */

@@ -1,21 +1,15 @@
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import {
-  dropPendingAfter,
-  readyDeliveries,
-  wakeNext,
-  writeOutcomes,
-} from '../../mirror/webhooks/delivery-queue.ts';
+import { dropPendingAfter } from '../../mirror/webhooks/delivery-queue.ts';
 import type { DeliveryOutcome, Delivery } from '../../mirror/webhooks/delivery-queue.ts';
-import { changeEndpoint, readOwned, readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
+import { changeEndpoint, readOwned } from '../../mirror/webhooks/endpoint-store.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
-import { readChangesOf } from '../read-changes.ts';
+import { chooseSends, settle } from './choose-sends.ts';
 import { isTaken, judgeAttempt, judgeHealth } from './judge-attempt.ts';
 import type { HealthStep, SentAttempt } from './judge-attempt.ts';
-import { changeBody, formatNews } from './payload.ts';
+import type { ReaderRules } from './news-text.ts';
 import { planNext } from './plan-deliveries.ts';
-import type { SendableDelivery } from './sender.ts';
 
 /** A delivery whose attempt has ended. */
 export interface EndedAttempt {
@@ -41,14 +35,10 @@ interface PassFacts {
   /** False once this process is to end. */
   readonly takesMore: boolean;
   readonly retrySeconds: readonly number[];
+  /** The language where the endpoint has none of its own, and the address of the dashboard. */
+  readonly reader: ReaderRules;
   readonly now: Date;
 }
-
-/** A delivery to be sent now. */
-export type EndpointSend = SendableDelivery & { readonly delivery: Delivery };
-
-/** How many deliveries of one endpoint are sent at once. */
-const SENT_AT_ONCE = 16;
 
 /**
  * Takes an endpoint through one pass, in one transaction: keeps the outcomes of attempts, plans deliveries of new events,
@@ -63,7 +53,9 @@ export async function takePass(tx: Transaction, facts: PassFacts) {
   const judged = { ...owned, ...health };
   const goesOn = takesMore && judged.state === 'active';
   const planned = goesOn ? await planMore(tx, judged, facts) : { patch: {}, hasMore: false };
-  const chosen = goesOn ? await chooseSends(tx, { ...judged, ...planned.patch }, facts) : NOTHING;
+  const chosen = goesOn
+    ? await chooseSends(tx, { ...judged, ...planned.patch }, facts)
+    : { sends: [], hasMore: false };
   const hasMore = planned.hasMore || chosen.hasMore || chosen.sends.length > 0 || inFlight.length > 0;
   const patch = { ...health, ...planned.patch, ...(!hasMore && { owner: null }) };
   if (Object.keys(patch).length > 0) await changeEndpoint(tx, ref, patch, now);
@@ -89,15 +81,6 @@ async function keepOutcomes(
   return { patch, news };
 }
 
-/** Writes outcomes, and makes the next deliveries of their records ready. */
-async function settle(tx: Transaction, outcomes: readonly DeliveryOutcome[], now: Date): Promise<void> {
-  const [first] = outcomes;
-  if (first === undefined) return;
-  await writeOutcomes(tx, outcomes);
-  const recordIds = outcomes.flatMap(({ delivery }) => delivery.recordId ?? []);
-  await wakeNext(tx, first.delivery.endpointId, recordIds, now);
-}
-
 /** The columns of a delivery's row that say how its last attempt ended. */
 export function attemptColumns(attempt: SentAttempt) {
   const { status, error, responseStart, durationMs } = attempt;
@@ -115,33 +98,4 @@ async function planMore(tx: Transaction, endpoint: WebhookEndpoint, facts: PassF
   const { cursor, hasMore } = await planNext(tx, { ...endpoint, cursor: from }, facts.now);
   const hasMoved = cursor !== endpoint.cursor || replayAfter !== null;
   return { patch: hasMoved ? { cursor, replayAfter: null } : {}, hasMore };
-}
-
-const NOTHING = { sends: [] as readonly EndpointSend[], hasMore: false };
-
-/** There is more where some were dropped: others may be ready. */
-async function chooseSends(tx: Transaction, endpoint: WebhookEndpoint, facts: PassFacts) {
-  const { inFlight, now } = facts;
-  const { id: endpointId, replayAfter, notBefore } = endpoint;
-  const isPaused = notBefore !== null && notBefore > instantText(now);
-  const limit = SENT_AT_ONCE - inFlight.length;
-  if (replayAfter !== null || isPaused || limit <= 0) return NOTHING;
-  const due = await readyDeliveries(tx, endpointId, { except: inFlight, now, limit });
-  if (due.length === 0) return NOTHING;
-  const secrets = await readSecrets(tx, endpointId, now);
-  const seqs = due.flatMap(({ seq }) => seq ?? []);
-  const changes = new Map((await readChangesOf(tx, seqs)).map((change) => [change.seq, change]));
-  const sends: EndpointSend[] = [];
-  const dropped: DeliveryOutcome[] = [];
-  for (const delivery of due) {
-    const { webhookId, seq, body } = delivery;
-    const change = changes.get(seq ?? 0);
-    const event = change && { contentType: 'application/json', body: changeBody(change) };
-    const content = body === null ? event : formatNews(body, endpoint.format);
-    // Without content, the event was erased meanwhile.
-    if (content === undefined) dropped.push({ delivery, patch: { state: 'dropped', nextAttemptAt: null } });
-    else sends.push({ ...content, endpoint, webhookId, secrets, delivery });
-  }
-  await settle(tx, dropped, now);
-  return { sends, hasMore: dropped.length > 0 };
 }

@@ -35,8 +35,9 @@ export async function addEndpoint(
   wish: EndpointWish,
   { allowHosts, now }: { readonly allowHosts: readonly string[]; readonly now: Date },
 ): Promise<RevealedSecret> {
-  const { name, url } = wish;
-  await refuseTarget(url, allowHosts);
+  const { name, url, format } = wish;
+  if (format === 'email') refuseAddress(url);
+  else await refuseTarget(url, allowHosts);
   const secret = newSecret();
   await session.atomically(async (tx) => {
     const endpointId = await insertEndpoint(tx, wish, randomBytes(12).toString('hex'), now);
@@ -48,6 +49,15 @@ export async function addEndpoint(
     await saveSecret(tx, { endpointId, secret, now, overlapUntil: now });
   });
   return { name, url, secret };
+}
+
+/** A letter goes to one address, without names and without headers of somebody else's. */
+function refuseAddress(url: string): void {
+  if (/^mailto:[^\s@,;:<>?%"()]+@[^\s@,;:<>?%"()]+$/.test(url)) return;
+  throw new UsageError('A receiver of e-mail has a URL such as mailto:anna@example.com.', {
+    code: 'webhooks.refused',
+    hint: 'Give one address; each person is a receiver, with a language of their own.',
+  });
 }
 
 /** @throws {UsageError} `webhooks.refused`; a name that cannot be resolved now is judged at every delivery. */
@@ -95,6 +105,7 @@ export async function endpointDocuments(db: Queryable): Promise<EndpointDocument
 
 /** The address of a chat room is its secret: only its host is shown. Of other addresses the query may be one. */
 export function shownUrl({ url, format }: Pick<EndpointStanding, 'url' | 'format'>): string {
+  if (format === 'email') return url;
   const { origin, pathname, search } = new URL(url);
   if (format === 'slack' || format === 'teams') return `${origin}/…`;
   return search === '' ? origin + pathname : `${origin}${pathname}?…`;

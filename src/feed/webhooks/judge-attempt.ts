@@ -5,12 +5,12 @@ import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 /** How one request to a receiver ended. */
 export interface SentAttempt {
   readonly at: Date;
-  /** The HTTP status; null = there was no answer. */
+  /** The HTTP or SMTP status; null = there was no answer. */
   readonly status: number | null;
   /** A stable code, where there was no answer. */
   readonly error: string | null;
   readonly responseStart: string | null;
-  /** The pause that the receiver asks for. */
+  /** The pause that the receiver asks for, or that one is owed. */
   readonly retryAfterMs: number | null;
   readonly durationMs: number;
 }
@@ -65,7 +65,13 @@ export interface HealthStep {
 export function judgeHealth(health: Health, attempt: SentAttempt, isGivenUp: boolean): HealthStep {
   if (!isTaken(attempt)) return afterFailure(health, attempt, isGivenUp);
   const deliveredAt = instantText(attempt.at);
-  const patch = { failures: 0, failingSince: null, failingToldAt: null, notBefore: null, deliveredAt };
+  const patch = {
+    failures: 0,
+    failingSince: null,
+    failingToldAt: null,
+    notBefore: pauseAfter(attempt),
+    deliveredAt,
+  };
   return { patch, tell: health.failingToldAt === null ? null : 'back' };
 }
 
@@ -75,9 +81,7 @@ function afterFailure(health: Health, attempt: SentAttempt, isGivenUp: boolean):
   const failures = health.failures + 1;
   const failingSince = health.failingSince ?? at;
   const failingMs = attempt.at.getTime() - instantOf(failingSince).getTime();
-  const { retryAfterMs } = attempt;
-  const notBefore = retryAfterMs === null ? null : instantText(new Date(attempt.at.getTime() + retryAfterMs));
-  const patch = { failures, failingSince, failingToldAt, notBefore };
+  const patch = { failures, failingSince, failingToldAt, notBefore: pauseAfter(attempt) };
   const lasting = failingMs >= DISABLED_AFTER_MS ? ('failing' as const) : null;
   const disabledReason = attempt.status === GONE ? 'gone' : lasting;
   if (state === 'active' && disabledReason !== null)
@@ -86,3 +90,6 @@ function afterFailure(health: Health, attempt: SentAttempt, isGivenUp: boolean):
   if (state === 'disabled' || !isFailing || failingToldAt !== null) return { patch, tell: null };
   return { patch: { ...patch, failingToldAt: at }, tell: 'failing' };
 }
+
+const pauseAfter = ({ at, retryAfterMs }: SentAttempt): string | null =>
+  retryAfterMs === null ? null : instantText(new Date(at.getTime() + retryAfterMs));

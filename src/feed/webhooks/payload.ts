@@ -1,9 +1,9 @@
-import { compactJson, isObject, parseObject } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
-import { plainLine } from '../../lib/text/text.ts';
+import { shortened } from '../../lib/text/text.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { WebhookFormat } from '../../mirror/webhooks/endpoint-store.ts';
 import type { RecordedChange } from '../read-changes.ts';
+import { newsText } from './news-text.ts';
+import type { NamedNews, NewsText, ReaderRules } from './news-text.ts';
 
 export const changeType = ({ kind, change }: Pick<RecordedChange, 'kind' | 'change'>): string =>
   `${kind}.${change}`;
@@ -34,15 +34,37 @@ export function changeBody(change: RecordedChange): string {
 export interface FormattedBody {
   readonly contentType: string;
   readonly body: string;
+  /** Of an e-mail. */
+  readonly subject?: string;
 }
 
-/** Turns the body of our own news into the message of a chat room; `json` leaves it as it is. */
-export function formatNews(body: string, format: WebhookFormat): FormattedBody {
-  if (format === 'json') return { contentType: 'application/json', body };
-  const text = newsText(body);
+/** Our own news for a receiver: `json` leaves it as it is, a chat room gets a message, and a person a letter with all of it. */
+export function formatNews(
+  news: readonly NamedNews[],
+  format: WebhookFormat,
+  reader: ReaderRules,
+): FormattedBody {
+  if (format === 'json')
+    return { contentType: 'application/json', body: news.map(({ body }) => body).join() };
+  const texts = news.map((each) => newsText(each, reader));
+  if (format === 'email') return letter(texts);
+  const text = texts.map(({ headline, lines }) => [headline, ...lines].join(' ')).join(' ');
   if (format === 'text') return { contentType: 'text/plain; charset=utf-8', body: text };
   const message = format === 'slack' ? slackMessage(text) : teamsMessage(text);
   return { contentType: 'application/json', body: JSON.stringify(message) };
+}
+
+const LONGEST_SUBJECT = 120;
+
+function letter(texts: readonly NewsText[]): FormattedBody {
+  const [first, ...others] = texts.map(({ headline }) => headline);
+  const more = others.length === 0 ? '' : ` (+ ${others.length})`;
+  const paragraphs = texts.map(({ headline, lines }) => [headline, ...lines].join('\n'));
+  return {
+    contentType: 'text/plain; charset=utf-8',
+    subject: `${shortened(first ?? '', LONGEST_SUBJECT)}${more}`,
+    body: `${paragraphs.join('\n\n')}\n`,
+  };
 }
 
 /** `&`, `<` and `>` steer Slack: a text could mention a whole channel. */
@@ -68,27 +90,3 @@ const teamsMessage = (text: string) => ({
     },
   ],
 });
-
-/** Says in one sentence what has happened and what to do. */
-function newsText(body: string): string {
-  const { type, data } = parseObject(body);
-  const facts = isObject(data) ? data : {};
-  const fact = (name: string): string => textOf(facts[name]);
-  const kind = fact('kind');
-  const texts: Readonly<Record<string, string>> = {
-    'kind.held': `${fact('records')} records of ${kind} have disappeared at once: they stay until a person decides (bms-sync deletions).`,
-    'entry.parked': `Entry ${fact('entryId')} (${fact('operation')} of ${kind}) is parked: ${fact('verdict')}. A person must decide (bms-sync outbox show ${fact('entryId')}).`,
-    'entry.rejected': `Entry ${fact('entryId')} (${fact('operation')} of ${kind}) is rejected: ${fact('verdict')}. Nothing more is sent for it (bms-sync outbox show ${fact('entryId')}).`,
-    'token.refused': `The service refuses the token since ${fact('since')}: nothing can be read (bms-sync doctor).`,
-    'kind.blocked': `Writes of ${kind} are blocked: the service refuses them (${fact('reason')}).`,
-    'kind.stale': `The list of ${kind} is stale: its schedule was due several times, and its list was ${facts['since'] === null ? 'never read to its end' : `last read to its end at ${fact('since')}`}.`,
-    [TEST_TYPE]: 'This is a test of bms-sync: the endpoint works.',
-  };
-  return texts[textOf(type)] ?? `bms-sync: ${textOf(type)}.`;
-}
-
-const textOf = (value: Json | undefined): string =>
-  plainLine(typeof value === 'string' ? value : compactJson(value ?? null));
-
-/** The type of a test event. */
-export const TEST_TYPE = 'webhook.test';

@@ -10,7 +10,11 @@ import type { Clock } from '../../lib/time/clock.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+import { isTaken } from './judge-attempt.ts';
 import type { SentAttempt } from './judge-attempt.ts';
+import { createMailer } from './mailer.ts';
+import type { MailRules } from './mailer.ts';
+import type { ReaderRules } from './news-text.ts';
 import type { FormattedBody } from './payload.ts';
 
 /** The longest that one attempt may take, its answer included. */
@@ -33,8 +37,20 @@ export interface Sender extends AsyncDisposable {
   send(delivery: SendableDelivery, signal: AbortSignal): Promise<SentAttempt>;
 }
 
-/** @param allowHosts The setting `webhooks.allowHosts`. */
-export function createSender(clock: Clock, allowHosts: readonly string[], attemptMs = ATTEMPT_MS): Sender {
+/** The settings of what is sent. */
+export interface SendingRules extends ReaderRules {
+  /** The setting `webhooks.allowHosts`. */
+  readonly allowHosts: readonly string[];
+  readonly mail: MailRules;
+}
+
+/** Creates a sender; letters go through the server of the settings. */
+export function createSender(
+  clock: Clock,
+  { allowHosts, mail }: SendingRules,
+  attemptMs = ATTEMPT_MS,
+): Sender {
+  const mailer = createMailer(mail, attemptMs);
   const agents = new Map<number, Agent>();
   const connect = createGuardedConnector(allowHosts, CONNECT_MS);
   const agentOf = (endpointId: number): Agent => {
@@ -47,17 +63,19 @@ export function createSender(clock: Clock, allowHosts: readonly string[], attemp
       const at = clock.now();
       const startMs = clock.monotonicMs();
       const noAnswer = { at, status: null, responseStart: null, retryAfterMs: null };
+      const isLetter = delivery.endpoint.url.startsWith('mailto:');
       // The settings may have changed since the endpoint was added.
-      if (targetFault(delivery.endpoint.url, allowHosts) !== null)
+      if (!isLetter && targetFault(delivery.endpoint.url, allowHosts) !== null)
         return { ...noAnswer, error: 'address_refused', durationMs: 0 };
       if (delivery.secrets.length === 0) return { ...noAnswer, error: 'no_secret', durationMs: 0 };
       const limit = createDeadline(attemptMs, [signal]);
       const passedMs = (): number => Math.round(clock.monotonicMs() - startMs);
       try {
-        const { status, start, retryAfter } = await post(agentOf, delivery, at, limit.signal);
+        const { status, start, pauseMs } = isLetter
+          ? await mailer.send(delivery, limit.signal)
+          : await post(agentOf, delivery, at, limit.signal);
         const responseStart = start === '' ? '' : maskSecrets(delivery.secrets)(start);
-        const askedMs = retryAfterMs(retryAfter, clock.now());
-        return { at, status, error: null, responseStart, retryAfterMs: askedMs, durationMs: passedMs() };
+        return { at, status, error: null, responseStart, retryAfterMs: pauseMs, durationMs: passedMs() };
       } catch (error) {
         return { ...noAnswer, error: limit.isOver() ? 'timeout' : faultCode(error), durationMs: passedMs() };
       } finally {
@@ -99,7 +117,9 @@ async function post(
     bodyTimeout: 0,
     onInfo: limitInterimAnswers(),
   });
-  return { status: statusCode, start: await readStart(body), retryAfter: headers['retry-after'] };
+  const isDone = isTaken({ status: statusCode });
+  const pauseMs = isDone ? null : retryAfterMs(headers['retry-after'], at);
+  return { status: statusCode, start: await readStart(body), pauseMs };
 }
 
 /** Reads the beginning of an answer as text. A short rest is read too, so that the connection can be used again. */

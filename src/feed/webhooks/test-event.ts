@@ -14,12 +14,15 @@ import type { Delivery } from '../../mirror/webhooks/delivery-queue.ts';
 import { readEndpoints, readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../mirror/webhooks/news.ts';
+import { readerOf } from './choose-sends.ts';
 import { attemptColumns } from './endpoint-pass.ts';
 import { requireEndpoint } from './endpoints.ts';
 import { isTaken } from './judge-attempt.ts';
-import { formatNews, TEST_TYPE } from './payload.ts';
+import { nameNews } from './named-news.ts';
+import { TEST_TYPE } from './news-text.ts';
+import { formatNews } from './payload.ts';
 import { ATTEMPT_MS, createSender } from './sender.ts';
-import type { Sender } from './sender.ts';
+import type { Sender, SendingRules } from './sender.ts';
 
 interface TestParts {
   readonly session: Session;
@@ -41,7 +44,7 @@ const LOOK_MS = 1_000;
  *
  * @throws {SyncError} `webhooks.absent`.
  */
-export async function testEndpoint(parts: TestParts, allowHosts: readonly string[], name: string) {
+export async function testEndpoint(parts: TestParts, rules: SendingRules, name: string) {
   const { session, clock, isDead } = parts;
   const endpoint = await requireEndpoint(session, name);
   const now = clock.now();
@@ -50,8 +53,8 @@ export async function testEndpoint(parts: TestParts, allowHosts: readonly string
   if (await isServed(session, 'webhooks', { now, isDead }))
     await follow(parts, id, TAKEN_UP_MS, ({ state }) => state !== 'waiting');
   const isOurs = await session.atomically((tx) => claimTest(tx, id));
-  await using sender = createSender(clock, allowHosts);
-  if (isOurs) await sendTest({ ...parts, sender }, id);
+  await using sender = createSender(clock, rules);
+  if (isOurs) await sendTest({ ...parts, sender, rules }, id);
   const sent = await follow(parts, id, ATTEMPT_MS + TAKEN_UP_MS, ({ attemptedAt }) => attemptedAt !== null);
   const byService = !isOurs;
   if (sent === null || sent.attemptedAt === null) return { name, webhookId, ...UNSENT, byService };
@@ -112,14 +115,16 @@ const claimTest = (tx: Transaction, id: number): Promise<boolean> =>
 
 interface SendingParts extends Omit<TestParts, 'isDead'> {
   readonly sender: Sender;
+  readonly rules: SendingRules;
 }
 
-async function sendTest({ session, clock, signal, sender }: SendingParts, id: number): Promise<void> {
+async function sendTest({ session, clock, signal, sender, rules }: SendingParts, id: number): Promise<void> {
   const test = await selectOne(session, WEBHOOK_DELIVERIES, sql`where id = ${id}`);
   const [endpoint] = await readEndpoints(session, sql`where id = ${test?.endpointId ?? 0}`);
   if (test === null || endpoint === undefined) return; // It was removed.
   const secrets = await readSecrets(session, endpoint.id, clock.now());
-  const content = formatNews(test.body ?? '', endpoint.format);
+  const news = await nameNews(session, test.body ?? '{}');
+  const content = formatNews([news], endpoint.format, readerOf(endpoint, rules));
   const attempt = await sender.send({ ...content, endpoint, webhookId: test.webhookId, secrets }, signal);
   const state = isTaken(attempt) ? ('delivered' as const) : ('failed' as const);
   const set = assign(WEBHOOK_DELIVERIES, { state, attempts: 1, ...attemptColumns(attempt) });

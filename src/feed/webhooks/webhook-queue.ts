@@ -5,7 +5,9 @@ import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import type { Session } from '../../db/session/session.ts';
 import * as endpoints from '../../mirror/webhooks/endpoint-store.ts';
 import { takePass } from './endpoint-pass.ts';
-import type { EndedAttempt, EndpointNews, EndpointSend } from './endpoint-pass.ts';
+import type { EndpointSend } from './choose-sends.ts';
+import type { EndedAttempt, EndpointNews } from './endpoint-pass.ts';
+import type { ReaderRules } from './news-text.ts';
 import type { Sender } from './sender.ts';
 
 /** Endpoints worked at once: a slow one keeps its place for as long as it has deliveries, so there must be places for all. */
@@ -20,6 +22,7 @@ interface WebhookQueueParts {
   readonly sender: Sender;
   /** The setting `webhooks.retrySeconds`. */
   readonly retrySeconds: readonly number[];
+  readonly reader: ReaderRules;
   /** From 0 to 1, for jitter. */
   readonly random: () => number;
   /** Fires when this process is to end: attempts under way are finished, no more are taken. */
@@ -71,15 +74,21 @@ const GATHER_MS = 10;
 
 /** Sends the deliveries of an endpoint, pass after pass, until nothing is due. @param signal Cuts the attempts under way. */
 async function workEndpoint(parts: WebhookQueueParts, ref: WorkRef, signal: AbortSignal): Promise<void> {
-  const { session, clock, logger, retrySeconds, random, sender, stopping } = parts;
+  const { session, clock, logger, retrySeconds, reader, random, sender, stopping } = parts;
   const inFlight = new Map<number, Promise<void>>();
   const ended: EndedAttempt[] = [];
   const lost = new AbortController();
   const cut = AbortSignal.any([signal, lost.signal]);
-  const send = async ({ delivery, ...sendable }: EndpointSend): Promise<void> => {
+  const send = async ({ deliveries, ...sendable }: EndpointSend): Promise<void> => {
     const attempt = await sender.send(sendable, cut);
-    inFlight.delete(delivery.id);
-    if (!cut.aborted) ended.push({ delivery, attempt, random: random() }); // Else it was not the receiver that failed.
+    for (const delivery of deliveries) {
+      inFlight.delete(delivery.id);
+      if (!cut.aborted) ended.push({ delivery, attempt, random: random() }); // Else it was not the receiver that failed.
+    }
+  };
+  const begin = (one: EndpointSend): void => {
+    const sending = send(one);
+    for (const { id } of one.deliveries) inFlight.set(id, sending);
   };
   try {
     for (;;) {
@@ -89,12 +98,13 @@ async function workEndpoint(parts: WebhookQueueParts, ref: WorkRef, signal: Abor
         inFlight: [...inFlight.keys()],
         takesMore: !stopping.aborted && !cut.aborted,
         retrySeconds,
+        reader,
         now: clock.now(),
       };
       const pass = await session.atomically((tx) => takePass(tx, facts));
       for (const news of pass.news) tellEndpoint(logger, news);
       if (pass.isOver) return;
-      for (const one of pass.sends) inFlight.set(one.delivery.id, send(one));
+      for (const one of pass.sends) begin(one);
       if (inFlight.size > 0 && ended.length === 0)
         await Promise.race([...inFlight.values(), clock.sleep(LOOK_MS)]);
       if (inFlight.size > 0) await clock.sleep(GATHER_MS);

@@ -32,6 +32,13 @@ export function atScale(shortest: string, scale: number): string {
   return `${shortest}${places === 0 ? '.' : ''}${'0'.repeat(scale - places)}`;
 }
 
+/** Whether one shortest decimal is less than another. */
+export function isLess(one: string, other: string): boolean {
+  const scale = Math.max(decimalPlaces(one), decimalPlaces(other));
+  const units = (text: string): bigint => BigInt(atScale(text, scale).replace('.', ''));
+  return units(one) < units(other);
+}
+
 export function decimalPlaces(text: string): number {
   const point = text.indexOf('.');
   return point === -1 ? 0 : text.length - point - 1;

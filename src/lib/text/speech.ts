@@ -12,18 +12,18 @@ export type Language = (typeof LANGUAGES)[number];
 export type Text = keyof typeof french;
 
 /** What stands for the arguments of a text; `Part` is what is neither a text nor a number, as HTML. */
-export type Values<Part = never> = Readonly<Record<string, string | number | Part>>;
+export type TextValues<Part = never> = Readonly<Record<string, string | number | Part>>;
 
 /** A text with its arguments, to be said in the language of whoever reads it. */
 export interface Message {
   readonly text: Text;
-  readonly values?: Values;
+  readonly values?: TextValues;
 }
 
 /** Says a text; with parts that are no texts, says the pieces in their order. */
 interface Say {
-  (text: Text, values?: Values): string;
-  <Part extends object>(text: Text, values: Values<Part>): string | Part | readonly (string | Part)[];
+  (text: Text, values?: TextValues): string;
+  <Part extends object>(text: Text, values: TextValues<Part>): string | Part | readonly (string | Part)[];
 }
 
 /** What our texts are in one language. */
@@ -35,6 +35,8 @@ export interface Speech {
   readonly word: (english: string) => string;
   /** A number with its thousands apart. */
   readonly count: (number: number) => string;
+  /** The text of a decimal (`-1234.50`) likewise, with every digit of it. */
+  readonly decimal: (text: string) => string;
 }
 
 /** The languages with the rules for numbers and dates, as Canada writes them. */
@@ -58,7 +60,7 @@ export function bilingual(text: Text, values: Readonly<Record<string, string | B
       name,
       typeof value === 'string' ? value : value[language],
     ]);
-    return SPEECHES[language].say(text, Object.fromEntries(own) as Values);
+    return SPEECHES[language].say(text, Object.fromEntries(own) as TextValues);
   };
   return { en: said('en'), fr: said('fr') };
 }
@@ -76,9 +78,12 @@ function createSpeech(language: Language): Speech {
     compiled.set(english, format);
     return format;
   };
-  function say(text: Text, values?: Values): string;
-  function say<Part extends object>(text: Text, values: Values<Part>): string | Part | (string | Part)[];
-  function say<Part extends object>(text: Text, values?: Values<Part>): string | Part | (string | Part)[] {
+  function say(text: Text, values?: TextValues): string;
+  function say<Part extends object>(text: Text, values: TextValues<Part>): string | Part | (string | Part)[];
+  function say<Part extends object>(
+    text: Text,
+    values?: TextValues<Part>,
+  ): string | Part | (string | Part)[] {
     return formatOf(text).format<Part>(values);
   }
   return {
@@ -87,5 +92,10 @@ function createSpeech(language: Language): Speech {
     tell: ({ text, values }) => say(text, values),
     word,
     count: (number) => numbers.format(number),
+    decimal: (text) => {
+      const places = text.split('.')[1]?.length ?? 0;
+      const digits = { minimumFractionDigits: places, maximumFractionDigits: places };
+      return new Intl.NumberFormat(locale, digits).format(text as `${number}`);
+    },
   };
 }

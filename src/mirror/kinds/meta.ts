@@ -24,6 +24,8 @@ type MetaKey =
   | 'privacy.excluded' // Which fields are kept out: settings that do not speak of them are refused.
   | 'privacy.scrub' // The step to do before the file no longer holds them.
   | `whole.${string}` // The most rows with which a kind's list came whole as page 2.
+  | 'digest' // The day of the last one, and the event before it.
+  | `alerts.${string}` // Up to where events are judged by a rule, and when people were told.
   | 'schedules' // The schedule that was dealt with last.
   | `schedules.${string}`; // Up to when a schedule's slots are dealt with.
 

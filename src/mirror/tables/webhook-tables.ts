@@ -27,7 +27,8 @@ export const WEBHOOK_ENDPOINTS = {
     optionalText('kinds'), // A JSON list; null = all. Likewise `changes` and `fields`.
     optionalText('changes'),
     optionalText('fields'),
-    withDefault(text<'format', 'json' | 'slack' | 'teams' | 'text'>('format'), `'json'`),
+    withDefault(text<'format', 'json' | 'slack' | 'teams' | 'text' | 'email'>('format'), `'json'`),
+    optionalText<'language', 'en' | 'fr'>('language'), // Of messages to people; null = that of the settings.
     bigint('cursor'), // The last `seq` that was taken into `webhook_deliveries`, or passed over by a filter.
     optionalBigint('replay_after'), // A wanted replay; its owner moves the cursor back once nothing of it is under way.
     withDefault(text<'state', 'active' | 'disabled'>('state'), `'active'`),
@@ -80,7 +81,7 @@ export const WEBHOOK_DELIVERIES = {
     withDefault(integer('attempts'), '0'),
     optionalTimestamp('next_attempt_at'), // Of a ready delivery.
     optionalTimestamp('attempted_at'),
-    optionalBigint('status'), // The HTTP status of the last attempt; null = there was no answer.
+    optionalBigint('status'), // The HTTP or SMTP status of the last attempt; null = there was no answer.
     optionalText('error'), // A stable code, where there was no answer.
     optionalText('response_start'),
     optionalBigint('duration_ms'),

@@ -122,6 +122,8 @@ export interface EndpointWish extends EventFilter {
   readonly name: string;
   readonly url: string;
   readonly format: WebhookFormat;
+  /** Of messages to people; null = that of the settings. */
+  readonly language?: WebhookEndpoint['language'];
 }
 
 /**
@@ -136,9 +138,9 @@ export async function insertEndpoint(
 ): Promise<number | null> {
   const cursor = (await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0;
   const at = instantText(now);
-  const { name, url, format } = wish;
+  const { name, url, format, language = null } = wish;
   const filter = { kinds: jsonOf(wish.kinds), changes: jsonOf(wish.changes), fields: jsonOf(wish.fields) };
-  const row = { name, url, format, ...filter, publicId, cursor, createdAt: at, updatedAt: at };
+  const row = { name, url, format, language, ...filter, publicId, cursor, createdAt: at, updatedAt: at };
   const insert = insertInto(WEBHOOK_ENDPOINTS, row);
   return readNumber(tx, sql`${insert} on conflict (name) do nothing returning id`);
 }

@@ -10,13 +10,21 @@ import { append, hasRow } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import { readEndpoints } from './endpoint-store.ts';
 
-/** The product's own news: what may need a person. */
-interface News {
+/** The product's own news: what may need a person, and what people asked to be told. */
+export interface News {
   readonly type:
-    'kind.held' | `entry.${'parked' | 'rejected'}` | 'kind.blocked' | 'kind.stale' | 'token.refused';
+    | 'kind.held'
+    | `entry.${'parked' | 'rejected'}`
+    | 'kind.blocked'
+    | 'kind.stale'
+    | 'token.refused'
+    | 'outbox.frozen'
+    | 'mirror.damaged'
+    | 'alert.matched'
+    | 'digest.daily';
   /** Null if it concerns all kinds: all endpoints want it. */
   readonly kind: string | null;
-  /** Further facts: members of `data` beside `kind`. */
+  /** Further facts: members of `data` beside `kind`. They hold no content of a record, which `forget` would have to find. */
   readonly facts: JsonObject;
   /** Names the happening: the same happening is told to an endpoint once. */
   readonly key: string;
@@ -52,13 +60,49 @@ export function staleNews(kind: string, since: Date | null, now: Date): News {
   return { type: 'kind.stale', kind, facts: { since: at }, key: String(at), now };
 }
 
-/** Leaves a delivery for each active endpoint that wants news of this kind; runs in the transaction of the happening. */
+/** Nothing is sent to the service until a person says so. */
+export const frozenNews = (reason: string, now: Date): News => {
+  return { type: 'outbox.frozen', kind: null, facts: { reason }, key: now.toISOString(), now };
+};
+
+/** A check found the database file damaged. */
+export const damagedNews = (reason: string, now: Date): News => {
+  return { type: 'mirror.damaged', kind: null, facts: { reason }, key: reason, now };
+};
+
+/** What an alert is about: a rule, the first of the events that match it, and how many there are. */
+interface AlertFacts {
+  readonly kind: string;
+  readonly field: string;
+  readonly above?: string | undefined;
+  readonly below?: string | undefined;
+  readonly seqs: readonly number[];
+  readonly changes: number;
+}
+
+/** Changes match a rule of the setting `alerts`. */
+export function alertNews({ kind, field, above, below, seqs, changes }: AlertFacts, now: Date): News {
+  const is = above === undefined ? (below === undefined ? 'changed' : 'below') : 'above';
+  const facts = { field, is, limit: above ?? below ?? null, changes, seqs };
+  return { type: 'alert.matched', kind, facts, key: JSON.stringify(facts), now };
+}
+
+/** What waits for a person, and what has changed, since the digest of the day before. */
+export const digestNews = (facts: JsonObject, day: string, now: Date): News => {
+  return { type: 'digest.daily', kind: null, facts, key: day, now };
+};
+
+/** Leaves a delivery for each active endpoint that wants news of this kind, the digest for those of e-mail; runs in the transaction of the happening. */
 export async function leaveNews(tx: Transaction, news: News): Promise<void> {
   const { type, kind, facts, key, now } = news;
   const data = kind === null ? facts : { kind, ...facts };
   const body = compactJson({ type, timestamp: now.toISOString(), data });
   const at = instantText(now);
-  for (const { id, publicId, kinds } of await readEndpoints(tx, sql`where state = 'active' order by id`)) {
+  for (const { id, publicId, kinds, format } of await readEndpoints(
+    tx,
+    sql`where state = 'active' order by id`,
+  )) {
+    if (type === 'digest.daily' && format !== 'email') continue;
     if (kinds !== null && kind !== null && !kinds.includes(kind)) continue;
     const webhookId = webhookIdOf(publicId, [type, kind ?? '', key]);
     const isTold = sql`select 1 from webhook_deliveries where endpoint_id = ${id} and webhook_id = ${webhookId}`;

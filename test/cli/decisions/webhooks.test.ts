@@ -78,8 +78,15 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     const all = { kinds: null, changes: null, fields: null };
     const filter = { kinds: ['clients', 'products'], changes: ['created', 'deleted'], fields: ['code'] };
     expect(endpoints).toEqual([
-      { name: 'room', url: 'https://192.0.43.8/…', ...all, format: 'slack', ...standing },
-      { name: 'shop', url: 'https://192.0.43.8/in?…', ...filter, format: 'json', ...standing },
+      { name: 'room', url: 'https://192.0.43.8/…', ...all, format: 'slack', language: null, ...standing },
+      {
+        name: 'shop',
+        url: 'https://192.0.43.8/in?…',
+        ...filter,
+        format: 'json',
+        language: null,
+        ...standing,
+      },
     ]);
     const { stdout } = await hooks();
     expect(stdout).toMatch(/room +healthy[^]*shop +healthy +\S+ +clients,products +created,deleted +code/);

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatNews } from '../../../src/feed/webhooks/payload.ts';
+import type { WebhookFormat } from '../../../src/mirror/webhooks/endpoint-store.ts';
+import { SENDING } from './stage.ts';
 
 const parked = (kind: string, verdict: string): string =>
   JSON.stringify({
@@ -8,16 +10,19 @@ const parked = (kind: string, verdict: string): string =>
     data: { kind, entryId: 7, operation: 'create', recordId: null, verdict },
   });
 
+const formatted = (body: string, format: WebhookFormat) =>
+  formatNews([{ body, names: [], changes: [] }], format, SENDING);
+
 const NASTY = '<!channel> & <https://evil.example|here> *b* [x](https://evil.example)\n\u0007@here';
 const SEEN = '<!channel> & <https://evil.example|here> *b* [x](https://evil.example)';
 
 test('our own news stays as it is for a program', () => {
   const body = parked('clients', NASTY);
-  expect(formatNews(body, 'json')).toEqual({ contentType: 'application/json', body });
+  expect(formatted(body, 'json')).toEqual({ contentType: 'application/json', body });
 });
 
 test('text in a message for Slack neither mentions, links nor formats', () => {
-  const { contentType, body } = formatNews(parked('clients', NASTY), 'slack');
+  const { contentType, body } = formatted(parked('clients', NASTY), 'slack');
   const message = JSON.parse(body) as { readonly text: string };
   expect(contentType).toBe('application/json');
   expect(message).toMatchObject({ mrkdwn: false, unfurl_links: false, unfurl_media: false });
@@ -26,7 +31,7 @@ test('text in a message for Slack neither mentions, links nor formats', () => {
 });
 
 test('text in a message for Teams is a run of text, which knows no Markdown', () => {
-  const message = JSON.parse(formatNews(parked('clients', NASTY), 'teams').body) as {
+  const message = JSON.parse(formatted(parked('clients', NASTY), 'teams').body) as {
     readonly attachments: readonly [{ readonly content: { readonly body: readonly object[] } }];
   };
   const [{ content }] = message.attachments;
@@ -39,15 +44,15 @@ test('text in a message for Teams is a run of text, which knows no Markdown', ()
 });
 
 test('a message of plain text is one line without control characters', () => {
-  const { contentType, body } = formatNews(parked('clients', NASTY), 'text');
+  const { contentType, body } = formatted(parked('clients', NASTY), 'text');
   expect(contentType).toBe('text/plain; charset=utf-8');
   expect(body).toContain(SEEN);
   expect(body).not.toMatch(/\p{Cc}/u);
 });
 
 test.each([
-  ['kind.stale', { kind: 'clients', since: null }, 'its list was never read to its end.'],
+  ['kind.stale', { kind: 'clients', since: null }, 'was never read to its end.'],
   ['webhook.test', { endpoint: 'room' }, 'This is a test of bms-sync: the endpoint works.'],
 ])('%s says it in a sentence', (type, data, sentence) => {
-  expect(formatNews(JSON.stringify({ type, data }), 'text').body).toContain(sentence);
+  expect(formatted(JSON.stringify({ type, data }), 'text').body).toContain(sentence);
 });

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { addEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
 import type { RevealedSecret } from '../../../src/feed/webhooks/endpoints.ts';
 import { createSender } from '../../../src/feed/webhooks/sender.ts';
+import type { SendingRules } from '../../../src/feed/webhooks/sender.ts';
 import { createWebhookQueue } from '../../../src/feed/webhooks/webhook-queue.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
 import type { Clock } from '../../../src/lib/time/clock.ts';
@@ -15,6 +16,15 @@ import { mirrorIn, putChanges } from '../support.ts';
 import type { DATABASES, StoredChange } from '../support.ts';
 
 export const ALLOWED = ['127.0.0.1'];
+
+/** Settings under which nothing but receivers on this machine is sent to. */
+export const SENDING: SendingRules = {
+  allowHosts: ALLOWED,
+  mail: { url: null, from: null },
+  publicUrl: null,
+  language: 'en',
+  timezone: 'UTC',
+};
 
 /** The owner name of the process under test. */
 export const OWNER = 'here';
@@ -39,6 +49,7 @@ export interface StageOptions {
   readonly retrySeconds?: readonly number[];
   readonly attemptMs?: number;
   readonly stopping?: AbortSignal;
+  readonly rules?: SendingRules;
   /** Where the clock stands; now, because signatures are good for five minutes only. */
   readonly at?: Date;
 }
@@ -54,12 +65,18 @@ export async function deliveryStage(
 /** The same on an open mirror. */
 export function deliveryStageOn(
   session: Session,
-  { retrySeconds = [5, 300], attemptMs = 1_000, stopping, at = new Date() }: StageOptions = {},
+  {
+    retrySeconds = [5, 300],
+    attemptMs = 1_000,
+    stopping,
+    rules = SENDING,
+    at = new Date(),
+  }: StageOptions = {},
 ): DeliveryStage {
   const log = memoryLog();
   let nowMs = at.getTime();
   const clock: Clock = { ...systemClock, now: () => new Date(nowMs) };
-  const sender = createSender(clock, ALLOWED, attemptMs);
+  const sender = createSender(clock, rules, attemptMs);
   onTestFinished(() => sender[Symbol.asyncDispose]());
   const queue = createWebhookQueue({
     session,
@@ -68,6 +85,7 @@ export function deliveryStageOn(
     owner: OWNER,
     sender,
     retrySeconds,
+    reader: rules,
     random: () => 0,
     stopping: stopping ?? new AbortController().signal,
     livingOwners: () => Promise.resolve(new Set([OWNER])),

@@ -1,0 +1,124 @@
+import { createFaultLog } from '../lib/log/fault-log.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import { repeat } from '../lib/log/repeat.ts';
+import { isLess, shortestNumber } from '../lib/json/decimal.ts';
+import { isNumber, parseObject } from '../lib/json/json.ts';
+import { instantOf, instantText } from '../lib/time/clock.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import { isAway } from '../db/session/errors.ts';
+import type { Queryable, Session } from '../db/session/session.ts';
+import { readSeenNames } from '../mirror/kinds/field-store.ts';
+import { readMeta, writeMeta } from '../mirror/kinds/meta.ts';
+import { latestSeq } from '../mirror/records/change-store.ts';
+import { objectIn } from '../mirror/records/record-name.ts';
+import { alertNews, leaveNews } from '../mirror/webhooks/news.ts';
+import { readChanges } from './read-changes.ts';
+import type { RecordedChange } from './read-changes.ts';
+
+/** A setting of `alerts`: what people want to be told of a field. The limits are decimals. */
+export interface AlertRule {
+  readonly kind: string;
+  readonly field: string;
+  readonly above?: string | undefined;
+  readonly below?: string | undefined;
+  readonly changed?: true | undefined;
+}
+
+interface AlertParts {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const LOOK_MS = 2_000;
+
+/** Tells the receivers of news of changes that match a rule. Returns a function that stops it. */
+export function startAlerts(parts: AlertParts, rules: readonly AlertRule[]): () => Promise<void> {
+  const { session, clock } = parts;
+  const faults = createFaultLog({ ...parts, isTold: isAway });
+  let isFirst = true;
+  const task = async (): Promise<void> => {
+    if (isFirst) await warnOfUnknown(parts, rules);
+    isFirst = false;
+    for (const rule of rules) await judgeNew(session, rule, clock.now());
+  };
+  return repeat({ clock, faults, everyMs: LOOK_MS, name: 'looking for alerts', task }).stop;
+}
+
+/** A field that nobody knows may be misspelt: its rule would be silent for ever. */
+async function warnOfUnknown({ session, logger }: AlertParts, rules: readonly AlertRule[]): Promise<void> {
+  const kinds = [...new Set(rules.map(({ kind }) => kind))];
+  const seen = await readSeenNames(session, kinds);
+  for (const { kind, field } of rules)
+    if (seen.get(kind)?.has(field) === false)
+      logger.warn(
+        { event: 'alert.unknown_field', kind, field },
+        `the service has never sent a field ${field} of ${kind}: its alert tells nothing until it does`,
+      );
+}
+
+/** Messages of one rule have at least this between them: what matches meanwhile shares the next one. */
+const QUIET_MS = 600_000;
+const PAGE = 500;
+const MOST_PAGES = 20;
+const SHOWN = 10;
+
+/** How far the events are judged by a rule, and when people were last told. */
+interface Mark {
+  readonly seq: number;
+  readonly toldAt: string | null;
+}
+
+const keyOf = (rule: AlertRule) => `alerts.${JSON.stringify(rule)}` as const;
+
+/** Judges the events after a rule's mark, and leaves one piece of news for all that match; a new rule begins with the next event. */
+export async function judgeNew(session: Session, rule: AlertRule, now: Date): Promise<void> {
+  const upTo = await latestSeq(session);
+  const stored = await readMark(session, rule);
+  const { seq: after, toldAt } = stored ?? { seq: upTo, toldAt: null };
+  const isQuiet = toldAt === null || now.getTime() - instantOf(toldAt).getTime() >= QUIET_MS;
+  if (stored !== null && (!isQuiet || upTo <= after)) return;
+  const matches: number[] = [];
+  let seq = after;
+  for (let pages = 0; seq < upTo && pages < MOST_PAGES; pages += 1) {
+    const events = await readChanges(session, { after: seq, upTo, kind: rule.kind, limit: PAGE });
+    matches.push(...events.filter((event) => isMatch(rule, event)).map((event) => event.seq));
+    seq = events.length < PAGE ? upTo : (events.at(-1)?.seq ?? upTo);
+  }
+  const mark = { seq, toldAt: matches.length > 0 ? instantText(now) : toldAt };
+  await session.atomically(async (tx) => {
+    if ((await readMark(tx, rule))?.seq !== stored?.seq) return; // Another process has told them.
+    if (matches.length > 0)
+      await leaveNews(
+        tx,
+        alertNews({ ...rule, seqs: matches.slice(0, SHOWN), changes: matches.length }, now),
+      );
+    await writeMeta(tx, keyOf(rule), JSON.stringify(mark));
+  });
+}
+
+async function readMark(db: Queryable, rule: AlertRule): Promise<Mark | null> {
+  const stored = await readMeta(db, keyOf(rule));
+  return stored === null ? null : (JSON.parse(stored) as Mark);
+}
+
+type Judged = Pick<RecordedChange, 'change' | 'before' | 'after' | 'fields'>;
+
+/** Whether an event is what a rule is about. A value beyond a limit is told once, when it comes to be beyond it. */
+export function isMatch({ field, above, below }: AlertRule, event: Judged): boolean {
+  if (event.change === 'deleted') return false;
+  if (above === undefined && below === undefined)
+    return event.change === 'updated' && Object.hasOwn(parseObject(event.fields), field);
+  const isBeyond = (raw: string | null): boolean => {
+    const value = decimalIn(raw, field);
+    if (value === null) return false;
+    return above === undefined ? isLess(value, below ?? value) : isLess(above, value);
+  };
+  return isBeyond(event.after) && !isBeyond(event.before);
+}
+
+/** The value of a field as a decimal; null where it is none. */
+function decimalIn(raw: string | null, field: string): string | null {
+  const value = objectIn(raw)[field];
+  return typeof value === 'string' || isNumber(value) ? shortestNumber(String(value)) : null;
+}

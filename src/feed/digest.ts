@@ -1,0 +1,111 @@
+import { sql } from 'drizzle-orm';
+import { createFaultLog } from '../lib/log/fault-log.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import { repeat } from '../lib/log/repeat.ts';
+import { instantOf } from '../lib/time/clock.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import { isAway } from '../db/session/errors.ts';
+import { bigint, text } from '../db/rows/engine-column.ts';
+import { readRows } from '../db/rows/rows.ts';
+import type { Session, Transaction } from '../db/session/session.ts';
+import { readDamage } from '../mirror/integrity-check.ts';
+import { readMeta, writeMeta } from '../mirror/kinds/meta.ts';
+import { readFreshness, sweptAtOf } from '../mirror/kinds/status-store.ts';
+import { readFrozen } from '../mirror/outbox/freeze-store.ts';
+import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
+import { listEntries } from '../mirror/outbox/outbox-store.ts';
+import { latestSeq } from '../mirror/records/change-store.ts';
+import { readHolds } from '../mirror/records/deletion-store.ts';
+import * as news from '../mirror/webhooks/news.ts';
+
+interface DigestParts {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** When people get the digest: `HH:MM` in a time zone. */
+export interface DigestTime {
+  readonly at: string;
+  readonly timezone: string;
+}
+
+const LOOK_MS = 30_000;
+
+/** Leaves the digest of each day, for those who read e-mail. Returns a function that stops it. */
+export function startDigest(parts: DigestParts, time: DigestTime): () => Promise<void> {
+  const { session, clock } = parts;
+  const faults = createFaultLog({ ...parts, isTold: isAway });
+  const task = (): Promise<void> => leaveDigest(session, time, clock.now());
+  return repeat({ clock, faults, everyMs: LOOK_MS, name: 'writing the digest', task }).stop;
+}
+
+/** The last digest: its day in the time zone, and the last event before it. */
+interface Mark {
+  readonly day: string;
+  readonly seq: number;
+}
+
+/** Leaves the digest if its time of the day has passed; the first one comes the day after. */
+export async function leaveDigest(session: Session, { at, timezone }: DigestTime, now: Date): Promise<void> {
+  const style = { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' } as const;
+  const [day = '', time = ''] = new Intl.DateTimeFormat('sv-SE', style).format(now).split(' ');
+  const isDue = (stored: string | null): boolean =>
+    stored === null || (time >= at && markIn(stored).day < day);
+  if (!isDue(await readMeta(session, 'digest'))) return;
+  await session.atomically(async (tx) => {
+    const stored = await readMeta(tx, 'digest');
+    if (!isDue(stored)) return;
+    const seq = await latestSeq(tx);
+    if (stored !== null)
+      await news.leaveNews(tx, await writeDigest(tx, { after: markIn(stored).seq, day, now }));
+    await writeMeta(tx, 'digest', JSON.stringify({ day, seq }));
+  });
+}
+
+const markIn = (stored: string): Mark => JSON.parse(stored) as Mark;
+
+interface DigestSpan {
+  readonly after: number;
+  readonly day: string;
+  readonly now: Date;
+}
+
+async function writeDigest(tx: Transaction, { after, day, now }: DigestSpan): Promise<news.News> {
+  const needs = (await needsNow(tx, now)).map(({ type, kind, facts }) => ({
+    type,
+    data: { kind, ...facts },
+  }));
+  const columns = [text('kind'), ...['created', 'updated', 'deleted'].map((name) => bigint(name))];
+  const changes = await readRows(
+    tx,
+    columns,
+    sql`select kind, sum(case when change in ('created', 'restored') then 1 else 0 end) as created,
+        sum(case when change = 'updated' then 1 else 0 end) as updated,
+        sum(case when change = 'deleted' then 1 else 0 end) as deleted
+      from changes where seq > ${after} group by kind order by kind`,
+  );
+  return news.digestNews({ needs, changes }, day, now);
+}
+
+const PARKED_NAMED = 20;
+const DAY_MS = 86_400_000;
+
+/** What waits for a person at this moment, as the news that told of it. */
+async function needsNow(tx: Transaction, now: Date): Promise<readonly news.News[]> {
+  const damage = await readDamage(tx);
+  const frozen = await readFrozen(tx);
+  const held = (await readHolds(tx)).filter(({ state }) => state === 'held');
+  const parked = await listEntries(tx, ['parked'], PARKED_NAMED);
+  const blocks = await readBlocks(tx);
+  const swept = [...sweptAtOf(await readFreshness(tx))];
+  const stale = swept.filter(([, at]) => at !== null && now.getTime() - at.getTime() > DAY_MS);
+  return [
+    ...(damage === null ? [] : [news.damagedNews(damage.reason, now)]),
+    ...(frozen === null ? [] : [news.frozenNews(frozen.reason, now)]),
+    ...held.map(({ kind, records, since }) => news.heldNews(kind, { records, since: instantOf(since) }, now)),
+    ...parked.map((entry) => news.entryNews('parked', entry, now)),
+    ...blocks.map(({ kind, reason }) => news.blockedNews(kind, reason, now)),
+    ...stale.map(([kind, at]) => news.staleNews(kind, at, now)),
+  ];
+}

@@ -1,0 +1,118 @@
+import { instantText } from '../../lib/time/clock.ts';
+import type { Transaction } from '../../db/session/session.ts';
+import { readyDeliveries, wakeNext, writeOutcomes } from '../../mirror/webhooks/delivery-queue.ts';
+import type { Delivery, DeliveryOutcome } from '../../mirror/webhooks/delivery-queue.ts';
+import { readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
+import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+import { webhookIdOf } from '../../mirror/webhooks/news.ts';
+import { readChangesOf } from '../read-changes.ts';
+import { nameNews } from './named-news.ts';
+import type { NamedNews, ReaderRules } from './news-text.ts';
+import { changeBody, formatNews } from './payload.ts';
+import type { SendableDelivery } from './sender.ts';
+
+/** What is to be sent now: an event, a piece of news, or a letter with several. */
+export type EndpointSend = SendableDelivery & { readonly deliveries: readonly Delivery[] };
+
+interface Choice {
+  readonly sends: readonly EndpointSend[];
+  /** Some were dropped: others may be ready. */
+  readonly hasMore: boolean;
+}
+
+interface ChoiceFacts {
+  /** Ids of the deliveries that are being sent. */
+  readonly inFlight: readonly number[];
+  readonly reader: ReaderRules;
+  readonly now: Date;
+}
+
+/** How many deliveries of one endpoint are sent at once. */
+const SENT_AT_ONCE = 16;
+/** How many pieces of news share a letter; another one is written when it has gone. */
+const TOLD_AT_ONCE = 50;
+
+/** Chooses what an endpoint is sent now. */
+export async function chooseSends(
+  tx: Transaction,
+  endpoint: WebhookEndpoint,
+  facts: ChoiceFacts,
+): Promise<Choice> {
+  const { id: endpointId, format } = endpoint;
+  const due = await dueNow(tx, endpoint, facts);
+  if (due.length === 0) return { sends: [], hasMore: false };
+  const secrets = await readSecrets(tx, endpointId, facts.now);
+  const reader = readerOf(endpoint, facts.reader);
+  if (format === 'email')
+    return { sends: [await writeLetter(tx, { endpoint, secrets, due, reader })], hasMore: false };
+  const seqs = due.flatMap(({ seq }) => seq ?? []);
+  const changes = new Map((await readChangesOf(tx, seqs)).map((change) => [change.seq, change]));
+  const sends: EndpointSend[] = [];
+  const dropped: DeliveryOutcome[] = [];
+  for (const delivery of due) {
+    const { webhookId, seq, body } = delivery;
+    const change = changes.get(seq ?? 0);
+    const event = change && { contentType: 'application/json', body: changeBody(change) };
+    const content = body === null ? event : formatNews([await nameNews(tx, body)], format, reader);
+    // Without content, the event was erased meanwhile.
+    if (content === undefined) dropped.push({ delivery, patch: { state: 'dropped', nextAttemptAt: null } });
+    else sends.push({ ...content, endpoint, webhookId, secrets, deliveries: [delivery] });
+  }
+  await settle(tx, dropped, facts.now);
+  return { sends, hasMore: dropped.length > 0 };
+}
+
+/** None during a pause, before a replay, and while a letter is on its way: what is due then shares the next one. */
+async function dueNow(
+  tx: Transaction,
+  endpoint: WebhookEndpoint,
+  { inFlight, now }: ChoiceFacts,
+): Promise<Delivery[]> {
+  const { id, replayAfter, notBefore } = endpoint;
+  if (replayAfter !== null || (notBefore !== null && notBefore > instantText(now))) return [];
+  const isLetter = endpoint.format === 'email';
+  if (isLetter && inFlight.length > 0) return [];
+  const limit = isLetter ? TOLD_AT_ONCE : SENT_AT_ONCE - inFlight.length;
+  return limit <= 0 ? [] : readyDeliveries(tx, id, { except: inFlight, now, limit });
+}
+
+/** How a receiver reads: in its own language, where it has one. */
+export const readerOf = ({ language }: WebhookEndpoint, rules: ReaderRules): ReaderRules => ({
+  ...rules,
+  language: language ?? rules.language,
+});
+
+interface LetterParts {
+  readonly endpoint: WebhookEndpoint;
+  readonly secrets: readonly string[];
+  readonly due: readonly Delivery[];
+  readonly reader: ReaderRules;
+}
+
+/** All that is due as one letter, so that nobody gets a hundred; the digest is one of its own. */
+async function writeLetter(
+  tx: Transaction,
+  { endpoint, secrets, due, reader }: LetterParts,
+): Promise<EndpointSend> {
+  const news = due.filter(({ type }) => type !== 'digest.daily');
+  const deliveries = news.length > 0 ? news : due.slice(0, 1);
+  const named: NamedNews[] = [];
+  for (const { body } of deliveries) named.push(await nameNews(tx, body ?? '{}'));
+  const ids = deliveries.map(({ webhookId }) => webhookId);
+  // A letter with more in it is another one for a mail program, which may show each id once.
+  const webhookId = webhookIdOf(endpoint.publicId, ids);
+  return { ...formatNews(named, endpoint.format, reader), endpoint, webhookId, secrets, deliveries };
+}
+
+/** Writes outcomes, and makes the next deliveries of their records ready. */
+export async function settle(
+  tx: Transaction,
+  outcomes: readonly DeliveryOutcome[],
+  now: Date,
+): Promise<void> {
+  const [first] = outcomes;
+  if (first === undefined) return;
+  await writeOutcomes(tx, outcomes);
+  const recordIds = outcomes.flatMap(({ delivery }) => delivery.recordId ?? []);
+  await wakeNext(tx, first.delivery.endpointId, recordIds, now);
+}

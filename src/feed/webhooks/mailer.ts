@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createTransport } from 'nodemailer';
+import { isLoopback } from '../../lib/net/loopback.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { maskSecrets } from '../../lib/text/mask-secrets.ts';
+
+/** The settings of e-mail. */
+export interface MailRules {
+  /** `smtp://user:password@host:587`, or `smtps://…`; null = none is sent. */
+  readonly url: string | null;
+  /** The address that letters come from; null = the user of the URL. */
+  readonly from: string | null;
+}
+
+interface Letter {
+  readonly endpoint: { readonly url: string };
+  readonly webhookId: string;
+  readonly subject?: string;
+  readonly body: string;
+}
+
+/** After a letter, what else there is waits for so long, and shares the next one. */
+const PAUSE_MS = 600_000;
+
+/** Creates a sender of letters by SMTP. A server without TLS gets no password, unless it is on this machine. */
+export function createMailer({ url, from }: MailRules, timeoutMs: number) {
+  if (url === null) return { send: refuse };
+  const { hostname, username, password } = new URL(url);
+  const mask = maskSecrets([decodeURIComponent(password)]);
+  const transport = createTransport({
+    url,
+    requireTLS: username !== '' && !isLoopback(hostname),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    /** Sends a letter; the status is that of SMTP. @throws {Error} Of Node or nodemailer, where the server gave no answer. */
+    send: async (letter: Letter, signal: AbortSignal) => {
+      const sending = transport.sendMail({
+        from: from ?? decodeURIComponent(username),
+        to: letter.endpoint.url.replace('mailto:', ''),
+        subject: letter.subject,
+        text: letter.body,
+        messageId: `<${letter.webhookId}@bms-sync>`,
+        headers: { 'Auto-Submitted': 'auto-generated' }, // Notes of absence do not answer it.
+      });
+      const answer = sending.then(
+        ({ response }) => response,
+        (error: unknown) => {
+          if (error instanceof Error && 'response' in error) return String(error.response);
+          throw error;
+        },
+      );
+      const start = await Promise.race([answer, once(signal, 'abort').then(() => '')]);
+      signal.throwIfAborted();
+      const status = Number(start.slice(0, 3));
+      return { status, start: mask(start), pauseMs: status < 300 ? PAUSE_MS : null };
+    },
+  };
+}
+
+const refuse = (): Promise<never> =>
+  Promise.reject(
+    new SyncError('No e-mail is sent: mail.url is not set.', {
+      code: 'mail.unset',
+      hint: 'Set SMTP_URL to smtp://USER:PASSWORD@HOST:587.',
+    }),
+  );
