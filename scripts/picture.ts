@@ -5,6 +5,8 @@ import { sql } from 'drizzle-orm';
 import type { Page } from 'playwright-core';
 import { pull } from '../src/app/pull.ts';
 import { changeOne } from '../src/cli/demo/go-on.ts';
+import { compactJson } from '../src/lib/json/json.ts';
+import { insertPlan } from '../src/mirror/outbox/plan-store.ts';
 import type { Config } from '../src/config/settings.ts';
 import { instantOf, instantText, systemClock } from '../src/lib/time/clock.ts';
 import { createLogger } from '../src/lib/log/logger.ts';
@@ -52,6 +54,38 @@ async function work({ world }: Sandbox, config: Config): Promise<void> {
     await read(config, KINDS);
   }
   await spread(config);
+  await correct(world, config);
+}
+
+/** A plan of corrections, with a row that is refused. */
+async function correct(world: Sandbox['world'], { database }: Config): Promise<void> {
+  const cities = ['Rimouski', 'Gaspé', 'Trois-Rivières', 'Baie-Comeau'];
+  const rows = world
+    .ids('clients')
+    .slice(20, 20 + cities.length)
+    .map((id, index) => {
+      const cells = compactJson([
+        { field: 'city', old: world.get('clients', id)?.['city'] ?? null, new: cities[index] ?? '' },
+      ]);
+      return {
+        position: index + 2,
+        operation: 'update',
+        recordId: String(id),
+        cells,
+        refusal: null,
+      } as const;
+    });
+  const refusal = 'code: 4711 where the code is 004711: a spreadsheet takes the zeros away';
+  const refused = {
+    position: 6,
+    operation: 'update',
+    recordId: String(world.ids('clients')[30] ?? 0),
+    cells: '[]',
+    refusal,
+  } as const;
+  await using session = await openSession(database.url);
+  const plan = { kind: 'clients', origin: 'clients.xlsx', createdBy: 'Ada', now: systemClock.now() };
+  await session.atomically((tx) => insertPlan(tx, plan, [...rows, refused]));
 }
 
 /** Spreads what took a minute over two days, in its order. */
@@ -167,20 +201,28 @@ async function makeHistory({ sandbox, api, pull }: BrowserStage): Promise<readon
     { name: 'run', path: `/runs/${String(runId)}` },
     { name: 'outbox', path: '/outbox' },
     { name: 'entry', path: `/outbox/${String(id)}` },
+    { name: 'plan', path: '/plans/1' },
     { name: 'deletions', path: '/deletions' },
     { name: 'question', path: '/deletions', act: (page) => page.getByText('Approve…').click() },
     { name: 'issues', path: '/issues' },
     { name: 'webhooks', path: '/webhooks' },
     { name: 'decisions', path: '/decisions' },
     { name: 'not-here', path: '/runs/4711' },
+    { name: 'french', path: '/', act: speakFrench }, // The last: the window goes on in French.
   ];
+}
+
+async function speakFrench(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Français' }).click();
+  await page.locator('#live', { hasText: 'En direct' }).waitFor();
 }
 
 async function picture(page: Page, width: number, { name, path, isWhole, act }: Shown): Promise<void> {
   await page.goto(stage.dashboard.address + path);
   await act?.(page);
   await page.evaluate(`for (const line of document.querySelectorAll('.title p'))
-    if (line.textContent.startsWith('Mirror: ')) line.textContent = 'Mirror: ./data/mirror.db'`);
+    for (const place of line.querySelectorAll('[translate=no]'))
+      if (place.textContent.endsWith('.db')) place.textContent = './data/mirror.db'`);
   const tallest = isWhole === true ? Infinity : (TALLEST[width] ?? 0);
   const height = Math.min(tallest, await page.evaluate<number>('document.documentElement.scrollHeight'));
   const whole = { fullPage: true, clip: { x: 0, y: 0, width, height } };
