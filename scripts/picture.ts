@@ -59,7 +59,7 @@ async function work({ world }: Sandbox, config: Config): Promise<void> {
 
 /** A plan of corrections, with a row that is refused. */
 async function correct(world: Sandbox['world'], { database }: Config): Promise<void> {
-  const cities = ['Rimouski', 'Gaspé', 'Trois-Rivières', 'Baie-Comeau'];
+  const cities = ['Rimouski', 'Gaspé', 'Trois-Rivières', 'Gatineau'];
   const rows = world
     .ids('clients')
     .slice(20, 20 + cities.length)
