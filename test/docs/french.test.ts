@@ -72,7 +72,8 @@ function spansOf(page: string): readonly string[] {
 
 function linksOf(page: string): readonly string[] {
   const links = page.replaceAll(BLOCK, '').replaceAll(SPAN, '').matchAll(LINK);
-  return Array.from(links, ([, link, picture]) => link ?? picture ?? '');
+  const all = Array.from(links, ([, link, picture]) => link ?? picture ?? '');
+  return all.filter((link) => !/^https?:/.test(link)); // Those of others are not asked.
 }
 
 /** What is read as sentences: the page without code, addresses and markup. */
