@@ -102,16 +102,9 @@ const headers = z.looseObject({
 });
 
 /** An entry just stored, or stored before under the same key. */
-const stored = z.object({
-  id: z.int(),
-  state,
-  key: z.string(),
-  kind: z.string(),
-  operation,
-  recordId: z.string().nullable(),
-  isNew: z.boolean(),
-  notes: z.array(z.string()),
-});
+const stored = entry
+  .pick({ id: true, state: true, key: true, kind: true, operation: true, recordId: true })
+  .extend({ isNew: z.boolean(), notes: z.array(z.string()) });
 
 const put = {
   summary: 'Put a create or an update into the outbox',
