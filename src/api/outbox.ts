@@ -4,7 +4,6 @@ import {
   historyDocument,
   listOutbox,
   OPEN_STATES,
-  pageOfOutbox,
   readHistory,
   STATES,
 } from '../outbound/decisions/entry-list.ts';
@@ -121,10 +120,7 @@ export function outboxRoutes(app: Server, { session, kinds, clock, wakeEngine }:
   app.get('/v1/outbox', { schema: listed }, async ({ query: { state, after, limit } }, reply) => {
     const sets = { all: STATES, open: OPEN_STATES };
     const states = state === 'all' || state === 'open' ? sets[state] : [state];
-    const found =
-      after === undefined
-        ? await listOutbox(session, { states, limit })
-        : await pageOfOutbox(session, { states, after, limit });
+    const found = await listOutbox(session, { states, after, limit });
     return sendJson(reply, {
       entries: found.entries.map(entryDocument),
       ...nextAfter(after, found.entries),
