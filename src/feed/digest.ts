@@ -25,7 +25,7 @@ interface DigestParts {
 }
 
 /** When people get the digest: `HH:MM` in a time zone. */
-export interface DigestTime {
+interface DigestTime {
   readonly at: string;
   readonly timezone: string;
 }
