@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit';
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: './src/mirror/tables/postgres-schema.ts',
+  schema: './scripts/migrations/postgres-schema.ts',
   out: './migrations/postgres',
 });

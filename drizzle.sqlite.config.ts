@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit';
 
 export default defineConfig({
   dialect: 'sqlite',
-  schema: './src/mirror/tables/sqlite-schema.ts',
+  schema: './scripts/migrations/sqlite-schema.ts',
   out: './migrations/sqlite',
 });

@@ -35,16 +35,12 @@ export function duplicateTypes(files: readonly TreeFile[]): string[] {
   return [...seen].filter(([, count]) => count > 1).map(([name]) => name);
 }
 
-/** Files whose exports a tool reads: drizzle-kit makes migrations of these. */
-const READ_BY_TOOLS = ['src/mirror/tables/postgres-schema.ts', 'src/mirror/tables/sqlite-schema.ts'];
-
 /** Exports that neither the sources nor the other folders import. */
 export function unusedExports(files: readonly TreeFile[], others: readonly TreeFile[]): string[] {
   const used = new Set<string>();
   for (const { imports } of [...files, ...others])
     for (const { from, names } of imports) for (const name of names) used.add(`${from} ${name}`);
   return files
-    .filter(({ path }) => !READ_BY_TOOLS.includes(path))
     .flatMap(exportsOf)
     .filter(({ name, path }) => !used.has(`${path} ${name}`) && !used.has(`${path} *`))
     .map(({ name, path }) => `${path} ${name}`);

@@ -4,7 +4,6 @@ import {
   historyDocument,
   listOutbox,
   OPEN_STATES,
-  pageOfOutbox,
   readHistory,
   STATES,
 } from '../outbound/decisions/entry-list.ts';
@@ -102,16 +101,9 @@ const headers = z.looseObject({
 });
 
 /** An entry just stored, or stored before under the same key. */
-const stored = z.object({
-  id: z.int(),
-  state,
-  key: z.string(),
-  kind: z.string(),
-  operation,
-  recordId: z.string().nullable(),
-  isNew: z.boolean(),
-  notes: z.array(z.string()),
-});
+const stored = entry
+  .pick({ id: true, state: true, key: true, kind: true, operation: true, recordId: true })
+  .extend({ isNew: z.boolean(), notes: z.array(z.string()) });
 
 const put = {
   summary: 'Put a create or an update into the outbox',
@@ -128,10 +120,7 @@ export function outboxRoutes(app: Server, { session, kinds, clock, wakeEngine }:
   app.get('/v1/outbox', { schema: listed }, async ({ query: { state, after, limit } }, reply) => {
     const sets = { all: STATES, open: OPEN_STATES };
     const states = state === 'all' || state === 'open' ? sets[state] : [state];
-    const found =
-      after === undefined
-        ? await listOutbox(session, { states, limit })
-        : await pageOfOutbox(session, { states, after, limit });
+    const found = await listOutbox(session, { states, after, limit });
     return sendJson(reply, {
       entries: found.entries.map(entryDocument),
       ...nextAfter(after, found.entries),

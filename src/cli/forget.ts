@@ -16,11 +16,6 @@ import type { Io } from './parts/io.ts';
 import { atCommandLine } from './parts/operation-command.ts';
 import { kindOfRecord } from './record.ts';
 
-interface ForgetOptions extends CommonOptions {
-  readonly suppress?: true;
-  readonly yes?: true;
-}
-
 interface ForgetRequest {
   readonly kind: Kind;
   readonly id: string;
@@ -34,7 +29,7 @@ export function forgetCommand(context: CommandContext): Command {
     .argument('<id>', 'id of the record')
     .option('--suppress', 'although the service still lists it; keeps it out from now on')
     .option('--yes', 'do not ask; needed where no terminal can be asked')
-    .action(async (name: string, id: string, options: ForgetOptions) => {
+    .action(async (name: string, id: string, options: CommonOptions & { suppress?: true; yes?: true }) => {
       const config = settingsOf(context, options);
       const kind = kindOfRecord(config, name, id, 'forget');
       const wanted = { kind, id, suppress: options.suppress ?? false };

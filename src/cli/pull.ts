@@ -11,15 +11,11 @@ import { textTable } from './parts/io.ts';
 import type { Printed } from './parts/io.ts';
 import { showingProgress } from './parts/progress.ts';
 
-interface PullOptions extends CommonOptions {
-  readonly newSource?: true;
-}
-
 export function pullCommand(context: CommandContext): Command {
   return createCommand('pull', 'read the lists of the service into the mirror')
     .argument('[kind...]', 'record kinds (default: all)')
     .option('--new-source', 'accept another base URL or company for this mirror')
-    .action(async (kinds: string[], options: PullOptions) => {
+    .action(async (kinds: string[], options: CommonOptions & { newSource?: true }) => {
       const config = settingsOf(context, options);
       const of = listedKinds(config, kinds).length;
       const { newSource: acceptNewSource = false } = options;

@@ -5,7 +5,6 @@ import { kindNamed } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { isRecordId } from '../diff/judge-page.ts';
 import { compactJson, isObject } from '../lib/json/json.ts';
-import type { JsonObject } from '../lib/json/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { entryOf } from '../mirror/outbox/outbox-store.ts';
 import { findRecords } from '../mirror/records/find-records.ts';
@@ -73,50 +72,26 @@ export function kindOfRecord(config: Config, name: string, id: string, command: 
 }
 
 /** A record's story as programs see it. */
-function storyDocument(story: RecordStory): JsonObject {
-  const {
-    kind,
-    id,
-    state,
-    row,
-    absence,
-    events,
-    pushers,
-    issues,
-    entries,
-    endedEntries,
-    createdBy,
-    refersTo,
-    referredBy,
-  } = story;
+function storyDocument(story: RecordStory) {
+  const { row, events, pushers, entries, endedEntries, createdBy, refersTo, referredBy } = story;
   return {
-    kind,
-    id,
-    state,
+    kind: story.kind,
+    id: story.id,
+    state: story.state,
     firstSeenAt: row?.firstSeenAt ?? null,
     changedAt: row?.changedAt ?? null,
     deletedAt: row?.deletedAt ?? null,
-    absence: absence && { ...absence },
+    absence: story.absence,
     record: jsonOrText(row?.raw ?? null),
     versions: events.map((event) => {
       return { ...event, fields: jsonOrText(event.fields), pushedBy: pushers.get(event.origin) ?? null };
     }),
-    issues: issues.map((issue) => ({ ...issue })),
-    entries: entries.map(({ entry, attempts }) => ({
-      ...entryDocument(entry),
-      history: attempts.map((attempt) => ({ ...attempt })),
-    })),
-    endedEntries: endedEntries.map(({ id: entry, operation, state: end, updatedAt }) => ({
-      id: entry,
-      operation,
-      state: end,
-      endedAt: updatedAt,
-    })),
-    links: {
-      createdBy,
-      refersTo: refersTo.map((reference) => ({ ...reference })),
-      referredBy: referredBy.map((reference) => ({ ...reference })),
-    },
+    issues: story.issues,
+    entries: entries.map(({ entry, attempts }) => ({ ...entryDocument(entry), history: attempts })),
+    endedEntries: endedEntries.map(({ id, operation, state, updatedAt: endedAt }) => {
+      return { id, operation, state, endedAt };
+    }),
+    links: { createdBy, refersTo, referredBy },
   };
 }
 

@@ -6,14 +6,10 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { createCommand, loggerOf, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 
-interface ServeOptions extends CommonOptions {
-  readonly only?: string;
-}
-
 export function serveCommand(context: CommandContext): Command {
   return createCommand('serve', 'work in the background: schedules, the outbox, and the HTTP API')
     .option('--only <roles>', `some of the work only: ${ROLES.join(', ')}`)
-    .action(async (options: ServeOptions) => {
+    .action(async (options: CommonOptions & { only?: string }) => {
       const roles = rolesOf(options.only);
       const config = settingsOf(context, options);
       await serve(config, { roles, logger: loggerOf(context, config), signal: context.io.signal });

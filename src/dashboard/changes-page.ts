@@ -1,28 +1,25 @@
 import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
 import { pushersOf } from '../mirror/outbox/outbox-store.ts';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import { checkKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html } from '../http/html.ts';
 import { listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, before, chosen } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 
 /** Adds the page of change events, newest first, of all records or some. */
-export function addChangesPage(app: Server, { session, kinds, readerOf }: Dashboard): void {
+export function addChangesPage(app: Server, dashboard: Dashboard): void {
+  const { session, kinds } = dashboard;
   const names = kinds.map(({ name }) => name);
-  const options = pageOptions('Show change events', {
-    querystring: z.object({ kind: chosen, record: chosen, before }),
-  });
-  app.get('/changes', options, async ({ query }, reply) => {
-    const reader = readerOf(reply.request);
+  const querystring = z.object({ kind: chosen, record: chosen, before });
+  const page = { path: '/changes', summary: 'Show change events', querystring };
+  addPage(app, dashboard, page, async ({ query, reader }) => {
     const { say } = reader;
     const { kind, record } = query;
     checkKind(kinds, kind);
-    const after = await latestSeq(session);
     const read = await latestChanges(session, { ...query, recordId: record, limit: PAGE_ROWS + 1 });
     const { rows, next } = listPage(read, ({ seq }) => seq);
     const about =
@@ -38,6 +35,6 @@ export function addChangesPage(app: Server, { session, kinds, readerOf }: Dashbo
       { name: 'record', label: say('record (with its kind)'), value: record },
     ])}
     ${listPanel('changes', say('Change events'), query.before === undefined, list)}`;
-    return sendPage(reply, { title: say('Changes'), part: '/changes', content, after });
+    return { title: say('Changes'), content };
   });
 }

@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { DOORS, listDecisions } from '../mirror/people/decision-store.ts';
 import type { StoredDecision } from '../mirror/people/decision-store.ts';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { before, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, before } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -14,18 +13,17 @@ import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 const PATH = '/decisions';
 
 /** Adds the page of the trail: who has decided what, and by which door. */
-export function addDecisionsPage(app: Server, { session, readerOf }: Dashboard): void {
-  const options = pageOptions('Show who has decided what', { querystring: z.object({ before }) });
-  app.get(PATH, options, async ({ query }, reply) => {
-    const reader = readerOf(reply.request);
+export function addDecisionsPage(app: Server, dashboard: Dashboard): void {
+  const page = { path: PATH, summary: 'Show who has decided what', querystring: z.object({ before }) };
+  addPage(app, dashboard, page, async ({ query, reader }) => {
     const { say } = reader;
-    const read = await listDecisions(session, PAGE_ROWS + 1, query.before);
+    const read = await listDecisions(dashboard.session, PAGE_ROWS + 1, query.before);
     const { rows, next } = listPage(read, ({ id }) => id);
     const list = html`${rows.length === 0 ? nothing(say('None yet.')) : decisionTable(rows, reader)}
     ${pageLinks(reader, PATH, query, next)}`;
     const content = html`${pageTitle(say('Decisions'), say('Who has decided what, the newest first'))}
     ${listPanel('decisions', say('Decisions'), query.before === undefined, list)}`;
-    return sendPage(reply, { title: say('Decisions'), part: PATH, content, after: await latestSeq(session) });
+    return { title: say('Decisions'), content };
   });
 }
 

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import { HOLD_WORDS, readDisappeared, readHeldRecords } from '../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../mirror/records/deletion-store.ts';
@@ -11,7 +10,7 @@ import { decisionForms, holdButtons, holdEffects } from './parts/decisions.ts';
 import { html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { chosen, done, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, chosen, done } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { addressOf } from './parts/paging.ts';
@@ -21,13 +20,13 @@ const PATH = '/deletions';
 const RECORDS_SHOWN = 500;
 
 /** Adds the page of records that their lists no longer show, and that are not proven to be gone. */
-export function addDeletionsPage(app: Server, { session, readerOf }: Dashboard): void {
+export function addDeletionsPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ kind: chosen, state: chosen, after: recordId.optional(), done });
-  const options = pageOptions('Show records that disappeared', { querystring });
-  app.get(PATH, options, async ({ caller, query }, reply) => {
-    const reader = readerOf(reply.request);
+  const page = { path: PATH, summary: 'Show records that disappeared', querystring };
+  addPage(app, dashboard, page, async ({ caller, query, reader }) => {
+    const { session } = dashboard;
     const { say } = reader;
-    const { kind, state, after: from, done: carriedOut } = query;
+    const { kind, state, after: from } = query;
     const all = await readDisappeared(session);
     const items: Html[] = [];
     for (const group of all) {
@@ -46,8 +45,7 @@ export function addDeletionsPage(app: Server, { session, readerOf }: Dashboard):
     const about = say('Records that their lists no longer show, and that are still in the mirror');
     const content = html`${pageTitle(say('Deletions'), about)}
     ${listPanel('deletions', say('Disappeared records'), true, items.length === 0 ? nothing(none) : list)}`;
-    const after = await latestSeq(session);
-    return sendPage(reply, { title: say('Deletions'), part: PATH, content, after, done: carriedOut });
+    return { title: say('Deletions'), content };
   });
 }
 

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import { compactJson, isArray, isObject } from '../lib/json/json.ts';
 import type { Attempt } from '../mirror/outbox/attempts-and-links.ts';
 import type { Entry } from '../mirror/outbox/outbox-store.ts';
@@ -14,24 +13,24 @@ import { entryDecisions } from './parts/decisions.ts';
 import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
-import { done, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, done } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { rowPath } from '../operations/inputs.ts';
 import { cut, fieldName, labelledField, membersText, valueText, verbatim } from './parts/values.ts';
 
 /** Adds the page of an entry: its state, what can be decided, its content, and every request that was sent for it. */
-export function addEntryPage(app: Server, { session, readerOf }: Dashboard): void {
-  const parts = { params: rowPath, querystring: z.object({ done }) };
-  app.get('/outbox/:id', pageOptions('Show one entry of the outbox', parts), async (request, reply) => {
-    const reader = readerOf(reply.request);
+export function addEntryPage(app: Server, dashboard: Dashboard): void {
+  const querystring = z.object({ done });
+  const page = { path: '/outbox/:id', summary: 'Show one entry of the outbox', params: rowPath, querystring };
+  addPage(app, dashboard, page, async ({ params, caller, reader }) => {
     const { say, word } = reader;
-    const history = await readHistory(session, request.params.id);
+    const history = await readHistory(dashboard.session, params.id);
     const { entry, attempts, candidates } = history;
     const { id, kind, recordId, operation, state } = entry;
     const standing = html`<div class="body">
       <p>${explain(entry, reader).meaning}</p>
-      ${entryDecisions(reader, entry, request.caller?.role)} ${factsOf(history, reader)}
+      ${entryDecisions(reader, entry, caller?.role)} ${factsOf(history, reader)}
     </div>`;
     const beside = candidates.length === 0 ? null : say('beside the records that it may have made');
     const items = attempts.map((attempt) => attemptItem(attempt, reader));
@@ -43,8 +42,7 @@ export function addEntryPage(app: Server, { session, readerOf }: Dashboard): voi
         ${panel({ id: 'payload', title: say('What it writes'), note: beside }, valueTable(entry, candidates, reader))}
         ${panel({ id: 'attempts', title: say('Attempts'), note: say('journalled before they are sent') }, sent)}
       </div>`;
-    const after = await latestSeq(session);
-    return sendPage(reply, { title, part: '/outbox', content, after, ...request.query });
+    return { title, content };
   });
 }
 

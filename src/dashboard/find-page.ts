@@ -7,7 +7,7 @@ import { recordName } from '../mirror/records/record-name.ts';
 import type { ListedRecord } from '../mirror/records/record-store.ts';
 import { recordAddress } from './parts/change-list.ts';
 import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
-import { pageOptions, sendPage } from './parts/page.ts';
+import { addPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { addressOf } from './parts/paging.ts';
@@ -22,12 +22,11 @@ export const searched = z
   .describe('the id, or words of a code, name, phone number or e-mail');
 
 /** Adds the page of what the box in the head of every page finds: the first records of each kind. */
-export function addFindPage(app: Server, { session, kinds, readerOf }: Dashboard): void {
-  const options = pageOptions('Find records of all kinds by their texts', {
-    querystring: z.object({ q: searched }),
-  });
-  app.get('/find', options, async ({ query: { q: text = '' } }, reply) => {
-    const reader = readerOf(reply.request);
+export function addFindPage(app: Server, dashboard: Dashboard): void {
+  const { session, kinds } = dashboard;
+  const querystring = z.object({ q: searched });
+  const page = { path: '/find', summary: 'Find records of all kinds by their texts', querystring };
+  addPage(app, dashboard, page, async ({ query: { q: text = '' }, reader }) => {
     const { say } = reader;
     const panels: Html[] = [];
     for (const kind of kinds) {
@@ -43,7 +42,7 @@ export function addFindPage(app: Server, { session, kinds, readerOf }: Dashboard
     const none = nothing(say('No record has all of these words in its code, name, phone number or e-mail.'));
     const content = html`${pageTitle(say('Found'), html`<span translate="no">${text}</span>`)}
     ${panels.length === 0 ? none : panels}`;
-    return sendPage(reply, { title: say('Found'), part: '/find', content, searched: text });
+    return { title: say('Found'), content, isStill: true, searched: text };
   });
 }
 

@@ -9,7 +9,7 @@ import { recordLink } from './parts/change-list.ts';
 import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, feed, nothing, pageTitle, panel } from './parts/layout.ts';
-import { before, chosen, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, before, chosen } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { addressOf, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -19,12 +19,12 @@ const PATH = '/issues';
 const DRIFT_SHOWN = 50;
 
 /** Adds the page of issues: values and records that no rule fits, and changes in how the service answers. */
-export function addIssuesPage(app: Server, { session, kinds, readerOf }: Dashboard): void {
+export function addIssuesPage(app: Server, dashboard: Dashboard): void {
+  const { session, kinds } = dashboard;
   const names = kinds.map(({ name }) => name);
   const summary = 'Show values that fit no rule, and changes in how the service answers';
   const querystring = z.object({ kind: chosen, code: chosen, before });
-  app.get(PATH, pageOptions(summary, { querystring }), async ({ query }, reply) => {
-    const reader = readerOf(reply.request);
+  addPage(app, dashboard, { path: PATH, summary, querystring }, async ({ query, reader }) => {
     const { say } = reader;
     const read = await listOpenIssues(session, { ...query, limit: PAGE_ROWS + 1 });
     const counts = await countIssues(session);
@@ -43,7 +43,7 @@ export function addIssuesPage(app: Server, { session, kinds, readerOf }: Dashboa
         ${panel({ id: 'issues', title: say('Open issues') }, open)}
         <div>${countPanel(counts, reader)} ${driftPanel(drift, reader)}</div>
       </div>`;
-    return sendPage(reply, { title: say('Issues'), part: PATH, content });
+    return { title: say('Issues'), content, isStill: true };
   });
 }
 

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { isListed } from '../catalog/kind.ts';
 import { latestChanges } from '../feed/read-changes.ts';
 import { pushersOf } from '../mirror/outbox/outbox-store.ts';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
@@ -19,7 +18,7 @@ import type { Html } from '../http/html.ts';
 import { freshness, kindsPanel, readKindLines, stateBadge } from './parts/kinds.ts';
 import type { KindLine } from './parts/kinds.ts';
 import { countCell, factList, nothing, pageTitle, panel } from './parts/layout.ts';
-import { done, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, done } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 
@@ -28,23 +27,21 @@ const READINGS_SHOWN = 200;
 
 /** Adds the page that leads to every record kind, and that of each. */
 export function addKindPages(app: Server, dashboard: Dashboard): void {
-  const { session, kinds, clock, readerOf } = dashboard;
-  app.get('/kinds', pageOptions('Show every record kind', {}), async (_request, reply) => {
-    const reader = readerOf(reply.request);
+  const { session, kinds, clock } = dashboard;
+  addPage(app, dashboard, { path: '/kinds', summary: 'Show every record kind' }, async ({ reader }) => {
     const { say } = reader;
-    const after = await latestSeq(session);
     const lines = await readKindLines(dashboard, clock.now());
     const others = kinds.filter((kind) => !isListed(kind));
     const links = others.map(({ name }) => html` <a href="/records/${name}">${name}</a>`);
     const content = html`${pageTitle(say('Kinds'), say('What the service keeps, and how well the mirror knows it'))}
     ${kindsPanel(lines, reader)}
     ${links.length === 0 ? null : html`<p class="quiet">${say('Without a list, and read one by one: {kinds}', { kinds: html`${links}` })}</p>`}`;
-    return sendPage(reply, { title: say('Kinds'), part: '/kinds', content, after });
+    return { title: say('Kinds'), content };
   });
   const params = z.strictObject({ kind: kindName(kinds) });
-  const options = pageOptions('Show one record kind', { params, querystring: z.object({ done }) });
-  app.get('/kinds/:kind', options, async ({ caller, params: { kind: name }, query }, reply) => {
-    const reader = readerOf(reply.request);
+  const querystring = z.object({ done });
+  const page = { path: '/kinds/:kind', summary: 'Show one record kind', params, querystring };
+  addPage(app, dashboard, page, async ({ caller, params: { kind: name }, reader }) => {
     const { say } = reader;
     const { name: kind } = requireKind(kinds, name);
     const line = (await readKindLines(dashboard, clock.now())).find((one) => one.kind === kind);
@@ -53,7 +50,6 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
         code: 'record.unknown_kind',
         hint: `/records/${kind} shows those that were read.`,
       });
-    const after = await latestSeq(session);
     const changes = await latestChanges(session, { kind, limit: CHANGES_SHOWN });
     const pushers = await pushersOf(session, changes);
     const readings = await latestReadings(session, kind, READINGS_SHOWN);
@@ -70,7 +66,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
         </div>
         ${panel(changesHead, changes.length === 0 ? nothing(say('None yet.')) : changeList(changes, reader, pushers))}
       </div>`;
-    return sendPage(reply, { title: kind, part: '/kinds', content, after, hasPlots: true, ...query });
+    return { title: kind, content, hasPlots: true };
   });
 }
 

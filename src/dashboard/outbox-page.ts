@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import { countEntries, listEntries } from '../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryState } from '../mirror/outbox/outbox-store.ts';
 import { jsonOrText, OPEN_STATES, STATES } from '../outbound/decisions/entry-list.ts';
@@ -9,19 +8,20 @@ import { recordLink } from './parts/change-list.ts';
 import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle, tile } from './parts/layout.ts';
-import { before, done, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, before, done } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { cut, membersText } from './parts/values.ts';
 
 /** Adds the page of the outbox: creates and updates on their way to the service, the newest first. */
-export function addOutboxPage(app: Server, { session, readerOf }: Dashboard): void {
+export function addOutboxPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ state: z.enum(['', 'open', ...STATES]).optional(), before, done });
-  app.get('/outbox', pageOptions('Show the outbox', { querystring }), async ({ query }, reply) => {
-    const reader = readerOf(reply.request);
+  const page = { path: '/outbox', summary: 'Show the outbox', querystring };
+  addPage(app, dashboard, page, async ({ query, reader }) => {
+    const { session } = dashboard;
     const { say, word } = reader;
-    const { state: wanted = '', before: last, done: carriedOut } = query;
+    const { state: wanted = '', before: last } = query;
     const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
     const { rows, next } = listPage(read, ({ id }) => id);
@@ -34,8 +34,7 @@ export function addOutboxPage(app: Server, { session, readerOf }: Dashboard): vo
       </ul>
       ${filterForm(reader, '/outbox', [{ name: 'state', label: say('state'), value: wanted, choices: ['open', ...STATES], areWords: true }])}
       ${listPanel('entries', say('Entries'), last === undefined, list)}`;
-    const after = await latestSeq(session);
-    return sendPage(reply, { title: say('Outbox'), part: '/outbox', content, after, done: carriedOut });
+    return { title: say('Outbox'), content };
   });
 }
 

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import { countEntries, pushersOf } from '../mirror/outbox/outbox-store.ts';
 import type { EntryState } from '../mirror/outbox/outbox-store.ts';
 import { STATES } from '../outbound/decisions/entry-list.ts';
@@ -16,7 +15,7 @@ import { readNeeds } from './parts/needs.ts';
 import type { Need } from './parts/needs.ts';
 import { nothing, pageTitle, panel, tile } from './parts/layout.ts';
 import { planNeeds } from './parts/plans.ts';
-import { done, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, done } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { readRuns, runTable } from './parts/runs.ts';
@@ -26,13 +25,11 @@ const RUNS_SHOWN = 6;
 
 /** Adds the first page: what needs a person, then how each kind stands, then what happened. */
 export function addOverviewPage(app: Server, dashboard: Dashboard): void {
-  const { session, clock, readerOf } = dashboard;
+  const { session, clock } = dashboard;
   const summary = 'Show what needs a person, and how every kind stands';
-  const options = pageOptions(summary, { querystring: z.object({ done }) });
-  app.get('/', options, async ({ caller, query }, reply) => {
-    const reader = readerOf(reply.request);
+  const page = { path: '/', summary, querystring: z.object({ done }) };
+  addPage(app, dashboard, page, async ({ caller, reader }) => {
     const { say } = reader;
-    const after = await latestSeq(session);
     const [kinds, outbox, changes, runs] = await Promise.all([
       readKindLines(dashboard, clock.now()),
       countEntries(session),
@@ -57,7 +54,7 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
         </div>
         ${panel({ id: 'changes', title: say('Latest changes'), note: allChanges, isLive: true }, latest)}
       </div>`;
-    return sendPage(reply, { title: say('Overview'), part: '/', content, after, ...query });
+    return { title: say('Overview'), content };
   });
 }
 

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import { recordName } from '../mirror/records/record-name.ts';
 import { readRows } from '../outbound/attempt/land-own.ts';
 import { showPlan } from '../outbound/plans/plan-document.ts';
@@ -12,23 +11,21 @@ import type { Html } from '../http/html.ts';
 import { badge, factList, pageTitle, panel, tile, told } from './parts/layout.ts';
 import { recordLink } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
-import { done, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, done } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
-import { addressOf, PAGE_ROWS } from './parts/paging.ts';
+import { addressOf, listWays, PAGE_ROWS } from './parts/paging.ts';
 import { planBadge, planButtons } from './parts/plans.ts';
 import type { Reader } from './parts/reader.ts';
 import type { Speech } from '../lib/text/speech.ts';
 import { cut, fieldName, valueText } from './parts/values.ts';
 
 /** Adds the page of a plan: who has decided what, how far it is, and its rows page by page, each cell old and new. */
-export function addPlanPage(app: Server, { session, kinds, plans, readerOf }: Dashboard): void {
+export function addPlanPage(app: Server, dashboard: Dashboard): void {
+  const { session, kinds, plans } = dashboard;
   const after = wholeNumber(1).optional().describe('only rows behind this one of the sheet');
-  const options = pageOptions('Show a plan of corrections', {
-    params: planPath,
-    querystring: z.object({ after, done }),
-  });
-  app.get('/plans/:id', options, async ({ params: { id }, query, caller }, reply) => {
-    const reader = readerOf(reply.request);
+  const querystring = z.object({ after, done });
+  const page = { path: '/plans/:id', summary: 'Show a plan of corrections', params: planPath, querystring };
+  addPage(app, dashboard, page, async ({ params: { id }, query, caller, reader }) => {
     const { say } = reader;
     const path = `/plans/${id}`;
     const plan = await showPlan(session, kinds, id);
@@ -37,6 +34,7 @@ export function addPlanPage(app: Server, { session, kinds, plans, readerOf }: Da
     const ids = rows.flatMap(({ recordId }) => recordId ?? []);
     const records = await session.atomically((tx) => readRows(tx, plan.kind, ids));
     const nameOf = (one: string | null): string => recordName(records.get(one ?? '')?.raw ?? null);
+    const further = left.length > PAGE_ROWS ? addressOf(path, { after: rows.at(-1)?.position }) : null;
     const title = say('Plan {id}', { id });
     const buttons = decisionForms(planButtons(plan, { ...plans, caller }, reader), path, caller?.role);
     const content = html`${pageTitle(title, html`<span translate="no">${plan.kind}, ${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
@@ -45,9 +43,8 @@ export function addPlanPage(app: Server, { session, kinds, plans, readerOf }: Da
         ${progress(plan, reader)}
       </div>
       ${panel({ id: 'rows', title: say('Rows'), isLive: true }, rowTable(rows, plan.kind, nameOf, reader))}
-      ${pageWays(path, query.after, left.length > PAGE_ROWS ? rows.at(-1)?.position : undefined, reader)}`;
-    const latest = await latestSeq(session);
-    return sendPage(reply, { title, part: '/plans', content, after: latest, done: query.done });
+      ${listWays(reader, { words: say('First rows'), address: query.after === undefined ? null : path }, { words: say('Further rows'), address: further })}`;
+    return { title, content };
   });
 }
 
@@ -125,21 +122,4 @@ function rowTable(
   });
   const headings = [say('row'), say('record'), say('changes'), say('entry')];
   return dataTable(say('Rows of the plan'), headings, lines, 'cards');
-}
-
-/** The ways to the first and to further rows. */
-function pageWays(
-  path: string,
-  after: number | undefined,
-  next: number | undefined,
-  { say }: Reader,
-): Html | null {
-  if (after === undefined && next === undefined) return null;
-  const first = html`<a class="button" href="${path}">${say('First rows')}</a>`;
-  const further = html`<a class="button" rel="next" href="${addressOf(path, { after: next })}"
-    >${say('Further rows')}</a
-  >`;
-  return html`<nav class="pages" aria-label="${say('Pages of the list')}">
-    <span>${after === undefined ? null : first}</span><span>${next === undefined ? null : further}</span>
-  </nav>`;
 }

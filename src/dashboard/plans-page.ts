@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import { listPlans } from '../mirror/outbox/plan-store.ts';
 import type { StoredPlan } from '../mirror/outbox/plan-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { before, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, before } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { planBadge } from './parts/plans.ts';
@@ -15,12 +14,11 @@ import type { Reader } from './parts/reader.ts';
 const PATH = '/plans';
 
 /** Adds the page of plans, the newest first. */
-export function addPlansPage(app: Server, { session, readerOf }: Dashboard): void {
-  const options = pageOptions('Show the plans of corrections', { querystring: z.object({ before }) });
-  app.get(PATH, options, async ({ query }, reply) => {
-    const reader = readerOf(reply.request);
+export function addPlansPage(app: Server, dashboard: Dashboard): void {
+  const page = { path: PATH, summary: 'Show the plans of corrections', querystring: z.object({ before }) };
+  addPage(app, dashboard, page, async ({ query, reader }) => {
     const { say } = reader;
-    const read = await listPlans(session, PAGE_ROWS + 1, query.before);
+    const read = await listPlans(dashboard.session, PAGE_ROWS + 1, query.before);
     const { rows, next } = listPage(read, ({ id }) => id);
     const none = nothing(say('None yet. An edited export becomes one by bms-sync plan FILE.'));
     const list = html`${rows.length === 0 ? none : planTable(rows, reader)}
@@ -28,7 +26,7 @@ export function addPlansPage(app: Server, { session, readerOf }: Dashboard): voi
     const title = say('Plans');
     const content = html`${pageTitle(title, say('Corrections from spreadsheets, the newest first'))}
     ${listPanel('plans', title, query.before === undefined, list)}`;
-    return sendPage(reply, { title, part: PATH, content, after: await latestSeq(session) });
+    return { title, content };
   });
 }
 

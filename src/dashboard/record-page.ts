@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import type { TriedEntry } from '../mirror/outbox/attempts-and-links.ts';
 import { MOST_REFERRED, proofWords, readRecordStory, STORY_STATES } from '../mirror/records/record-story.ts';
@@ -15,7 +14,7 @@ import { changeList, recordLink } from './parts/change-list.ts';
 import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
-import { pageOptions, sendPage } from './parts/page.ts';
+import { addPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { addressOf } from './parts/paging.ts';
@@ -24,14 +23,13 @@ import { cut, membersText, fieldName, fieldRows, listPanels } from './parts/valu
 const CHANGES_SHOWN = 20;
 
 /** Adds the page of a record: everything that the mirror knows of it. */
-export function addRecordPage(app: Server, { session, kinds, readerOf }: Dashboard): void {
+export function addRecordPage(app: Server, dashboard: Dashboard): void {
+  const { session, kinds } = dashboard;
   const params = z.strictObject({ kind: kindName(kinds), id: recordId });
-  const options = pageOptions('Show everything that is known of one record', { params });
-  app.get('/records/:kind/:id', options, async ({ params: { kind: name, id } }, reply) => {
-    const reader = readerOf(reply.request);
+  const page = { path: '/records/:kind/:id', summary: 'Show everything that is known of one record', params };
+  addPage(app, dashboard, page, async ({ params: { kind: name, id }, reader }) => {
     const { say } = reader;
     const kind = requireKind(kinds, name);
-    const after = await latestSeq(session);
     const story = await readRecordStory(session, kind, id);
     if (story === null)
       throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
@@ -62,7 +60,7 @@ export function addRecordPage(app: Server, { session, kinds, readerOf }: Dashboa
         </div>
         ${listPanels(reader, objectIn(story.row?.raw ?? null))}
       </div>`;
-    return sendPage(reply, { title, part: '/kinds', content, after });
+    return { title, part: '/kinds', content };
   });
 }
 

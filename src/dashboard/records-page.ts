@@ -6,18 +6,20 @@ import { recordsAfter } from '../mirror/records/record-store.ts';
 import { kindName, recordId, requireKind } from '../operations/inputs.ts';
 import { recordTable, searched } from './find-page.ts';
 import { nothing, pageTitle } from './parts/layout.ts';
-import { pageOptions, sendPage } from './parts/page.ts';
+import { addPage } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
-import { addressOf, PAGE_ROWS } from './parts/paging.ts';
+import { addressOf, listWays, PAGE_ROWS } from './parts/paging.ts';
 
 /** Adds the page of a kind's records in the order of their ids: all, or those that a text finds. */
-export function addRecordsPage(app: Server, { session, kinds, readerOf }: Dashboard): void {
-  const options = pageOptions('Show records of a kind by their ids', {
+export function addRecordsPage(app: Server, dashboard: Dashboard): void {
+  const { session, kinds } = dashboard;
+  const page = {
+    path: '/records/:kind',
+    summary: 'Show records of a kind by their ids',
     params: z.strictObject({ kind: kindName(kinds) }),
     querystring: z.object({ after: recordId.optional(), q: searched }),
-  });
-  app.get('/records/:kind', options, async ({ params: { kind: name }, query: { after, q = '' } }, reply) => {
-    const reader = readerOf(reply.request);
+  };
+  addPage(app, dashboard, page, async ({ params: { kind: name }, query: { after, q = '' }, reader }) => {
     const { say } = reader;
     const kind = requireKind(kinds, name);
     const wanted = { after, limit: PAGE_ROWS + 1 };
@@ -26,13 +28,10 @@ export function addRecordsPage(app: Server, { session, kinds, readerOf }: Dashbo
         ? await recordsAfter(session, kind.name, wanted)
         : await findRecords(session, kind, { text: q, ...wanted });
     const shown = records.slice(0, PAGE_ROWS);
-    const last = records.length > PAGE_ROWS ? shown.at(-1)?.id : undefined;
     const path = `/records/${encodeURIComponent(kind.name)}`;
     const title = say('Records of {kind}', { kind: kind.name });
-    const first = html`<a class="button" href="${addressOf(path, { q })}">${say('First')}</a>`;
-    const following = html`<a class="button" rel="next" href="${addressOf(path, { q, after: last })}"
-      >${say('Next')}</a
-    >`;
+    const first = after === undefined ? null : addressOf(path, { q });
+    const next = records.length > PAGE_ROWS ? addressOf(path, { q, after: shown.at(-1)?.id }) : null;
     const about = after === undefined ? say('by id') : say('by id, after {id}', { id: after });
     const content = html`${pageTitle(title, about)}
       <form class="filters" method="get" action="${path}" role="search">
@@ -41,11 +40,8 @@ export function addRecordsPage(app: Server, { session, kinds, readerOf }: Dashbo
       </form>
       <section class="panel" aria-label="${say('Records')}">
         ${shown.length === 0 ? nothing(say('None.')) : recordTable(kind.name, shown, reader)}
-        <nav class="pages" aria-label="${say('Pages of the list')}">
-          <span>${after === undefined ? null : first}</span>
-          <span>${last === undefined ? null : following}</span>
-        </nav>
+        ${listWays(reader, { words: say('First'), address: first }, { words: say('Next'), address: next })}
       </section>`;
-    return sendPage(reply, { title, part: '/kinds', content });
+    return { title, part: '/kinds', content, isStill: true };
   });
 }

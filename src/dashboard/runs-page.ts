@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { isFailed, outcomeWords } from '../mirror/kinds/outcome-words.ts';
 import { findRun } from '../mirror/runs/run-store.ts';
@@ -9,7 +8,7 @@ import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { stateBadge } from './parts/kinds.ts';
 import { countCell, factList, listPanel, nothing, pageTitle, panel } from './parts/layout.ts';
-import { before, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, before } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import type { Dashboard } from './parts/page.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -18,20 +17,18 @@ import { rowPath } from '../operations/inputs.ts';
 
 /** Adds the pages of runs. */
 export function addRunPages(app: Server, dashboard: Dashboard): void {
-  const { session, clock, readerOf } = dashboard;
-  const listOptions = pageOptions('Show runs', { querystring: z.object({ before }) });
-  app.get('/runs', listOptions, async ({ query }, reply) => {
-    const reader = readerOf(reply.request);
+  const { session, clock } = dashboard;
+  const listed = { path: '/runs', summary: 'Show runs', querystring: z.object({ before }) };
+  addPage(app, dashboard, listed, async ({ query, reader }) => {
     const { say } = reader;
     const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), ({ id }) => id);
     const list = html`${runTable(page.rows, reader)} ${pageLinks(reader, '/runs', query, page.next)}`;
     const content = html`${pageTitle(say('Runs'), say('Every reading of the service, the newest first'))}
     ${listPanel('runs', say('Runs'), query.before === undefined, list)}`;
-    return sendPage(reply, { title: say('Runs'), part: '/runs', content, after: await latestSeq(session) });
+    return { title: say('Runs'), content };
   });
-  const options = pageOptions('Show one run', { params: rowPath });
-  app.get('/runs/:id', options, async ({ params: { id } }, reply) => {
-    const reader = readerOf(reply.request);
+  const shown = { path: '/runs/:id', summary: 'Show one run', params: rowPath };
+  addPage(app, dashboard, shown, async ({ params: { id }, reader }) => {
     const { say, word, exactly } = reader;
     const run = await findRun(session, id, clock.now());
     if (run === null)
@@ -52,8 +49,7 @@ export function addRunPages(app: Server, dashboard: Dashboard): void {
           ${reportTable(reports, reader)}
         </section>
       </div>`;
-    const after = finishedAt === null ? { after: await latestSeq(session) } : {};
-    return sendPage(reply, { title: say('Run {id}', { id }), part: '/runs', content, ...after });
+    return { title: say('Run {id}', { id }), content, isStill: finishedAt !== null };
   });
 }
 

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { latestSeq } from '../mirror/records/change-store.ts';
 import { shownUrl } from '../feed/webhooks/endpoints.ts';
 import type { UserRole } from '../mirror/people/user-store.ts';
 import { listDeliveries } from '../mirror/webhooks/delivery-queue.ts';
@@ -12,7 +11,7 @@ import { decisionForms, endpointButtons, maySend } from './parts/decisions.ts';
 import { dataTable, html } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
-import { before, chosen, done, pageOptions, sendPage } from './parts/page.ts';
+import { addPage, before, chosen, done } from './parts/page.ts';
 import type { Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -21,28 +20,27 @@ import { cut } from './parts/values.ts';
 const PATH = '/webhooks';
 
 /** Adds the page of webhooks: receivers of events, and their deliveries. */
-export function addWebhooksPage(app: Server, { session, readerOf }: Dashboard): void {
+export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ endpoint: chosen, before, done });
-  const options = pageOptions('Show endpoints and their deliveries', { querystring });
-  app.get(PATH, options, async ({ caller, query: { done: carriedOut, ...query } }, reply) => {
-    const reader = readerOf(reply.request);
+  const page = { path: PATH, summary: 'Show endpoints and their deliveries', querystring };
+  addPage(app, dashboard, page, async ({ caller, query: { before: last, endpoint }, reader }) => {
+    const { session } = dashboard;
     const { say } = reader;
-    const read = await listDeliveries(session, { ...query, limit: PAGE_ROWS + 1 });
+    const read = await listDeliveries(session, { endpoint, before: last, limit: PAGE_ROWS + 1 });
     const endpoints = await listEndpoints(session);
     const none = nothing(say('None: bms-sync webhooks add URL --name N adds one.'));
     const { rows, next } = listPage(read, ({ id }) => id);
     const deliveries = html`${rows.length === 0 ? nothing(say('None.')) : deliveryTable(rows, reader)}
-    ${pageLinks(reader, PATH, query, next)}`;
+    ${pageLinks(reader, PATH, { endpoint, before: last }, next)}`;
     const choices = endpoints.map(({ name }) => name);
     const content = html`${pageTitle(say('Webhooks'), say('Events that are sent to other programs'))}
     ${panel(
       { id: 'endpoints', title: say('Endpoints'), isLive: true },
       endpoints.length === 0 ? none : endpointTable(endpoints, reader, caller?.role),
     )}
-    ${filterForm(reader, PATH, [{ name: 'endpoint', label: say('endpoint'), value: query.endpoint, choices }])}
-    ${panel({ id: 'deliveries', title: say('Deliveries'), isLive: query.before === undefined }, deliveries)}`;
-    const after = await latestSeq(session);
-    return sendPage(reply, { title: say('Webhooks'), part: PATH, content, after, done: carriedOut });
+    ${filterForm(reader, PATH, [{ name: 'endpoint', label: say('endpoint'), value: endpoint, choices }])}
+    ${panel({ id: 'deliveries', title: say('Deliveries'), isLive: last === undefined }, deliveries)}`;
+    return { title: say('Webhooks'), content };
   });
 }
 

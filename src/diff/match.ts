@@ -54,15 +54,8 @@ export function isEqualTo(kind: Kind, payload: JsonObject, record: JsonObject): 
   return isFilled && fields.every((field) => isHeld(kind, field));
 }
 
-/** A field that a record shows otherwise than it was sent. */
-interface Altered {
-  readonly field: string;
-  readonly sent: Json;
-  readonly shown: Json;
-}
-
 /** The sent fields that a record shows otherwise; a field that it does not show is none of them. */
-export function alteredFields(kind: Kind, payload: JsonObject, record: JsonObject): readonly Altered[] {
+export function alteredFields(kind: Kind, payload: JsonObject, record: JsonObject) {
   return sentFields(kind, payload, record).flatMap((field) => {
     const { name, sent, remote } = field;
     return remote === undefined || isHeld(kind, field) ? [] : [{ field: name, sent, shown: remote }];

@@ -25,7 +25,7 @@ interface DigestParts {
 }
 
 /** When people get the digest: `HH:MM` in a time zone. */
-export interface DigestTime {
+interface DigestTime {
   readonly at: string;
   readonly timezone: string;
 }
@@ -57,21 +57,14 @@ export async function leaveDigest(session: Session, { at, timezone }: DigestTime
     const stored = await readMeta(tx, 'digest');
     if (!isDue(stored)) return;
     const seq = await latestSeq(tx);
-    if (stored !== null)
-      await news.leaveNews(tx, await writeDigest(tx, { after: markIn(stored).seq, day, now }));
+    if (stored !== null) await news.leaveNews(tx, await writeDigest(tx, markIn(stored).seq, day, now));
     await writeMeta(tx, 'digest', JSON.stringify({ day, seq }));
   });
 }
 
 const markIn = (stored: string): Mark => JSON.parse(stored) as Mark;
 
-interface DigestSpan {
-  readonly after: number;
-  readonly day: string;
-  readonly now: Date;
-}
-
-async function writeDigest(tx: Transaction, { after, day, now }: DigestSpan): Promise<news.News> {
+async function writeDigest(tx: Transaction, after: number, day: string, now: Date): Promise<news.News> {
   const needs = (await needsNow(tx, now)).map(({ type, kind, facts }) => ({
     type,
     data: { kind, ...facts },

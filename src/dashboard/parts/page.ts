@@ -1,12 +1,14 @@
-import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import type { Counts } from './counts.ts';
+import { latestSeq } from '../../mirror/records/change-store.ts';
 import { wholeNumber } from '../../operations/inputs.ts';
 import { pageAnswer } from '../../http/openapi.ts';
 import type { Problem } from '../../http/send.ts';
 import { speechIn } from '../../lib/text/speech.ts';
 import type { Speech, Text } from '../../lib/text/speech.ts';
-import type { RouteContext } from '../../http/server.ts';
+import type { Caller } from '../../http/access.ts';
+import type { RouteContext, Server } from '../../http/server.ts';
 import { sendHtml } from '../../http/language.ts';
 import { noticeOf } from './decisions.ts';
 import { languageSwitch } from './language-switch.ts';
@@ -22,11 +24,39 @@ export interface Dashboard extends RouteContext {
   readonly readerOf: (request: FastifyRequest) => Reader;
 }
 
-/** The options of a page's route: without authentication it shows the sign-in form, and its errors are pages. */
-export const pageOptions = <Parts extends FastifySchema>(summary: string, parts: Parts) => ({
-  config: { signsIn: true } as const,
-  schema: { summary, tags: ['Pages'], response: { 200: pageAnswer('The page') }, ...parts },
-});
+interface PageRoute<Params extends z.ZodType, Query extends z.ZodType> {
+  readonly path: string;
+  readonly summary: string;
+  readonly params?: Params;
+  readonly querystring?: Query;
+}
+
+/** Who asks for a page, and what its address says. */
+interface Asked<Params, Query> {
+  readonly caller: Caller | null;
+  readonly reader: Reader;
+  readonly params: Params;
+  readonly query: Query;
+}
+
+/** Adds the route of a page: without authentication it shows the sign-in form, and its errors are pages. */
+export function addPage<Params extends z.ZodType, Query extends z.ZodType>(
+  app: Server,
+  { session, readerOf }: Dashboard,
+  { path, ...described }: PageRoute<Params, Query>,
+  show: (asked: Asked<z.output<Params>, z.output<Query>>) => Promise<Page>,
+): void {
+  const schema = { tags: ['Pages'], response: { 200: pageAnswer('The page') }, ...described };
+  app.get(path, { config: { signsIn: true }, schema }, async (request, reply) => {
+    const after = await latestSeq(session); // Before all else is read: what comes meanwhile updates the page.
+    const { caller } = request;
+    const query = request.query as z.output<Query> & { readonly done?: string };
+    const params = request.params as z.output<Params>;
+    const page = await show({ caller, reader: readerOf(request), params, query });
+    const [, part = ''] = path.split('/');
+    return sendPage(reply, { part: `/${part}`, ...page, done: query.done }, after);
+  });
+}
 
 /** The place in a list. */
 export const before = wholeNumber(1)
@@ -44,11 +74,11 @@ export const done = z.string().max(40).optional().describe('the decision that wa
 
 interface Page {
   readonly title: string;
-  /** The address of the part of the dashboard that the page belongs to. */
-  readonly part: string;
+  /** The part of the dashboard that the page belongs to, where its address does not begin with it. */
+  readonly part?: string;
   readonly content: Html;
-  /** The latest event that the page shows: the page is updated when a later one comes. Without it, the page stands still. */
-  readonly after?: number;
+  /** Whether later events leave it as it is. */
+  readonly isStill?: boolean;
   readonly hasPlots?: boolean;
   readonly done?: string | undefined;
   /** What the box that finds records holds. */
@@ -68,16 +98,17 @@ const PARTS: readonly (readonly [address: string, name: Text])[] = [
   ['/decisions', 'Decisions'],
 ];
 
-/** Sends a page of the dashboard, with the ways to its other parts. */
-export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
-  const { title, part, content, after, hasPlots, done, searched = '' } = page;
+/** Sends a page with the ways to the other parts; the script updates it when an event after `after` comes. */
+function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply {
+  const { title, part, content, isStill = false, hasPlots, done, searched = '' } = page;
   const speech = speechIn(reply.request.language);
   const { say } = speech;
   const links = PARTS.map(
     ([address, name]) =>
       html`<a href="${address}" ${address === part ? html`aria-current="page"` : null}>${say(name)}</a>`,
   );
-  const live = after === undefined ? null : html`data-after="${after}" data-words="${wordsOf(speech)}"`;
+  const live =
+    isStill || after === undefined ? null : html`data-after="${after}" data-words="${wordsOf(speech)}"`;
   const document = html`<!doctype html>
     <html lang="${speech.language}">
       <head>
@@ -146,7 +177,6 @@ export function sendProblemPage(reply: FastifyReply, problem: Problem): FastifyR
   const told = say(WHY[status] ?? 'It was not carried out.');
   return sendPage(reply, {
     title,
-    part: '',
     content: html`<div class="title"><h1>${title}</h1></div>
       <section class="panel">
         <div class="body">

@@ -25,14 +25,27 @@ export function addressOf(path: string, query: Query): string {
 }
 
 /** The ways to the newest and to older rows of a list; `query` is what it is filtered by, and where the page begins. */
-export function pageLinks({ say }: Speech, path: string, query: Query, next: number | null): Html | null {
+export function pageLinks(speech: Speech, path: string, query: Query, next: number | null): Html | null {
+  const { say } = speech;
   const isFirst = query['before'] === undefined;
-  if (isFirst && next === null) return null;
-  const way = (words: string, place: number | undefined, rel: Html | null): Html =>
-    html`<a class="button" ${rel} href="${addressOf(path, { ...query, before: place })}">${words}</a>`;
+  const newest = isFirst ? null : addressOf(path, { ...query, before: undefined });
+  const older = next === null ? null : addressOf(path, { ...query, before: next });
+  return listWays(speech, { words: say('Newest'), address: newest }, { words: say('Older'), address: older });
+}
+
+/** A way within a list; without an address, there is nothing there. */
+interface Way {
+  readonly words: string;
+  readonly address: string | null;
+}
+
+/** The ways to the first and to the next rows of a list; null where it has no others. */
+export function listWays({ say }: Speech, first: Way, next: Way): Html | null {
+  if (first.address === null && next.address === null) return null;
+  const link = ({ words, address }: Way, rel: Html | null): Html | null =>
+    address === null ? null : html`<a class="button" ${rel} href="${address}">${words}</a>`;
   return html`<nav class="pages" aria-label="${say('Pages of the list')}">
-    <span>${isFirst ? null : way(say('Newest'), undefined, null)}</span
-    ><span>${next === null ? null : way(say('Older'), next, html`rel="next"`)}</span>
+    <span>${link(first, null)}</span><span>${link(next, html`rel="next"`)}</span>
   </nav>`;
 }
 

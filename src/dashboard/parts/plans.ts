@@ -19,7 +19,7 @@ export const planBadge = (speech: Speech, state: ShownPlan['state']): Html =>
 const TONES = { 'not applied': 'info', applied: 'good', stale: 'warn' };
 
 /** Who looks at plans, and how many others must approve one. */
-export interface PlanRules {
+interface PlanRules {
   readonly approvals: number;
   readonly caller: Caller | null;
 }

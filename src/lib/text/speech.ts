@@ -12,13 +12,7 @@ export type Language = (typeof LANGUAGES)[number];
 export type Text = keyof typeof french;
 
 /** What stands for the arguments of a text; `Part` is what is neither a text nor a number, as HTML. */
-export type TextValues<Part = never> = Readonly<Record<string, string | number | Part>>;
-
-/** A text with its arguments, to be said in the language of whoever reads it. */
-export interface Message {
-  readonly text: Text;
-  readonly values?: TextValues;
-}
+type TextValues<Part = never> = Readonly<Record<string, string | number | Part>>;
 
 /** Says a text; with parts that are no texts, says the pieces in their order. */
 interface Say {
@@ -30,7 +24,6 @@ interface Say {
 export interface Speech {
   readonly language: Language;
   readonly say: Say;
-  readonly tell: (message: Message) => string;
   /** A word that is data, as a state is: itself if there is no French one. */
   readonly word: (english: string) => string;
   /** A number with its thousands apart. */
@@ -89,7 +82,6 @@ function createSpeech(language: Language): Speech {
   return {
     language,
     say,
-    tell: ({ text, values }) => say(text, values),
     word,
     count: (number) => numbers.format(number),
     decimal: (text) => {

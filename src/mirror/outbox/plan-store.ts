@@ -121,11 +121,9 @@ export const saveApproval = (tx: Transaction, id: number, by: string, now: Date)
 
 export async function saveEntryOfRow(
   tx: Transaction,
-  {
-    planId,
-    position,
-    entryId,
-  }: { readonly planId: number; readonly position: number; readonly entryId: number },
+  planId: number,
+  position: number,
+  entryId: number,
 ): Promise<void> {
   await tx.write(sql`
     update plan_rows set entry_id = ${entryId} where plan_id = ${planId} and position = ${position}`);

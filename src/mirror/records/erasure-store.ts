@@ -37,20 +37,14 @@ export async function saveErasure(tx: Transaction, erasure: Erasure): Promise<vo
 }
 
 /** How many rows of the engine's tables lost content of a record. */
-export interface ErasedTraces {
-  readonly events: number;
-  readonly issues: number;
-  readonly entries: number;
-  readonly attempts: number;
-  readonly deliveries: number;
-}
+export type ErasedTraces = Awaited<ReturnType<typeof eraseTraces>>;
 
 /**
  * Removes the content of a record from events, issues, the outbox, plans and deliveries. The rows stay: they say that something
  * happened, and hold numbers in order.
  * @param left The record's text from now on: `{"id":17}`.
  */
-export async function eraseTraces(tx: Transaction, record: RecordKey, left: string): Promise<ErasedTraces> {
+export async function eraseTraces(tx: Transaction, record: RecordKey, left: string) {
   const { kind, id } = record;
   const isOfRecord = sql`kind = ${kind} and record_id = ${id}`;
   const count = async (statement: SQL): Promise<number> => (await tx.query(statement)).length;

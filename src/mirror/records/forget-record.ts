@@ -30,12 +30,7 @@ interface Forgetting extends Forgettable {
 type RecordStanding = 'live' | 'deleted' | 'absent';
 
 /** The traces of a record that would be forgotten. */
-export interface ForgetPlan {
-  readonly standing: RecordStanding;
-  readonly events: number;
-  readonly issues: number;
-  readonly entries: number;
-}
+export type ForgetPlan = Awaited<ReturnType<typeof planForgetting>>;
 
 export interface Forgotten extends ErasedTraces {
   readonly row: boolean;
@@ -46,7 +41,7 @@ export interface Forgotten extends ErasedTraces {
  * @throws {SyncError} `forget.listed` while the service lists the record, `forget.entries_open` while entries of the outbox are
  * under way, `record.absent` without a trace of it.
  */
-export async function planForgetting(session: Session, wanted: Forgettable): Promise<ForgetPlan> {
+export async function planForgetting(session: Session, wanted: Forgettable) {
   const { kind, id } = wanted;
   const standing = await session.atomically((tx) => checkedStanding(tx, wanted));
   const story = await readRecordStory(session, kind, id);

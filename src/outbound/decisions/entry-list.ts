@@ -6,7 +6,6 @@ import type { Clock } from '../../lib/time/clock.ts';
 import { readAttempts, linkedEntry } from '../../mirror/outbox/attempts-and-links.ts';
 import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
 import { readBlocks } from '../../mirror/outbox/outbox-queue.ts';
-import type { WriteBlock } from '../../mirror/outbox/outbox-queue.ts';
 import { findEnded } from '../../mirror/outbox/ended-entries.ts';
 import { entriesAfter, findEntry, listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { EntriesWanted, Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
@@ -14,7 +13,6 @@ import { findRecord } from '../../mirror/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { absent } from './decide.ts';
 import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
-import type { Frozen } from '../../mirror/outbox/freeze-store.ts';
 import { explain } from './verdicts.ts';
 
 /** States in the order in which they need a person. */
@@ -31,29 +29,30 @@ export const STATES = [
 /** States of an entry that is neither done nor given up. */
 export const OPEN_STATES: readonly EntryState[] = STATES.slice(0, -2);
 
-export interface OutboxList {
-  readonly entries: readonly Entry[];
-  readonly blockedKinds: readonly WriteBlock[];
-  readonly frozen: Frozen | null;
-}
+export type OutboxList = Awaited<ReturnType<typeof listOutbox>>;
 
-/** Lists the latest entries in these states: first those that need a person, then the newest. */
+/**
+ * Lists entries in these states: first those that need a person, then the newest. After an id, in the order of their ids: each
+ * once, even if its state changes meanwhile.
+ */
 export async function listOutbox(
   db: Queryable,
-  { states, limit }: { readonly states: readonly EntryState[]; readonly limit: number },
-): Promise<OutboxList> {
+  { states, limit, after }: Omit<EntriesWanted, 'after'> & { readonly after?: number | undefined },
+) {
+  const entries =
+    after === undefined
+      ? await latestByNeed(db, states, limit)
+      : await entriesAfter(db, { states, after, limit });
+  return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
+}
+
+async function latestByNeed(db: Queryable, states: readonly EntryState[], limit: number): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (const state of STATES.filter((known) => states.includes(known))) {
     const left = limit - entries.length;
     if (left > 0) entries.push(...(await listEntries(db, [state], left)));
   }
-  return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
-}
-
-/** Lists entries in these states by their ids, a page at a time: each once, even if its state changes meanwhile. */
-export async function pageOfOutbox(db: Queryable, wanted: EntriesWanted): Promise<OutboxList> {
-  const entries = await entriesAfter(db, wanted);
-  return { entries, blockedKinds: await readBlocks(db), frozen: await readFrozen(db) };
+  return entries;
 }
 
 /** An entry with everything that was tried for it. */

@@ -10,16 +10,8 @@ import { readRows } from '../attempt/land-own.ts';
 import type { EntryRequest } from '../intake/entry-request.ts';
 import { checkRequests, storeIn } from '../intake/intake.ts';
 import { altered, readUnaltered } from './approve-plan.ts';
+import type { PlanDecision } from './approve-plan.ts';
 import { cellsOf, dataOf } from './judge-row.ts';
-
-interface Applying {
-  readonly kinds: readonly Kind[];
-  readonly id: number;
-  readonly by: string;
-  readonly now: Date;
-  /** The setting `plans.approvals`. */
-  readonly approvals: number;
-}
 
 /**
  * Puts exactly the rows of a plan into the outbox, all or none; a plan that is applied already stays as it is. Each entry carries
@@ -29,8 +21,10 @@ interface Applying {
  * `plan.altered` where its rows are not those that were shown.
  * @throws {UsageError} `outbox.double` where something has the natural key of a create by now.
  */
-export async function applyPlan(session: Session, applying: Applying): Promise<void> {
-  const { kinds, id, by, now, approvals } = applying;
+export async function applyPlan(
+  session: Session,
+  { kinds, id, by, now, approvals }: PlanDecision & { readonly approvals: number },
+): Promise<void> {
   if ((await readPlan(session, id)).state === 'applied') return;
   const { plan, rows } = await readUnaltered(session, id);
   const kind = kinds.find(({ name }) => name === plan.kind);
@@ -47,7 +41,7 @@ export async function applyPlan(session: Session, applying: Applying): Promise<v
     const stored = await storeIn(tx, await checkRequests(tx, kinds, requests), { now, by });
     for (const [index, { position }] of wanted.entries()) {
       const entryId = stored[index]?.id;
-      if (entryId !== undefined) await saveEntryOfRow(tx, { planId: id, position, entryId });
+      if (entryId !== undefined) await saveEntryOfRow(tx, id, position, entryId);
     }
   });
 }

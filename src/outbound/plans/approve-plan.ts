@@ -1,9 +1,12 @@
+import type { Kind } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { planChecksum, readPlan, readPlanRows, saveApproval } from '../../mirror/outbox/plan-store.ts';
 import { isSamePerson } from '../../mirror/people/user-store.ts';
 
-interface Approving {
+/** A person's decision on a plan. */
+export interface PlanDecision {
+  readonly kinds: readonly Kind[];
   readonly id: number;
   readonly by: string;
   readonly now: Date;
@@ -14,7 +17,10 @@ interface Approving {
  *
  * @throws {SyncError} `plan.own` for who has made it, `plan.applied`, `plan.absent`, `plan.altered`.
  */
-export async function approvePlan(session: Session, { id, by, now }: Approving): Promise<void> {
+export async function approvePlan(
+  session: Session,
+  { id, by, now }: Omit<PlanDecision, 'kinds'>,
+): Promise<void> {
   await session.makeDurable();
   await session.atomically(async (tx) => {
     const { plan } = await readUnaltered(tx, id);

@@ -4,33 +4,15 @@ import type { Json } from '../../lib/json/json.ts';
 import type { Session } from '../../db/session/session.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { followRows, readPlan } from '../../mirror/outbox/plan-store.ts';
-import type { FollowedRow, StoredPlan } from '../../mirror/outbox/plan-store.ts';
+import type { FollowedRow } from '../../mirror/outbox/plan-store.ts';
 import { staleCells } from './apply-plan.ts';
 import { cellsOf } from './judge-row.ts';
-import type { PlannedCell } from './judge-row.ts';
-
-/** A row of a plan with what has become of it. */
-export type ShownRow = Omit<FollowedRow, 'planId' | 'cells' | 'entryId' | 'state' | 'verdict'> & {
-  readonly cells: readonly PlannedCell[];
-  readonly entry: { readonly id: number; readonly state: string; readonly verdict: string | null } | null;
-};
 
 /** A plan as people and programs see it. */
-export type ShownPlan = Omit<StoredPlan, 'state'> & {
-  readonly state: StoredPlan['state'] | 'stale';
-  /** Why an open plan can no longer be applied. */
-  readonly stale: readonly string[];
-  readonly counts: PlanCounts;
-  readonly rows: readonly ShownRow[];
-};
+export type ShownPlan = Awaited<ReturnType<typeof showPlan>>;
 
-type PlanCounts = Readonly<Record<'updates' | 'creates' | 'refusals', number>> & {
-  /** By their states. */
-  readonly entries: Readonly<Record<string, number>>;
-};
-
-/** Reads a plan with the states of its entries. @throws {SyncError} `plan.absent` */
-export async function showPlan(session: Session, kinds: readonly Kind[], id: number): Promise<ShownPlan> {
+/** Reads a plan with the states of its entries; `stale`: why an open one can no longer be applied. @throws {SyncError} `plan.absent` */
+export async function showPlan(session: Session, kinds: readonly Kind[], id: number) {
   const plan = await readPlan(session, id);
   const followed = await followRows(session, id);
   const kind = kinds.find(({ name }) => name === plan.kind);
@@ -38,15 +20,22 @@ export async function showPlan(session: Session, kinds: readonly Kind[], id: num
   const stale = isOpen
     ? await session.atomically(async (tx) => staleCells(tx, await asMirrored(tx, kind), followed))
     : [];
-  const rows = followed.map(({ position, operation, recordId, refusal, ...row }) => {
-    const { entryId, state, verdict } = row;
-    const entry = entryId === null || state === null ? null : { id: entryId, state, verdict };
-    return { position, operation, recordId, refusal, cells: cellsOf(row.cells), entry };
-  });
-  return { ...plan, state: stale.length > 0 ? 'stale' : plan.state, stale, counts: countsOf(rows), rows };
+  const rows = followed.map(shownRow);
+  const state = stale.length > 0 ? ('stale' as const) : plan.state;
+  return { ...plan, state, stale, counts: countsOf(rows), rows };
 }
 
-function countsOf(rows: readonly ShownRow[]): PlanCounts {
+/** A row of a plan with what has become of it. */
+export type ShownRow = ReturnType<typeof shownRow>;
+
+function shownRow({ position, operation, recordId, refusal, ...row }: FollowedRow) {
+  const { entryId, state, verdict } = row;
+  const entry = entryId === null || state === null ? null : { id: entryId, state, verdict };
+  return { position, operation, recordId, refusal, cells: cellsOf(row.cells), entry };
+}
+
+/** How many rows there are of each sort, and how many entries in each state. */
+function countsOf(rows: readonly ShownRow[]) {
   const changing = rows.filter(({ cells }) => cells.length > 0);
   const creates = changing.filter(({ operation }) => operation === 'create').length;
   const entries: Record<string, number> = {};

@@ -12,15 +12,9 @@ import { followRows, insertPlan, readPlan } from '../../mirror/outbox/plan-store
 import type { FollowedRow, NewPlanRow } from '../../mirror/outbox/plan-store.ts';
 import { readRows } from '../attempt/land-own.ts';
 import type { MirrorRow } from '../attempt/land-own.ts';
+import type { PlanDecision } from './approve-plan.ts';
 import { cellsOf } from './judge-row.ts';
 import type { PlannedCell } from './judge-row.ts';
-
-interface Undoing {
-  readonly kinds: readonly Kind[];
-  readonly id: number;
-  readonly by: string;
-  readonly now: Date;
-}
 
 /**
  * Makes the plan that returns what an applied plan has changed and nobody has touched since. Returns its number; it says, too,
@@ -28,7 +22,7 @@ interface Undoing {
  *
  * @throws {SyncError} `plan.absent`, `plan.open` where it is not applied.
  */
-export async function undoPlan(session: Session, { kinds, id, by, now }: Undoing): Promise<number> {
+export async function undoPlan(session: Session, { kinds, id, by, now }: PlanDecision): Promise<number> {
   return session.atomically(async (tx) => {
     const { kind: name, state } = await readPlan(tx, id);
     const declared = kinds.find((one) => one.name === name);

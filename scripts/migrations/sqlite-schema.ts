@@ -8,14 +8,14 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
-import * as changeTables from './change-tables.ts';
-import { RECORD_NUMBER } from '../../db/rows/engine-column.ts';
-import type { EngineColumn, EngineTable } from '../../db/rows/engine-column.ts';
-import * as engineTables from './engine-tables.ts';
-import * as outboxTables from './outbox-tables.ts';
-import * as peopleTables from './people-tables.ts';
-import * as planTables from './plan-tables.ts';
-import * as webhookTables from './webhook-tables.ts';
+import * as changeTables from '../../src/mirror/tables/change-tables.ts';
+import { RECORD_NUMBER } from '../../src/db/rows/engine-column.ts';
+import type { EngineColumn, EngineTable } from '../../src/db/rows/engine-column.ts';
+import * as engineTables from '../../src/mirror/tables/engine-tables.ts';
+import * as outboxTables from '../../src/mirror/tables/outbox-tables.ts';
+import * as peopleTables from '../../src/mirror/tables/people-tables.ts';
+import * as planTables from '../../src/mirror/tables/plan-tables.ts';
+import * as webhookTables from '../../src/mirror/tables/webhook-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 
