@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { MAIN, runProgram } from '../support/program.ts';
 import { PEAK_MEMORY } from '../support/peak-memory.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 const MOST_BYTES = 32_000_000;
 
@@ -33,7 +33,7 @@ interface Pulled {
 
 async function pull(service: string): Promise<Pulled> {
   const env = {
-    DATABASE_URL: `file:${await migratedMirror()}`,
+    DATABASE_URL: `file:${await grownMirror()}`,
     BMS_BASE_URL: service,
     BMS_TOKEN: 'none',
     BMS__SOURCE__MAX_ATTEMPTS: '1',
