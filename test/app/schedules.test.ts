@@ -15,7 +15,7 @@ import { mirror, openSandboxSource, rewriting, sandbox } from '../pull/support.t
 import { run, settingsFor } from '../support/command-line.ts';
 import { ask } from '../support/mirror-file.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -73,7 +73,7 @@ const runsOf = (session: Session) =>
 test('two processes, one run, worked once', async () => {
   const service = await sandbox();
   const wall = wallClock();
-  const url = await freshDatabaseUrl('template_all_kinds');
+  const url = await freshDatabaseUrl('template_grown');
   const sessions = await Promise.all([1, 2].map(() => openPostgresSession(url)));
   onTestFinished(async () => {
     for (const session of sessions) await session.close();
@@ -138,7 +138,7 @@ test('a run of a kind that these settings do not know fails, and stands in no ot
 
 test('serve asks for what came due while it was down, and works it', { timeout: 60_000 }, async () => {
   const service = await sandbox({ size: 5 });
-  const path = freshMirror();
+  const path = await grownMirror();
   const env = { ...settingsFor(service, path), BMS__SCHEDULES: '{"departments":"* * * * *"}' };
   await run(['pull', 'clients', 'departments'], env);
   await run(['migrate'], env);
@@ -164,7 +164,7 @@ test(
   { timeout: 60_000 },
   async () => {
     const service = await sandbox({ size: 5 });
-    const path = freshMirror();
+    const path = await grownMirror();
     const settings = { ...settingsFor(service, path), BMS__SCHEDULES__ALL: 'null' };
     await run(['pull', 'departments', 'clients'], settings);
     const [id = 0] = service.world.ids('departments');
@@ -189,7 +189,7 @@ test.each([
   ['without the role of pulling', ['serve', '--only', 'webhooks'], '600'],
 ])('serve %s asks for nothing between sweeps', { timeout: 60_000 }, async (_name, argv, budget) => {
   const service = await sandbox({ size: 5 });
-  const path = freshMirror();
+  const path = await grownMirror();
   const settings = { ...settingsFor(service, path), BMS__SCHEDULES__ALL: 'null' };
   await run(['pull', 'departments'], settings);
   const before = service.requests.length;

@@ -6,7 +6,7 @@ import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { viewsOf } from '../../src/mirror/views/views.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { mirror, pullFrom, sandbox } from '../pull/support.ts';
+import { documentedMirror, pullFrom, sandbox } from '../pull/support.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
 import { postgresMirror } from './support.ts';
 
@@ -42,8 +42,8 @@ test(
   { timeout: 120_000 },
   async () => {
     const service = await sandbox({ size: 130 });
-    const sqlite = await mirror();
-    const postgres = (await postgresMirror()).session;
+    const sqlite = await documentedMirror();
+    const postgres = (await postgresMirror('template_all_kinds')).session;
     for (const round of [1, 2]) {
       if (round === 2) for (const { name } of LISTED_KINDS) poison(service, name);
       await pullFrom(service, sqlite);

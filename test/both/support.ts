@@ -9,7 +9,7 @@ export interface PostgresMirror {
 }
 
 /** A migrated mirror in a PostgreSQL database of its own. */
-export async function postgresMirror(template: Template = 'template_all_kinds'): Promise<PostgresMirror> {
+export async function postgresMirror(template: Template = 'template_grown'): Promise<PostgresMirror> {
   const url = await freshDatabaseUrl(template);
   return { session: await openForTest(url), url };
 }

@@ -11,7 +11,15 @@ import type { Row, Session } from '../../src/db/session/session.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { ALL, DATABASES, MIRRORS, backfillFrom, clockAt, eventsOf, pullOne } from '../pull/steps.ts';
+import {
+  ALL,
+  DATABASES,
+  DOCUMENTED_MIRRORS,
+  backfillFrom,
+  clockAt,
+  eventsOf,
+  pullOne,
+} from '../pull/steps.ts';
 import { openSandboxSource, pullFrom, rowsOf, sandbox } from '../pull/support.ts';
 
 /** `BMS_TEST_DEEP=1` touches 200 rows of each kind. */
@@ -96,7 +104,7 @@ describe.each(DATABASES)('a new %s mirror', (name) => {
     { timeout: isDeep ? 600_000 : 120_000 },
     async () => {
       const service = await sandbox({ size: SIZE });
-      const session = await MIRRORS[name]();
+      const session = await DOCUMENTED_MIRRORS[name]();
       const pullAll = (minute: number): ReturnType<typeof pullFrom> =>
         pullFrom(service, session, { parts: { clock: clockAt(minute) } });
       const earlier = await eventsOf(session);

@@ -4,7 +4,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { start } from '../support/program.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 interface Shown {
   readonly schedules: readonly { readonly name: string; readonly cron: string }[];
@@ -20,8 +20,8 @@ test.for(['SQLite', 'PostgreSQL'])(
   async (database, { onTestFinished }) => {
     const sandbox = await startSandbox({ size: 10 });
     onTestFinished(() => sandbox.close());
-    const path = freshMirror();
-    const url = database === 'SQLite' ? `file:${path}` : await freshDatabaseUrl();
+    const path = await grownMirror();
+    const url = database === 'SQLite' ? `file:${path}` : await freshDatabaseUrl('template_grown');
     const env = { ...settingsFor(sandbox, path), DATABASE_URL: url };
     const of = { ...env, BMS__SCHEDULES: '{"clients":"7 3 * * *"}' };
     const serving = start(['serve', '--only', 'pulls'], { env: of });

@@ -4,11 +4,11 @@ import { document, run, settingsFor } from '../support/command-line.ts';
 import { ask, expectEqual } from '../support/mirror-file.ts';
 import { requestNumber } from '../support/requests.ts';
 import type { Env } from '../support/command-line.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 async function scene(size = 60) {
   const service = await sandbox({ size });
-  const path = await migratedMirror();
+  const path = await grownMirror();
   return { service, path, env: settingsFor(service, path) };
 }
 

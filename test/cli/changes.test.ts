@@ -10,7 +10,7 @@ import { at, putChanges } from '../feed/support.ts';
 import { run } from '../support/command-line.ts';
 import type { Ended, Env } from '../support/command-line.ts';
 import { MAIN, start } from '../support/program.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 interface Stored {
@@ -20,7 +20,7 @@ interface Stored {
 
 /** A mirror with 30 events of clients, 30 of products, and one of each kind after them. */
 async function mirrorWithChanges(): Promise<Stored> {
-  const path = await migratedMirror();
+  const path = await grownMirror();
   const session = openSqliteSession(path);
   onTestFinished(() => session.close());
   await putChanges(session, ...some(30, 'clients'), ...some(30, 'products'));

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { run, settingsFor } from '../support/command-line.ts';
-import { freshMirror, tempFolder } from '../support/temp-folder.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const COMMANDS: readonly (readonly string[])[] = [
   ['pull'],
@@ -26,7 +27,7 @@ test(
   { timeout: 60_000 },
   async () => {
     await using sandbox = await startSandbox({ size: 20 });
-    const path = freshMirror();
+    const path = await grownMirror();
     await run(['pull'], settingsFor(sandbox, path));
     const { size } = statSync(path);
     for (const cut of [16_384, Math.floor(size / 2)]) {

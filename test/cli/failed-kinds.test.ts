@@ -6,12 +6,12 @@ import { canary } from '../support/canary.ts';
 import { json, kindIn, run, settingsFor } from '../support/command-line.ts';
 import type { Ended } from '../support/command-line.ts';
 import { ask, expectEmpty } from '../support/mirror-file.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 describe('a service that gives nothing at all fails the pull with 1', () => {
   test('a wrong token: one request a kind, no retries, nothing landed (A22)', async () => {
     await using sandbox = await startSandbox({ size: 10 });
-    const path = await migratedMirror();
+    const path = await grownMirror();
 
     const ended = await run(['pull', '--json'], {
       ...settingsFor(sandbox, path),
@@ -34,7 +34,7 @@ describe('a service that gives nothing at all fails the pull with 1', () => {
 
   test('a web site in place of the service lands nothing (B02)', async () => {
     await using sandbox = await startSandbox({ size: 10, faults: [{ do: { html: true } }] });
-    const path = await migratedMirror();
+    const path = await grownMirror();
 
     const ended = await run(['pull', '--json'], settingsFor(sandbox, path));
 
@@ -65,7 +65,7 @@ describe('one kind that fails leaves the others whole, and the pull ends with 3'
     ],
   ])('%s', async (_name, deed, { detail, ...outcome }) => {
     await using sandbox = await startSandbox({ size: 110, faults: [{ on: { kind: 'clients' }, do: deed }] });
-    const path = await migratedMirror();
+    const path = await grownMirror();
 
     const ended = await run(['pull', ...BESIDE_CLIENTS, '--json'], {
       ...settingsFor(sandbox, path),

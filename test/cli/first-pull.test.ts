@@ -4,13 +4,13 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { openMirror } from '../../src/app/open-mirror.ts';
 import { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
 import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 /** A list of many pages, which one reading does not certify. */
 async function longList() {
   const sandbox = await startSandbox({ size: 2_400 });
   onTestFinished(() => sandbox.close());
-  const path = await migratedMirror();
+  const path = await grownMirror();
   const env = { ...settingsFor(sandbox, path), BMS__SWEEP__REPEAT_BELOW_PAGES: '0' };
   return { sandbox, path, env };
 }
@@ -80,7 +80,7 @@ test('an interrupted first pull says that landed rows stay, and what the next on
 test('a pull and status show what disappeared and is not proven yet, with its ids', async () => {
   const sandbox = await startSandbox({ size: 40 });
   onTestFinished(() => sandbox.close());
-  const env = settingsFor(sandbox, await migratedMirror());
+  const env = settingsFor(sandbox, await grownMirror());
   await run(['pull', 'clients'], env);
   const ids = sandbox.world.ids('clients').slice(0, 2);
   for (const id of ids) sandbox.world.remove('clients', id);
@@ -111,7 +111,7 @@ test('a pull and status show what disappeared and is not proven yet, with its id
 test('no pull is said to look for proof of rows that are held for a person, or were decided to stay', async () => {
   const sandbox = await startSandbox({ size: 40 });
   onTestFinished(() => sandbox.close());
-  const env = settingsFor(sandbox, await migratedMirror());
+  const env = settingsFor(sandbox, await grownMirror());
   await run(['pull', 'clients'], env);
   for (const id of sandbox.world.ids('clients').slice(0, 20)) sandbox.world.remove('clients', id);
 

@@ -12,11 +12,11 @@ import { sandbox } from '../pull/support.ts';
 import { document, kindIn, run } from '../support/command-line.ts';
 import type { Ended, Env } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 const ADDRESSES = {
-  SQLite: async () => `file:${await migratedMirror()}`,
-  PostgreSQL: () => freshDatabaseUrl('template_all_kinds'),
+  SQLite: async () => `file:${await grownMirror()}`,
+  PostgreSQL: () => freshDatabaseUrl('template_grown'),
 };
 const DATABASES = ['SQLite', 'PostgreSQL'] as const;
 

@@ -7,6 +7,7 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
 import { KIND_NAMES, ask, dump, expectEqual, expectSound } from '../support/mirror-file.ts';
+import { copyGrownMirror, grownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 interface Foreign {
@@ -19,6 +20,7 @@ interface Foreign {
 async function meetAnotherCompany(size: number): Promise<Foreign> {
   const folder = mkdtempSync(join(tmpdir(), 'bms-sync-'));
   const path = join(folder, 'mirror.db');
+  await copyGrownMirror(path);
   const ours = await startSandbox({ size });
   expect(await run(['pull'], settingsFor(ours, path))).toMatchObject({ code: 0 });
   await ours.close();
@@ -61,7 +63,7 @@ describe("a mirror never takes another source's data unasked", () => {
   });
 
   test('the same address written in another way is the same source', async () => {
-    const path = freshMirror();
+    const path = await grownMirror();
     await using sandbox = await startSandbox({ size: 10 });
     const env = settingsFor(sandbox, path);
     await run(['pull', 'departments'], env);
@@ -75,7 +77,7 @@ describe("a mirror never takes another source's data unasked", () => {
   });
 
   test('a kind that names another company than before fails alone: 3, and doctor says the same and writes nothing', async () => {
-    const path = freshMirror();
+    const path = await grownMirror();
     const before = await startSandbox({ size: 60, companies: { departments: 99217 } });
     const env = settingsFor(before, path);
     expect(await run(['pull'], env)).toMatchObject({ code: 0 });

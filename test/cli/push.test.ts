@@ -13,7 +13,7 @@ import { document, run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
 import { ask } from '../support/mirror-file.ts';
 import { MAIN } from '../support/program.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const RAW = '{"id":17,"code":"C-17","name":"Bea","credit":"10.10","adresse2":""}';
@@ -21,7 +21,7 @@ const QUEUED = 'Queued; outbound.writes is off (BMS_WRITES): nothing is sent.\n'
 
 /** A mirror with one client, never pulled; nobody sends what is pushed into it. */
 async function mirror() {
-  const path = await migratedMirror();
+  const path = await grownMirror();
   const env = { DATABASE_URL: `file:${path}` };
   await using session = openSqliteSession(path);
   await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '17', code: 'C-17', _raw: RAW }]));

@@ -6,14 +6,14 @@ import { canary } from '../support/canary.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES } from '../support/mirror-file.ts';
 import { send, serve } from '../support/serve.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/;
 
 async function pulledMirror() {
   await using sandbox = await startSandbox({ size: 30 });
-  const path = await migratedMirror();
+  const path = await grownMirror();
   const env = settingsFor(sandbox, path);
   await run(['pull'], env);
   return { path, env, world: sandbox.world };
@@ -144,7 +144,7 @@ interface Examination {
 describe('doctor', () => {
   test('finds all well where it is', async () => {
     await using sandbox = await startSandbox({ size: 10 });
-    const path = freshMirror();
+    const path = await grownMirror();
     const env = settingsFor(sandbox, path);
     await run(['migrate'], env);
 
@@ -185,7 +185,7 @@ describe('doctor', () => {
     'finds that a service reads only %s',
     async (spelling) => {
       const url = await serviceThatReads(spelling);
-      const env = settingsFor({ url, token: canary('-token') }, freshMirror());
+      const env = settingsFor({ url, token: canary('-token') }, await grownMirror());
       const others = ['Authorization', 'Authentication', 'Authentification'].filter(
         (name) => name !== spelling,
       );

@@ -143,10 +143,11 @@ describe.each(DATABASES)('%s', (database) => {
     const past = opened(file);
     expect(past.prepare('select as_of from bi_snapshot').pluck().get()).toBe(then);
     const content = contentOf(past);
+    const contentThen = contentOf(former);
     for (const name of ['bi_changes', 'bi_sync_status', 'bi_issues', 'bi_fields', 'bi_drift'])
       expect(content).not.toHaveProperty(name);
     for (const name of Object.keys(content).filter((each) => each !== 'bi_dictionary')) {
-      expect([name, content[name]]).toEqual([name, contentOf(former)[name]]);
+      expect([name, content[name]]).toEqual([name, contentThen[name]]);
       const columns = `select name, type from pragma_table_xinfo('${name}')`;
       expect(past.prepare(columns).all()).toEqual(former.prepare(columns).all());
     }

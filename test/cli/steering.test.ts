@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { run, settingsFor } from '../support/command-line.ts';
 import type { Ended } from '../support/command-line.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 /** Clears the screen, colours, turns the reading direction, and starts lines of its own. */
 const EVIL = '\u001b[2J\u009b31m\u202e\u2066\u200f\u2028\u2029\u0085\u007f\r\nFORGED';
@@ -28,7 +28,7 @@ test(
   { timeout: 120_000 },
   async () => {
     await using sandbox = await startSandbox({ size: 12 });
-    const env = settingsFor(sandbox, freshMirror());
+    const env = settingsFor(sandbox, await grownMirror());
     await run(['pull', 'clients', 'categories'], env);
     const [id = 0] = sandbox.world.ids('clients');
     sandbox.world.update('clients', id, { name: EVIL, [`field ${EVIL}`]: EVIL, due_date: EVIL });

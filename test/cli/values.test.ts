@@ -7,7 +7,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
 import type { KindReport } from '../support/command-line.ts';
 import { ask, expectEqual } from '../support/mirror-file.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 const DECIMALS = LISTED_KINDS.flatMap((kind) =>
   kind.fields
@@ -18,7 +18,7 @@ const DECIMALS = LISTED_KINDS.flatMap((kind) =>
 describe('the values of a pulled mirror', () => {
   test('sums of money in SQL are those of the service, to the last digit (C05)', async () => {
     await using sandbox = await startSandbox({ size: 300, seed: 11 });
-    const path = freshMirror();
+    const path = await grownMirror();
     await run(['pull'], settingsFor(sandbox, path));
 
     for (const [kind, field, scale] of DECIMALS) {
@@ -40,7 +40,7 @@ describe('the values of a pulled mirror', () => {
 
   test('a credit that comes as a JSON number is exact in the column and untouched in _raw (C05)', async () => {
     await using sandbox = await startSandbox({ size: 30 });
-    const path = freshMirror();
+    const path = await grownMirror();
     const [first = 0, second = 0, third = 0] = sandbox.world.ids('providers');
     sandbox.world.update('providers', first, { credit: new LosslessNumber('1250.50') });
     sandbox.world.update('providers', second, { credit: new LosslessNumber('12345678901.10') });
@@ -60,7 +60,7 @@ describe('the values of a pulled mirror', () => {
 
   test('a value that fits no rule costs a null and an issue, never the row (C04, C07)', async () => {
     await using sandbox = await startSandbox({ size: 30 });
-    const path = freshMirror();
+    const path = await grownMirror();
     const env = settingsFor(sandbox, path);
     const [id = 0] = sandbox.world.ids('clients');
     sandbox.world.update('clients', id, { credit: '1,234.50', creation_date: '2025-02-30' });
@@ -82,7 +82,7 @@ describe('the values of a pulled mirror', () => {
 
   test('a record without a usable id is set aside, and counted, and its page lands (C01, C03, C11)', async () => {
     await using sandbox = await startSandbox({ size: 30 });
-    const path = freshMirror();
+    const path = await grownMirror();
     const [id = 0] = sandbox.world.ids('vehicle_brands');
     const beyond = Number.MAX_SAFE_INTEGER * 2 ** 11; // 2^64: fits no 64-bit column.
     sandbox.world.insert('vehicle_brands', { id: beyond, name: 'Beyond' });

@@ -4,7 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { MAIN, runProgram } from '../support/program.ts';
 import { PEAK_MEMORY } from '../support/peak-memory.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
+import { sized } from '../support/tiers.ts';
 
 const MOST_BYTES = 32_000_000;
 
@@ -33,11 +34,11 @@ interface Pulled {
 
 async function pull(service: string): Promise<Pulled> {
   const env = {
-    DATABASE_URL: `file:${await migratedMirror()}`,
+    DATABASE_URL: `file:${await grownMirror()}`,
     BMS_BASE_URL: service,
     BMS_TOKEN: 'none',
     BMS__SOURCE__MAX_ATTEMPTS: '1',
-    BMS__SOURCE__TIMEOUT_SECONDS: '4',
+    BMS__SOURCE__TIMEOUT_SECONDS: String(sized({ quick: 2, acceptance: 4, deep: 4 })),
     BMS__SOURCE__MAX_BODY_BYTES: String(MOST_BYTES),
   };
   const ended = await runProgram(['pull', 'clients', '--json'], {
@@ -52,7 +53,8 @@ async function pull(service: string): Promise<Pulled> {
 /** What a pull takes that is answered nothing. */
 let leastBytes: number | null = null;
 
-const bomb = gzipSync(Buffer.alloc(1_000_000_000, ' ')).toString('latin1');
+/** Eight times as much as is allowed, packed. */
+const bomb = gzipSync(Buffer.alloc(8 * MOST_BYTES, ' ')).toString('latin1');
 const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked';
 
 test.each([

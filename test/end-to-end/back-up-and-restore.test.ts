@@ -19,6 +19,7 @@ import { document, run, settingsFor } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
 import { shellLines } from './doc-lines.ts';
 import { ask, dump } from '../support/mirror-file.ts';
+import { copyGrownMirror } from '../support/sqlite-templates.ts';
 import { MAIN } from '../support/program.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { redisFor, serveBeside } from './outbound-scene.ts';
@@ -33,6 +34,14 @@ const LINES = {
   postgresCopy: shellLines(page, '## Back up', 2),
   sqliteRestore: shellLines(page, '## Restore', 0),
   postgresRestore: shellLines(page, '## Restore', 1),
+};
+
+/** `serve` sends what is entered, and reads nothing of its own accord. */
+const SENDING = {
+  BMS_WRITES: 'on',
+  PORT: '0',
+  BMS__SCHEDULES__ALL: 'null',
+  BMS__FRESHNESS__REQUESTS_PER_MINUTE: 'null',
 };
 
 const posts = ({ requests }: Sandbox): number => requests.filter(({ method }) => method === 'POST').length;
@@ -119,7 +128,8 @@ test(
     const folder = tempFolder();
     const backup = tempFolder();
     const path = join(folder, 'mirror.db');
-    const env = { ...settingsFor(service, path), BMS_WRITES: 'on', PORT: '0', BACKUP: backup };
+    await copyGrownMirror(path);
+    const env = { ...settingsFor(service, path), ...SENDING, BACKUP: backup };
     expect(await run(['pull'], env)).toMatchObject({ code: 0 });
     await sendAll(onTestFinished, env, ['BEFORE']);
     const held = dump(path);
@@ -171,8 +181,9 @@ test(
     await using service = await startSandbox({ size: 5 });
     const path = join(tempFolder(), 'mirror.db');
     const copy = join(tempFolder(), 'mirror.db');
-    const env = { ...settingsFor(service, path), BMS_WRITES: 'on', PORT: '0' };
-    expect(await run(['pull'], env)).toMatchObject({ code: 0 });
+    await copyGrownMirror(path);
+    const env = { ...settingsFor(service, path), ...SENDING };
+    expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
     await sendAll(onTestFinished, env, ['BEFORE']);
     const waiting = ['push', 'create', 'clients', '--data', '{"code":"ONCE","name":"ONCE"}'];
     expect(await run(waiting, env)).toMatchObject({ code: 0 });
@@ -273,7 +284,7 @@ test(
     onTestFinished(async () => {
       await administer(names.map((name) => `drop database if exists ${name} with (force)`));
     });
-    await administer(['create database mirror']);
+    await administer(['create database mirror template template_grown']);
     await using service = await startSandbox({ size: 5 });
     const redis = await redisFor(onTestFinished);
     const url = new URL(inject('postgresUrl'));
@@ -283,8 +294,7 @@ test(
       BMS_TOKEN: service.token,
       DATABASE_URL: url.href,
       QUEUE_URL: redis.url,
-      BMS_WRITES: 'on',
-      PORT: '0',
+      ...SENDING,
       BACKUP: tempFolder(),
       ADMIN_URL: inject('postgresUrl'),
     };

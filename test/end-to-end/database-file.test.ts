@@ -8,6 +8,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { dump, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { MAIN, runProgram } from '../support/program.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror, tempFolder } from '../support/temp-folder.ts';
 
 const NOBODY = 65_534;
@@ -68,7 +69,7 @@ describe('a place where the mirror cannot be written', () => {
 
   test('a read-only mirror fails the pull with 1 and stays as it is', async () => {
     await using sandbox = await startSandbox({ size: 10 });
-    const path = freshMirror();
+    const path = await grownMirror();
     const env = settingsFor(sandbox, path);
     await run(['pull'], env);
     const before = dump(path);

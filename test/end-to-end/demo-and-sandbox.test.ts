@@ -8,7 +8,8 @@ import type { Ended } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectSound } from '../support/mirror-file.ts';
 import { runProgram, start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
-import { freshMirror, tempFolder } from '../support/temp-folder.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 interface Demo {
   readonly database: string;
@@ -86,11 +87,11 @@ describe('demo', () => {
         [...settings.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
       ) as Record<string, string>;
 
-      expect(await run(['pull', 'clients'], { ...env, DATABASE_URL: `file:${freshMirror()}` })).toMatchObject(
-        {
-          code: 0,
-        },
-      );
+      expect(
+        await run(['pull', 'clients'], { ...env, DATABASE_URL: `file:${await grownMirror()}` }),
+      ).toMatchObject({
+        code: 0,
+      });
       demo.child.kill('SIGINT');
       expect(await demo.ended).toMatchObject({ code: 0, signal: null });
       expectStory(told, held);
@@ -188,7 +189,7 @@ describe('sandbox', () => {
 
     const ended = await run(
       ['pull', 'clients', 'providers', '--json'],
-      settingsFor({ url, token }, freshMirror()),
+      settingsFor({ url, token }, await grownMirror()),
     );
 
     expect(ended.code).toBe(3);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { document } from '../support/command-line.ts';
 import { PEAK_MEMORY } from '../support/peak-memory.ts';
 import { MAIN, runProgram } from '../support/program.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { sized } from '../support/tiers.ts';
 
@@ -29,7 +29,7 @@ function fill(path: string, rows: number): void {
 }
 
 test(`an export of ${ROWS} rows takes little memory`, { timeout: 600_000 }, async () => {
-  const path = await migratedMirror();
+  const path = await grownMirror();
   const folder = tempFolder();
   fill(path, ROWS);
   const exports = [['csv'], ['ndjson'], ['xlsx'], ['csv', '--as-of', new Date().toISOString()]];

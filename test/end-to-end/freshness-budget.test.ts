@@ -16,7 +16,7 @@ async function requestsOf(
   atEnd: AtEnd,
 ): Promise<{ readonly made: number; readonly log: string }> {
   await using service = await startSandbox({ size: 200 });
-  const { url, drop } = await freshDatabase('template_all_kinds');
+  const { url, drop } = await freshDatabase('template_grown');
   atEnd(drop);
   const env = {
     BMS_BASE_URL: service.url,

@@ -4,7 +4,7 @@ import { json, kindIn, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 const AN_HOUR_MS = 3_600_000;
 
@@ -14,7 +14,7 @@ describe('a pull that is asked to stop', () => {
       size: 60,
       faults: [{ do: { clampPerPage: 10 } }, { do: { latencyMs: 10 } }],
     });
-    const path = freshMirror();
+    const path = await grownMirror();
     const env = settingsFor(sandbox, path);
     const reached = requestNumber(sandbox, 12);
     const { child, ended } = start(['pull', '--json'], { env });
@@ -43,7 +43,7 @@ describe('a pull that is asked to stop', () => {
       size: 10,
       faults: [{ on: { kind: 'clients' }, do: { latencyMs: AN_HOUR_MS } }],
     });
-    const env = { ...settingsFor(sandbox, freshMirror()), BMS__SOURCE__TIMEOUT_SECONDS: '3600' };
+    const env = { ...settingsFor(sandbox, await grownMirror()), BMS__SOURCE__TIMEOUT_SECONDS: '3600' };
     const reached = requestNumber(sandbox, 1);
     const { child, ended } = start(['pull', 'clients', '--json'], { env });
     await reached;
@@ -62,7 +62,7 @@ describe('a pull that is asked to stop', () => {
     });
     const reached = requestNumber(sandbox, 1);
     const { child, ended } = start(['pull', 'clients', '--json'], {
-      env: settingsFor(sandbox, freshMirror()),
+      env: settingsFor(sandbox, await grownMirror()),
     });
     await reached;
 

@@ -9,6 +9,7 @@ import { json, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 import { sized } from '../support/tiers.ts';
 
@@ -43,7 +44,7 @@ test(
   async () => {
     await using sandbox = await startSandbox(SERVICE);
     const random = randomNumbers(SEED + 1);
-    const path = freshMirror();
+    const path = await grownMirror();
     await requestsOf(sandbox, path);
     const requests = await requestsOf(sandbox, path);
     let interrupted = 0;

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
 import type { TestContext } from 'vitest';
-import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
@@ -20,7 +19,7 @@ import { start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
 import { findRedis, startRedis } from '../support/redis-server.ts';
 import type { RedisServer } from '../support/redis-server.ts';
-import { copyMirror } from '../support/sqlite-templates.ts';
+import { copyGrownMirror } from '../support/sqlite-templates.ts';
 
 /** From the context of a test: tests that run side by side have no other way to say what to do at their end. */
 export type AtEnd = TestContext['onTestFinished'];
@@ -75,12 +74,12 @@ async function freshFile(atEnd: AtEnd): Promise<string> {
     rmSync(folder, { recursive: true, force: true });
   });
   const path = join(folder, 'mirror.db');
-  await copyMirror(path, KINDS);
+  await copyGrownMirror(path);
   return path;
 }
 
 async function freshPostgres(atEnd: AtEnd): Promise<string> {
-  const { url, drop } = await freshDatabase('template_all_kinds');
+  const { url, drop } = await freshDatabase('template_grown');
   atEnd(drop);
   return url;
 }

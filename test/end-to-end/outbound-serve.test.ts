@@ -9,7 +9,7 @@ import type { Ended, Env } from '../support/command-line.ts';
 import { ask, bytesOf } from '../support/mirror-file.ts';
 import { runProgram } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 import { redisFor, serveBeside } from './outbound-scene.ts';
 
 const TIMEOUT = { timeout: 120_000 };
@@ -18,7 +18,7 @@ const posts = ({ requests }: Sandbox): number => requests.filter(({ method }) =>
 
 /** A mirror that knows its service, so that no create has to wait for a sweep. */
 async function readMirror(service: Sandbox): Promise<{ readonly path: string; readonly env: Env }> {
-  const path = await migratedMirror();
+  const path = await grownMirror();
   const writes = { BMS_WRITES: 'on', PORT: '0', BMS__SCHEDULES__ALL: 'null' };
   const env = { ...settingsFor(service, path), ...writes };
   expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });

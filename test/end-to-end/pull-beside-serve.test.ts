@@ -7,7 +7,7 @@ import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-fil
 import { start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 interface Scene {
   readonly sandbox: Sandbox;
@@ -22,7 +22,7 @@ async function scene(): Promise<Scene> {
     size: 60,
     faults: [{ do: { clampPerPage: 10 } }, { do: { latencyMs: 20 } }],
   });
-  const path = freshMirror();
+  const path = await grownMirror();
   const env = {
     ...settingsFor(sandbox, path),
     PORT: '0',

@@ -4,6 +4,7 @@ import { json, run, settingsFor } from '../support/command-line.ts';
 import type { PullReport } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { runProgram } from '../support/program.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -52,7 +53,7 @@ describe('pull', () => {
 
   test('reads the kinds that are named, and only those', async () => {
     await using sandbox = await startSandbox({ size: 30 });
-    const path = freshMirror();
+    const path = await grownMirror();
 
     const ended = await run(['pull', 'products', 'clients', '--json'], settingsFor(sandbox, path));
 
@@ -67,7 +68,7 @@ describe('pull', () => {
 
   test('reads a kind once that is named twice', async () => {
     await using sandbox = await startSandbox({ size: 30 });
-    const env = settingsFor(sandbox, freshMirror());
+    const env = settingsFor(sandbox, await grownMirror());
 
     const ended = await run(['pull', 'departments', 'departments', '--json'], env);
 
@@ -77,7 +78,9 @@ describe('pull', () => {
   test('shows a person a table of the kinds, and no progress where nobody watches', async () => {
     await using sandbox = await startSandbox({ size: 30 });
 
-    const { code, stdout, stderr } = await runProgram(['pull'], { env: settingsFor(sandbox, freshMirror()) });
+    const { code, stdout, stderr } = await runProgram(['pull'], {
+      env: settingsFor(sandbox, await grownMirror()),
+    });
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n');

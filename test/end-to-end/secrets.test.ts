@@ -8,6 +8,7 @@ import type { Ended } from '../support/command-line.ts';
 import { run, settingsFor } from '../support/command-line.ts';
 import { bytesOf } from '../support/mirror-file.ts';
 import { runProgram } from '../support/program.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror, tempFolder } from '../support/temp-folder.ts';
 
 /** It has characters that JSON, regular expressions and URLs write otherwise; no part of it may be told either. */
@@ -84,7 +85,7 @@ test.each([
   ['a URL', encodeURIComponent(CANARY)],
 ])('an answer that repeats the token as it stands in %s is not quoted either (J08)', async (_name, form) => {
   await using sandbox = await startSandbox({ size: 3, token: CANARY });
-  const path = freshMirror();
+  const path = await grownMirror();
   const env = { ...settingsFor(sandbox, path), LOG_LEVEL: 'trace' };
   sandbox.setFaults([{ do: { status: 400, body: `{"token":${form}}` } }]);
 

@@ -4,7 +4,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { settingsFor } from '../support/command-line.ts';
 import { runProgram, start } from '../support/program.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 const ADMIN_TOKEN = canary('-an-admin-token-of-32-characters');
 
@@ -27,7 +27,7 @@ test(
     await using service = await startSandbox({ size: 5 });
     const env = {
       BMS__SCHEDULES__ALL: 'null',
-      ...settingsFor(service, freshMirror()),
+      ...settingsFor(service, await grownMirror()),
       BMS_WRITES: 'on',
       PORT: '0',
       ADMIN_TOKEN,
@@ -70,7 +70,7 @@ test(
 
 test('serve says so where its port is taken, and ends', { timeout: 60_000 }, async () => {
   await using service = await startSandbox({ size: 5 });
-  const env = { ...settingsFor(service, freshMirror()), PORT: new URL(service.url).port };
+  const env = { ...settingsFor(service, await grownMirror()), PORT: new URL(service.url).port };
   const ended = await runProgram(['serve', '--json'], { env });
   expect(ended.code).toBe(1);
   expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: 'server.no_address' } });

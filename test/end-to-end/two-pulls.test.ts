@@ -3,6 +3,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { json, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { start } from '../support/program.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 import { requestNumber } from '../support/requests.ts';
 
@@ -16,7 +17,7 @@ test.each([
       size: 60,
       faults: [{ do: { clampPerPage: 10 } }, { do: { latencyMs: 5 } }],
     });
-    const path = freshMirror();
+    const path = requests === 0 ? freshMirror() : await grownMirror();
     const env = settingsFor(sandbox, path);
     const reached = requestNumber(sandbox, requests);
     const first = start(['pull', '--json'], { env });

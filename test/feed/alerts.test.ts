@@ -5,7 +5,8 @@ import { isMatch, judgeNew, startAlerts } from '../../src/feed/alerts.ts';
 import type { AlertRule } from '../../src/feed/alerts.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
-import { opened } from '../outbound/stage.ts';
+import { stage } from '../outbound/stage.ts';
+import { documentedMirror, sandbox } from '../pull/support.ts';
 import { memoryLog } from '../runs/engine/support.ts';
 import { DATABASES, mirrorIn, putChanges } from './support.ts';
 
@@ -63,7 +64,8 @@ test('a field that changed is told of updates alone', () => {
 });
 
 test('a field that the service never sent is told once, and a kind that was never read is not', async () => {
-  const on = await opened({ pulled: ['clients'] });
+  const on = stage(await sandbox(), await documentedMirror());
+  await on.pull('clients');
   const log = memoryLog();
   const rules = [{ ...ABOVE, field: 'kredit' }, ABOVE, { ...ABOVE, kind: 'products', field: 'prize' }];
   const stop = startAlerts({ session: on.session, clock: on.clock, logger: log.logger }, rules);

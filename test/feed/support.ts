@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session, SqlValue } from '../../src/db/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 export interface Mirror {
   readonly session: Session;
@@ -10,8 +10,8 @@ export interface Mirror {
 }
 
 const ADDRESSES = {
-  SQLite: async () => `file:${await migratedMirror()}`,
-  PostgreSQL: () => freshDatabaseUrl('template_all_kinds'),
+  SQLite: async () => `file:${await grownMirror()}`,
+  PostgreSQL: () => freshDatabaseUrl('template_grown'),
 };
 
 /** The databases by name, for tests that hold on both. */

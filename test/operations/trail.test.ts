@@ -16,11 +16,11 @@ import { NOON, putRecords } from '../mirror/temp-mirror.ts';
 import { run } from '../support/command-line.ts';
 import type { Env } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
-import { migratedMirror } from '../support/sqlite-templates.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 const ADDRESSES = [
-  ['SQLite', async () => `file:${await migratedMirror()}`],
-  ['PostgreSQL', () => freshDatabaseUrl('template_all_kinds')],
+  ['SQLite', async () => `file:${await grownMirror()}`],
+  ['PostgreSQL', () => freshDatabaseUrl('template_grown')],
 ] as const;
 
 const MARIE = 'token-of-marie';

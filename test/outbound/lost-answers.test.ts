@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
+import { sized } from '../support/tiers.ts';
 import { asked, create, enter, opened } from './stage.ts';
 import type { Stage } from './stage.ts';
 
-const CREATES = 200;
-const LOST = 20;
+const CREATES = sized({ quick: 60, acceptance: 200, deep: 200 });
+const LOST = CREATES / 10;
 const PATIENCE = [300, 3300, 18_000, 21_600, 43_200];
 
 const NAMES = ['Garage Lévesque', 'Atelier du Nord', "L'Étoile & fils", 'Zoé Tremblay', 'Noël Côté'];
@@ -77,8 +78,12 @@ test(
     const on = await opened({ database: 'SQLite' });
     const { doubled, missing, counts } = tally(on, await play(on));
     expect({ doubled, missing }).toEqual({ doubled: 0, missing: 0 });
-    expect(counts).toEqual({ 'done sent': 180, 'done adopted': 10, 'done resent': 10 });
-    expect(asked(on, 'POST')).toHaveLength(210);
+    expect(counts).toEqual({
+      'done sent': CREATES - LOST,
+      'done adopted': LOST / 2,
+      'done resent': LOST / 2,
+    });
+    expect(asked(on, 'POST')).toHaveLength(CREATES + LOST / 2);
   },
 );
 
@@ -90,7 +95,11 @@ test(
     alterKeys(on);
     const { doubled, missing, counts } = tally(on, await play(on));
     expect({ doubled, missing }).toEqual({ doubled: 0, missing: 0 });
-    expect(counts).toEqual({ 'done altered': 180, 'parked look_alike': 10, 'parked alters_keys': 10 });
-    expect(asked(on, 'POST')).toHaveLength(200);
+    expect(counts).toEqual({
+      'done altered': CREATES - LOST,
+      'parked look_alike': LOST / 2,
+      'parked alters_keys': LOST / 2,
+    });
+    expect(asked(on, 'POST')).toHaveLength(CREATES);
   },
 );

@@ -12,7 +12,16 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { sized } from '../support/tiers.ts';
 import { ALL, backfillFrom, clockAt, eventsOf, kindsNamed, pullOne, shortEvents } from './steps.ts';
-import { Crash, contentOf, dyingAt, mirror, pullFrom, rowsOf, sandbox, truthOf } from './support.ts';
+import {
+  Crash,
+  contentOf,
+  documentedMirror,
+  dyingAt,
+  pullFrom,
+  rowsOf,
+  sandbox,
+  truthOf,
+} from './support.ts';
 
 const NAMES = ['clients', 'punches'];
 /** Lists of two pages, as few rows as that takes. */
@@ -222,12 +231,12 @@ test('killed anywhere between adding columns and filling them: the next pull fil
   const kinds = kindsNamed('vehicle_brands');
   const pullAs = (name: string, session: Session): Promise<PullReport> =>
     pullFrom(service, session, { parts: { owner: ownerNamed(name) }, request: { kinds } });
-  const whole = await mirror();
+  const whole = await documentedMirror();
   await pullAs('whole', whole);
   const expected = await filled(whole);
   let halves = 0;
   for (let n = 15; n < 200; n++) {
-    const session = await mirror();
+    const session = await documentedMirror();
     if (!(await dies(pullAs('first', dyingAt(session, n))))) break;
     const hasColumns = (await session.atomically((tx) => tx.columnsOf('bi_vehicle_brands'))).size > 3;
     if (!hasColumns || (await filled(session)) === expected) continue;
@@ -248,7 +257,7 @@ test(
   async () => {
     const kind = 'clients';
     const service = await sandbox({ size: 330 });
-    const session = await mirror();
+    const session = await documentedMirror();
     await pullOne(service, session, { kind });
     const backfillAs = (name: string, from: Session): Promise<BackfillReport> =>
       backfillFrom(service, from, { kind, extent: ALL, parts: { owner: ownerNamed(name) } });

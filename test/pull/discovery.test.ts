@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import type { PullReport } from '../../src/pull/pull-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { mirror, pullFrom, rewriting, rowsOf, sandbox } from './support.ts';
+import { documentedMirror, pullFrom, rewriting, rowsOf, sandbox } from './support.ts';
 
 const kindsNamed = (...names: readonly string[]): readonly ListedKind[] =>
   LISTED_KINDS.filter(({ name }) => names.includes(name));
@@ -56,7 +56,7 @@ describe('after the first pull', () => {
     'C13: every field of %s is a typed column, filled, and shown',
     async (kind) => {
       const service = await sandbox({ size: 40 });
-      const session = await mirror();
+      const session = await documentedMirror();
       await pullOf(service, session, kind);
 
       const records = recordsOf(service, kind);
@@ -82,7 +82,7 @@ describe('after the first pull', () => {
 
   test('types follow the hints where every value fits, and else the values', async () => {
     const service = await sandbox({ size: 40 });
-    const session = await mirror();
+    const session = await documentedMirror();
     const values: Record<string, readonly Json[]> = {
       whole: [1, 2, null],
       upc: ['121313', '121314'],
@@ -148,7 +148,7 @@ describe('after the first pull', () => {
 
 test('a later misfit is null in its column, which keeps its type, with an issue, and its text stands in a column of its own', async () => {
   const service = await sandbox({ size: 40 });
-  const session = await mirror();
+  const session = await documentedMirror();
   change(service, 'vehicle_brands', { rank: 7 });
   change(service, 'vehicle_brands', { rank: 8 }, 1);
   await pullOf(service, session, 'vehicle_brands');
@@ -181,7 +181,7 @@ test('a later misfit is null in its column, which keeps its type, with an issue,
 
 test('what is beside the point of a column adds none: an empty text, more places, a text that no database keeps', async () => {
   const service = await sandbox({ size: 40 });
-  const session = await mirror();
+  const session = await documentedMirror();
   change(service, 'vehicle_brands', { rank: 7, mood: 'sunny' });
   await pullOf(service, session, 'vehicle_brands');
   const shown = await columnsOf(session, 'bi_vehicle_brands');
@@ -197,7 +197,7 @@ test('what is beside the point of a column adds none: an empty text, more places
 
 test('a field of the service that is called like a column of texts keeps its name, whichever was first', async () => {
   const service = await sandbox({ size: 40 });
-  const session = await mirror();
+  const session = await documentedMirror();
   change(service, 'vehicle_brands', { rank: 7, rank_text: 'own', size: 1 });
   await pullOf(service, session, 'vehicle_brands');
   change(service, 'vehicle_brands', { rank: 'seven', rank_text: 'own', size: 'XL' });
@@ -217,7 +217,7 @@ test('a field of the service that is called like a column of texts keeps its nam
 
 test('a field first seen later is appended, no column moves, and an analyst’s own view goes on working', async () => {
   const service = await sandbox({ size: 40 });
-  const session = await mirror();
+  const session = await documentedMirror();
   await pullOf(service, session, 'products');
   await session.atomically((tx) =>
     tx.execute('create view mine as select id, code, price, unit from bi_products where price > 0'),
@@ -254,7 +254,7 @@ test('a field first seen later is appended, no column moves, and an analyst’s 
 
 test('C12: names that no column can have stay in _raw, with one note each', async () => {
   const honest = await sandbox({ size: 40 });
-  const session = await mirror();
+  const session = await documentedMirror();
   const long = 'x'.repeat(70);
   const [id = 0] = idsOf(honest, 'clients');
   const names = ['Code', 'credit_real', 'CREDIT_E4', 'mood', 'Mood', '_x', '__proto__', 'constructor', long];
@@ -296,7 +296,7 @@ describe('what changes in the answers is noted', () => {
 
   test('a field that vanishes from a complete list, and comes back', async () => {
     const { service, honest, set } = await changing();
-    const session = await mirror();
+    const session = await documentedMirror();
     await pullOf(service, session, 'clients');
     set(without('website'));
     honest.setFaults([{ on: { kind: 'clients', page: 2 }, do: { status: 503 } }]);
@@ -326,7 +326,7 @@ describe('what changes in the answers is noted', () => {
 
   test('an empty list has no fields, and none has vanished', async () => {
     const service = await sandbox({ size: 10 });
-    const session = await mirror();
+    const session = await documentedMirror();
     await pullOf(service, session, 'departments');
     for (const id of service.world.ids('departments')) service.world.remove('departments', id);
     expect((await pullOf(service, session, 'departments')).kinds[0]).toMatchObject({
@@ -338,7 +338,7 @@ describe('what changes in the answers is noted', () => {
 
   test('a new field that a broken-off sweep was the first to show', async () => {
     const service = await sandbox({ size: 130 });
-    const session = await mirror();
+    const session = await documentedMirror();
     await pullOf(service, session, 'clients');
     for (const place of idsOf(service, 'clients').keys())
       change(service, 'clients', { mood: 'sunny', city: place }, place);
@@ -357,7 +357,7 @@ describe('what changes in the answers is noted', () => {
 
   test('another envelope', async () => {
     const { service, set } = await changing();
-    const session = await mirror();
+    const session = await documentedMirror();
     await pullOf(service, session, 'departments');
     set((body) => body.replace(/,"success":true\}$/, ',"success":true,"notice":"moved"}'));
     await pullOf(service, session, 'departments');
@@ -374,7 +374,7 @@ describe('what changes in the answers is noted', () => {
 
   test('another page size', async () => {
     const service = await sandbox({ size: 130 });
-    const session = await mirror();
+    const session = await documentedMirror();
     await pullOf(service, session, 'clients');
     service.setFaults([{ on: { kind: 'clients' }, do: { clampPerPage: 20 } }]);
     await pullOf(service, session, 'clients');

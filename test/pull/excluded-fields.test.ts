@@ -14,11 +14,11 @@ import { readTexts } from '../../src/db/rows/rows.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { postgresMirror } from '../both/support.ts';
 import { NOON, NOON_TEXT } from '../mirror/temp-mirror.ts';
-import { mirror, pullFrom, rewriting, sandbox } from './support.ts';
+import { documentedMirror, pullFrom, rewriting, sandbox } from './support.ts';
 
 const DATABASES = [
-  ['SQLite', mirror],
-  ['PostgreSQL', async () => (await postgresMirror()).session],
+  ['SQLite', documentedMirror],
+  ['PostgreSQL', async () => (await postgresMirror('template_all_kinds')).session],
 ] as const;
 
 const EXCLUDED: Readonly<Record<string, readonly string[]>> = {
@@ -163,7 +163,7 @@ async function putEntries(session: Session, client: number): Promise<void> {
 
 test('a garbled answer of such a kind is reported without a word of it', async () => {
   const service = await sandbox({ size: 12 });
-  const session = await mirror();
+  const session = await documentedMirror();
   hide(service);
   const garbled = await rewriting(service, (body, path) =>
     path.startsWith('/api/clients') ? `{"data":[{"email":"hidden@example.test"` : body,
@@ -176,7 +176,7 @@ test('a garbled answer of such a kind is reported without a word of it', async (
 
 test('an item of a list that is no record is reported without an excluded value', async () => {
   const service = await sandbox({ size: 12 });
-  const session = await mirror();
+  const session = await documentedMirror();
   const wrapped = await rewriting(service, (body, path) => {
     if (!path.startsWith('/api/clients')) return body;
     const { data, ...beside } = JSON.parse(body) as { data: object[] };

@@ -10,7 +10,7 @@ describe('a pull', () => {
   test.each(['documented', 'wild'] as const)(
     'holds what the service has, envelopes %s',
     async (envelopes) => {
-      const service = await sandbox({ size: 260, envelopes });
+      const service = await sandbox({ size: 110, envelopes });
       const session = await mirror();
 
       const report = await pullFrom(service, session);
@@ -115,7 +115,7 @@ describe('a fault of the service', () => {
   test.each(failing)(
     '%s: %j ends one kind and no other, and nothing untrue lands',
     async (_, deed, state, reason) => {
-      const service = await sandbox({ size: 260 });
+      const service = await sandbox({ size: 110 });
       const session = await mirror();
       service.setFaults([{ on: { kind: 'clients' }, do: deed }]);
 
@@ -138,7 +138,7 @@ describe('a fault of the service', () => {
   );
 
   test('A23: what passes is repeated and counted', async () => {
-    const service = await sandbox({ size: 260 });
+    const service = await sandbox({ size: 110 });
     const session = await mirror();
     service.setFaults([
       { on: { kind: 'clients', page: 2 }, times: 2, do: { status: 500 } },

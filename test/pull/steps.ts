@@ -12,13 +12,18 @@ import type { Source } from '../../src/source/source.ts';
 import { postgresMirror } from '../both/support.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
-import { RULES, logger, mirror, openSandboxSource, pullFrom } from './support.ts';
+import { RULES, documentedMirror, logger, mirror, openSandboxSource, pullFrom } from './support.ts';
 import type { Address } from './support.ts';
 
-/** A migrated mirror of its own in either database. */
+/** A mirror of its own in either database, with the columns of all fields that the sandbox sends. */
 export const MIRRORS = {
   SQLite: mirror,
   PostgreSQL: async (): Promise<Session> => (await postgresMirror()).session,
+} as const;
+/** The same with the columns of documented fields alone. */
+export const DOCUMENTED_MIRRORS = {
+  SQLite: documentedMirror,
+  PostgreSQL: async (): Promise<Session> => (await postgresMirror('template_all_kinds')).session,
 } as const;
 export const DATABASES = ['SQLite', 'PostgreSQL'] as const;
 

@@ -14,11 +14,12 @@ import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { Clock } from '../../src/lib/time/clock.ts';
-import { tempMirror } from '../mirror/temp-mirror.ts';
+import { openForTest, tempMirror } from '../mirror/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { KEEP_ALL } from '../support/retention.ts';
 import { send, serve } from '../support/serve.ts';
 import { SOURCE_SETTINGS } from '../support/source-settings.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 import { steppedTransaction } from '../support/stepped-transaction.ts';
 
 export const logger = createLogger({ level: 'silent', secrets: [], destination: process.stderr });
@@ -29,8 +30,11 @@ export async function sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   return started;
 }
 
-/** A migrated mirror in a file of its own. */
-export const mirror = (): Promise<Session> => tempMirror();
+/** A mirror in a file of its own that has the columns of all fields that the sandbox sends. */
+export const mirror = async (): Promise<Session> => openForTest(await grownMirror());
+
+/** The same with the columns of documented fields alone: a first pull discovers the others. */
+export const documentedMirror = (): Promise<Session> => tempMirror();
 
 /** The settings that a pull goes by where nothing is set. */
 export const RULES = {

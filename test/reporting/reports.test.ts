@@ -13,7 +13,7 @@ import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { World } from '../../src/sandbox/world.ts';
 import { postgresMirror } from '../both/support.ts';
-import { mirror, pullFrom, sandbox } from '../pull/support.ts';
+import { documentedMirror, mirror, pullFrom, sandbox } from '../pull/support.ts';
 import { send, serve } from '../support/serve.ts';
 import { TRUTHS } from './truth.ts';
 import type { Rows } from './truth.ts';
@@ -97,8 +97,8 @@ test(
 );
 
 const DATABASES: readonly (readonly [name: string, open: () => Promise<Session>])[] = [
-  ['SQLite', mirror],
-  ['PostgreSQL', async () => (await postgresMirror()).session],
+  ['SQLite', documentedMirror],
+  ['PostgreSQL', async () => (await postgresMirror('template_all_kinds')).session],
 ];
 
 /** A service that sends of each record only what the documentation shows. */

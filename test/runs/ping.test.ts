@@ -5,7 +5,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { run, settingsFor } from '../support/command-line.ts';
 import { start } from '../support/program.ts';
-import { freshMirror } from '../support/temp-folder.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
 
 const SECRET = canary('-of-the-monitor');
 
@@ -28,7 +28,7 @@ async function scene(monitorUrl: string, failsAfter: number) {
   const sandbox = await startSandbox({ size: 5, faults });
   onTestFinished(() => sandbox.close());
   const more = { BMS__MONITOR__PING_URL: monitorUrl, BMS__SCHEDULES__ALL: 'null', PORT: '0' };
-  return { env: { ...settingsFor(sandbox, freshMirror()), ...more } };
+  return { env: { ...settingsFor(sandbox, await grownMirror()), ...more } };
 }
 
 const GOOD = `GET /${SECRET}`;

@@ -3,11 +3,16 @@ import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { openPostgresSession } from '../../src/db/postgres/session.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { growAsSandbox } from './grown-mirror.ts';
 
 /** Two kinds are enough to tell whether a store keeps them apart, and are drawn in a moment. */
 export const TWO_KINDS: readonly Kind[] = KINDS.filter(({ name }) => ['clients', 'products'].includes(name));
 
-const TEMPLATES = { template_two_kinds: TWO_KINDS, template_all_kinds: KINDS } as const;
+const TEMPLATES = {
+  template_two_kinds: TWO_KINDS,
+  template_all_kinds: KINDS,
+  template_grown: KINDS,
+} as const;
 
 /** A database of this run that holds a migrated mirror without rows; to copy it costs a tenth of migrating again. */
 export type Template = keyof typeof TEMPLATES;
@@ -23,6 +28,7 @@ export async function makeTemplates(server: string): Promise<void> {
       url.pathname = name;
       await using session = await openPostgresSession(url.href);
       await migrate(session, kinds);
+      if (name === 'template_grown') await growAsSandbox(session);
     }
   } finally {
     await client.end();

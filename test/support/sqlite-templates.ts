@@ -5,8 +5,10 @@ import Database from 'better-sqlite3';
 import { inject } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
+import { growAsSandbox } from './grown-mirror.ts';
 import { freshMirror } from './temp-folder.ts';
 
 /** Puts a migrated mirror without rows at a path. The first test of a run that needs these kinds migrates, the others copy. */
@@ -17,10 +19,17 @@ export async function copyMirror(path: string, kinds: readonly Kind[]): Promise<
   copyFileSync(template, path);
 }
 
-/** The path of a migrated mirror without rows, in a folder of its own. */
-export async function migratedMirror(): Promise<string> {
+/** The same with the columns of all fields that the sandbox sends. */
+export async function copyGrownMirror(path: string): Promise<void> {
+  const template = join(inject('templateFolder'), 'grown.db');
+  if (!existsSync(template)) await makeTemplate(template, KINDS, growAsSandbox);
+  copyFileSync(template, path);
+}
+
+/** The path of such a mirror in a folder of its own. */
+export async function grownMirror(): Promise<string> {
   const path = freshMirror();
-  await copyMirror(path, KINDS);
+  await copyGrownMirror(path);
   return path;
 }
 
@@ -28,7 +37,11 @@ export async function migratedMirror(): Promise<string> {
  * Other workers see the file once it is whole. A file keeps the pages that it was made with: those of 4 KB make an empty mirror
  * a quarter as long to copy and to look through.
  */
-async function makeTemplate(template: string, kinds: readonly Kind[]): Promise<void> {
+async function makeTemplate(
+  template: string,
+  kinds: readonly Kind[],
+  grow: (session: Session) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   const draft = `${template}.${randomUUID()}`;
   const file = new Database(draft);
   file.pragma('page_size = 4096');
@@ -36,6 +49,10 @@ async function makeTemplate(template: string, kinds: readonly Kind[]): Promise<v
   file.close();
   const session = openSqliteSession(draft);
   await migrate(session, kinds);
+  await grow(session);
   await session.close();
+  const emptied = new Database(draft);
+  emptied.exec('vacuum');
+  emptied.close();
   renameSync(draft, template);
 }

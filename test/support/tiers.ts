@@ -57,14 +57,18 @@ const SIZED_FILES = pathsOf([
   'end-to-end/racing-starts',
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',
+  'end-to-end/answer-memory',
   'mirror/records/as-of',
+  'outbound/lost-answers',
   'db/sqlite/session',
   'mirror/tables/kind-table',
   'pull/crash',
   'pull/freshness/planner',
   'pull/freshness/seeded-schedules',
   'pull/land/land-pages',
+  'lib/json/json',
   'pull/many-fields',
+  'source/paging/list-page',
   'http/fuzz',
 ]);
 

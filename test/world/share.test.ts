@@ -3,7 +3,7 @@ import { playSeries, seedsFrom } from './draws.ts';
 import { playHistory } from './history.ts';
 import { openMirror } from './mirrors.ts';
 
-const SHARE = 60;
+const SHARE = 30;
 
 /** Histories that once broke a promise. */
 const NAMED = {

@@ -4,7 +4,7 @@ import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { document, kindIn, run, settingsFor } from '../../support/command-line.ts';
 import type { Env } from '../../support/command-line.ts';
 import { ask } from '../../support/mirror-file.ts';
-import { migratedMirror } from '../../support/sqlite-templates.ts';
+import { grownMirror } from '../../support/sqlite-templates.ts';
 import { freshMirror } from '../../support/temp-folder.ts';
 
 const GONE = 8;
@@ -14,7 +14,7 @@ const NO_WAIT = { BMS__DELETIONS__GRACE_SECONDS: '0' };
 async function massDisappearance(gone = GONE) {
   const sandbox = await startSandbox({ size: 40 });
   onTestFinished(() => sandbox.close());
-  const path = await migratedMirror();
+  const path = await grownMirror();
   const env = { ...settingsFor(sandbox, path), ...NO_WAIT };
   await run(['pull', 'clients', 'products'], env);
   const ids = [...sandbox.world.ids('clients').slice(0, gone)].sort((a, b) => a - b);

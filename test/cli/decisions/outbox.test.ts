@@ -15,7 +15,7 @@ import { NOON, NOON_TEXT, later, putRecords } from '../../mirror/temp-mirror.ts'
 import { document, run } from '../../support/command-line.ts';
 import type { Env } from '../../support/command-line.ts';
 import { ask } from '../../support/mirror-file.ts';
-import { migratedMirror } from '../../support/sqlite-templates.ts';
+import { grownMirror } from '../../support/sqlite-templates.ts';
 import { freshMirror } from '../../support/temp-folder.ts';
 
 interface Made {
@@ -25,7 +25,7 @@ interface Made {
 
 /** A mirror with as many creates of clients as there are patches, each in the state that a sender would have left. */
 async function outboxOf(...patches: readonly EntryPatch[]): Promise<Made> {
-  const path = await migratedMirror();
+  const path = await grownMirror();
   const env = { DATABASE_URL: `file:${path}` };
   for (const [index] of patches.entries())
     await run(

@@ -4,11 +4,11 @@ import { openSession } from '../../../src/db/open-session.ts';
 import { tokenHash } from '../../../src/mirror/people/user-store.ts';
 import { document, run } from '../../support/command-line.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
-import { migratedMirror } from '../../support/sqlite-templates.ts';
+import { grownMirror } from '../../support/sqlite-templates.ts';
 
 const ADDRESSES = [
-  ['SQLite', async () => `file:${await migratedMirror()}`],
-  ['PostgreSQL', () => freshDatabaseUrl('template_all_kinds')],
+  ['SQLite', async () => `file:${await grownMirror()}`],
+  ['PostgreSQL', () => freshDatabaseUrl('template_grown')],
 ] as const;
 
 describe.each(ADDRESSES)('users of a mirror in %s', (_name, address) => {

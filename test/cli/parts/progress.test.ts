@@ -4,7 +4,8 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createProgress } from '../../../src/cli/parts/progress.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { settingsFor } from '../../support/command-line.ts';
-import { migratedMirror } from '../../support/sqlite-templates.ts';
+import { MAIN } from '../../support/program.ts';
+import { grownMirror } from '../../support/sqlite-templates.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -49,8 +50,8 @@ test.skipIf(process.platform !== 'linux')(
   async () => {
     const sandbox = await startSandbox({ size: 400, faults: [{ do: { latencyMs: 30 } }] });
     onTestFinished(() => sandbox.close());
-    const env = { ...process.env, ...settingsFor(sandbox, await migratedMirror()), TERM: 'xterm' };
-    const command = `${process.execPath} --import tsx src/main.ts pull clients projects`;
+    const env = { ...process.env, ...settingsFor(sandbox, await grownMirror()), TERM: 'xterm' };
+    const command = `${process.execPath} ${MAIN} pull clients projects`;
     const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], { env });
     expect(stdout).toMatch(/clients \(1 of 2\) {2}[\d,]+ rows/);
     expect(stdout).toMatch(/projects \(2 of 2\)/);

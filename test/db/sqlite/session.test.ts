@@ -150,7 +150,7 @@ describe('a process that is killed', () => {
   }
 
   test('G01: kill -9 in mid-transaction leaves all of it or nothing, and a sound file', async () => {
-    const kills = Array.from({ length: sized({ quick: 4, acceptance: 10, deep: 40 }) }, (_, index) => index);
+    const kills = Array.from({ length: sized({ quick: 2, acceptance: 10, deep: 40 }) }, (_, index) => index);
     const folder = tempFolder();
     const found: Found[] = [];
     const lane = async (own: readonly number[]): Promise<void> => {

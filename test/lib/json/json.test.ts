@@ -10,6 +10,7 @@ import {
   parseJson,
 } from '../../../src/lib/json/json.ts';
 import type { Json } from '../../../src/lib/json/json.ts';
+import { sized } from '../../support/tiers.ts';
 import {
   meaning,
   modelOf,
@@ -96,7 +97,7 @@ describe('parseJson', () => {
         const text = parts.join('');
         expect(read(parseJson, text)).toBe(read(JSON.parse, text));
       }),
-      { numRuns: 3000 },
+      { numRuns: sized({ quick: 1_000, acceptance: 3_000, deep: 3_000 }) },
     );
   });
 
@@ -181,7 +182,7 @@ describe('C17: canonicalJson', () => {
       fc.property(small, small, (one, other) => {
         expect(canonical(one) === canonical(other)).toBe(meaning(one) === meaning(other));
       }),
-      { numRuns: 5000 },
+      { numRuns: sized({ quick: 1_000, acceptance: 5_000, deep: 5_000 }) },
     );
   });
 

@@ -12,7 +12,7 @@ import type { ExportColumn } from '../../../src/report/export/read-rows.ts';
 import { readAsOf, exportColumns } from '../../../src/report/export/read-rows.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { clients as CLIENTS } from '../../../src/catalog/kinds/clients.ts';
-import { DATABASES, MIRRORS, NOON, pullOne } from '../../pull/steps.ts';
+import { DATABASES, DOCUMENTED_MIRRORS, NOON, pullOne } from '../../pull/steps.ts';
 import { sandbox } from '../../pull/support.ts';
 import { putRecords } from '../temp-mirror.ts';
 import { sized } from '../../support/tiers.ts';
@@ -114,7 +114,7 @@ const textsIn = (values: readonly SqlValue[]): (string | null)[] =>
 describe.each(DATABASES)('%s', (database) => {
   async function play(story: readonly Chapter[], random: Iterator<number>): Promise<void> {
     const service = await sandbox({ size: 12 });
-    const session = await MIRRORS[database]();
+    const session = await DOCUMENTED_MIRRORS[database]();
     const noted = await lived(service, session, [{ minutes: 0, deeds: [] }, ...story]);
     const mirrored = await asMirrored(session, CLIENTS);
     const [contacts = null] = nestedTables(mirrored);
@@ -178,7 +178,7 @@ test.each([
   ['SQLite', /SEARCH k USING (?:INDEX|PRIMARY KEY)[^"]*\(id=\?\)/],
   ['PostgreSQL', /clients_pkey/],
 ] as const)('%s finds records by their ids without reading others', async (database, byIndex) => {
-  const session = await MIRRORS[database]();
+  const session = await DOCUMENTED_MIRRORS[database]();
   const records = Array.from({ length: 20_000 }, (_, index) => ({
     id: String(index + 1),
     _raw: `{"id":${index + 1}}`,

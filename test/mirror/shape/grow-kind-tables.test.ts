@@ -7,7 +7,8 @@ import type { Session } from '../../../src/db/session/session.ts';
 import { growKindTable, makeReportIndexes } from '../../../src/mirror/shape/grow-kind-tables.ts';
 import { nestedTables } from '../../../src/mirror/tables/kind-table.ts';
 import { readTexts } from '../../../src/db/rows/rows.ts';
-import { DATABASES, mirrorIn } from '../../feed/support.ts';
+import { postgresMirror } from '../../both/support.ts';
+import { DATABASES } from '../../feed/support.ts';
 import { bystander } from '../../support/postgres.ts';
 import {
   NOON_TEXT,
@@ -16,8 +17,15 @@ import {
   madeUpKind,
   mirrorFault,
   putRecords,
+  tempMirror,
   tempSession,
 } from '../temp-mirror.ts';
+
+/** Mirrors that no pull has given its indexes. */
+const MIRRORS = {
+  SQLite: () => tempMirror(),
+  PostgreSQL: async () => (await postgresMirror('template_all_kinds')).session,
+};
 
 const grow = (session: Session, ...kinds: readonly Kind[]): Promise<void> =>
   session.atomically(async (tx) => {
@@ -131,7 +139,7 @@ const endBaseline = (session: Session, ...kinds: readonly string[]): Promise<voi
 
 describe.each(DATABASES)('indexes for reports, in %s', (database) => {
   test('references and dates that have a column are indexed once the baseline is over', async () => {
-    const { session } = await mirrorIn(database);
+    const session = await MIRRORS[database]();
     await makeReportIndexes(session, [projects, bookings, clients]);
     expect(await indexesOf(session)).toEqual([]);
     await endBaseline(session, 'projects', 'bookings');
@@ -158,7 +166,7 @@ describe.each(DATABASES)('indexes for reports, in %s', (database) => {
 });
 
 test('PostgreSQL: an index waits for no reader, and one that another writer kept back is made after the next run', async () => {
-  const { session, url } = await mirrorIn('PostgreSQL');
+  const { session, url } = await postgresMirror('template_all_kinds');
   await endBaseline(session, 'projects');
   const reader = await bystander(url);
   const writer = await bystander(url);

@@ -102,7 +102,7 @@ describe('the columns of a kind', () => {
 });
 
 describe('decimals', () => {
-  const VALUES = sized({ quick: 50_000, acceptance: 200_000, deep: 200_000 });
+  const VALUES = sized({ quick: 15_000, acceptance: 200_000, deep: 200_000 });
 
   /** Stores texts in a decimal column, one row each, and reads it and its twins. */
   async function derivedFrom(session: Session, texts: readonly string[]) {

@@ -5,8 +5,10 @@ import { parseJson } from '../../../src/lib/json/json.ts';
 import { readKnown, readPage } from '../../../src/source/paging/list-page.ts';
 import type { KnownPageHint, ListPage, KnownPage } from '../../../src/source/paging/list-page.ts';
 import type { Received } from '../../../src/source/http/http.ts';
+import { sized } from '../../support/tiers.ts';
 import { lists, received, textOf } from '../lists.ts';
 
+const RUNS = sized({ quick: 150, acceptance: 1_000, deep: 1_000 });
 const SALT = 'decoder 1, clients';
 
 function knownAs(records: string, keys: readonly string[] = []): KnownPage {
@@ -49,7 +51,7 @@ describe('any list', () => {
         const { bytes, digest } = knownAs(list.records);
         expect(landed(textOf(list))).toMatchObject({ bytes, digest });
       }),
-      { numRuns: 500 },
+      { numRuns: RUNS },
     );
   });
 
@@ -64,7 +66,7 @@ describe('any list', () => {
         expect(readPage({ digestScope: SALT })(received(body)).digest).toMatchObject({ ...page.digest });
         expect(said(() => page)).toEqual(parsed);
       }),
-      { numRuns: 500 },
+      { numRuns: RUNS },
     );
   });
 
@@ -78,7 +80,7 @@ describe('any list', () => {
         expect(texts.map(parseJson)).toEqual(page.digest === null ? [] : page.read());
         expect(`[${texts.join(',')}]`).toBe(page.digest === null || texts.length === 0 ? '[]' : list.records);
       }),
-      { numRuns: 500 },
+      { numRuns: RUNS },
     );
   });
 
@@ -102,7 +104,7 @@ describe('any list', () => {
         ]);
         expect(said(() => again(other, known))).toEqual(said(() => readPage({})(received(other))));
       }),
-      { numRuns: 1000 },
+      { numRuns: 2 * RUNS },
     );
   });
 });
