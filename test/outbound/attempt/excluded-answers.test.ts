@@ -9,7 +9,7 @@ import { readTexts } from '../../../src/db/rows/rows.ts';
 import type { Deed } from '../../../src/sandbox/faults.ts';
 import { startReceiver } from '../../feed/webhooks/receiver.ts';
 import { deliveryStageOn } from '../../feed/webhooks/stage.ts';
-import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { DATABASES } from '../../pull/steps.ts';
 import { MARK, canary } from '../../support/canary.ts';
 import { create, enter, opened, spoil, update } from '../stage.ts';
 import type { Stage, Wish } from '../stage.ts';
@@ -61,7 +61,7 @@ const STATUSES = [201, 422, 500];
 
 const excluding = KINDS.map((kind) => excludeFields(kind, kind.name === 'clients' ? ['email'] : []));
 
-test.each(ONE_DATABASE)(
+test.each(DATABASES)(
   'in %s, an excluded value is in no table, file, log or delivery, however the answer to a write wraps it',
   { timeout: 60_000 },
   async (database) => {
