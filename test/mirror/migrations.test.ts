@@ -101,7 +101,7 @@ describe.each([
         '--dialect',
         dialect.kit,
         '--schema',
-        `./src/mirror/tables/${name}-schema.ts`,
+        `./scripts/migrations/${name}-schema.ts`,
         '--out',
         relative(ROOT, copy), // It reads snapshots of a relative folder only.
       ],
