@@ -13,7 +13,8 @@ import type { AnyOperation } from '../operations/operation.ts';
 import { applyCorrections, approveCorrections, undoCorrections } from '../operations/plans.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { makePlan } from '../outbound/plans/make-plan.ts';
-import { RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
+import { COUNTED, RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
+import { speechIn } from '../lib/text/speech.ts';
 import type { ShownPlan } from '../outbound/plans/plan-document.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
@@ -147,7 +148,8 @@ const LONGEST_SHOWN = 40;
 function* planTexts(plan: ShownPlan): Iterable<Printed> {
   const { id, kind, origin, state, counts, rows, stale, createdBy, approvedBy, appliedBy } = plan;
   const { updates, creates, refusals } = counts;
-  yield `Plan ${id} for ${kind}, from ${origin}: ${updates} updates, ${creates} creates, ${refusals} refusals. It is ${state}.`;
+  const counted = speechIn('en').say(COUNTED, { updates, creates, refusals });
+  yield `Plan ${id} for ${kind}, from ${origin}: ${counted}. It is ${state}.`;
   const people = { Made: createdBy, Approved: approvedBy, Applied: appliedBy };
   yield Object.entries(people)
     .flatMap(([what, who]) => (who === null ? [] : `${what} by ${who}.`))

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { recordName } from '../mirror/records/record-name.ts';
 import { readRows } from '../outbound/attempt/land-own.ts';
-import { showPlan } from '../outbound/plans/plan-document.ts';
+import { COUNTED, showPlan } from '../outbound/plans/plan-document.ts';
 import type { ShownPlan, ShownRow } from '../outbound/plans/plan-document.ts';
 import { planPath } from '../operations/plans.ts';
 import { wholeNumber } from '../operations/inputs.ts';
@@ -59,10 +59,7 @@ function factsOf(plan: ShownPlan, reader: Reader): Html {
     .slice(0, STALE_SHOWN)
     .map((sentence) => html`<p class="small">${told(reader, sentence)}</p>`);
   return factList([
-    [
-      say('Rows'),
-      say('{updates} updates, {creates} creates, {refusals} refusals', { updates, creates, refusals }),
-    ],
+    [say('Rows'), say(COUNTED, { updates, creates, refusals })],
     [say('Made by'), by(plan.createdBy, plan.createdAt)],
     [say('Approved by'), by(plan.approvedBy, plan.approvedAt)],
     [say('Applied by'), by(plan.appliedBy, plan.appliedAt)],

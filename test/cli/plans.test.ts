@@ -33,7 +33,7 @@ describe.each(DATABASES)('plan, apply and undo in %s', (database) => {
     const planned = await run(['plan', file], env);
     expect(planned).toMatchObject({ code: 0, stderr: '' });
     expect(planned.stdout).toContain(
-      'Plan 1 for clients, from clients.csv: 1 updates, 0 creates, 0 refusals. It is open.',
+      'Plan 1 for clients, from clients.csv: 1 update, 0 creates, 0 refusals. It is open.',
     );
     expect(planned.stdout).toMatch(/name +"Zoé" +"Zoé & Fils"/);
 

@@ -1,12 +1,17 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
+import type { Text } from '../../lib/text/speech.ts';
 import type { Session } from '../../db/session/session.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { followRows, readPlan } from '../../mirror/outbox/plan-store.ts';
 import type { FollowedRow } from '../../mirror/outbox/plan-store.ts';
 import { staleCells } from './apply-plan.ts';
 import { cellsOf } from './judge-row.ts';
+
+/** Says the counts of a plan's rows. */
+export const COUNTED: Text =
+  '{updates, plural, one {# update} other {# updates}}, {creates, plural, one {# create} other {# creates}}, {refusals, plural, one {# refusal} other {# refusals}}';
 
 /** A plan as people and programs see it. */
 export type ShownPlan = Awaited<ReturnType<typeof showPlan>>;
