@@ -1,5 +1,5 @@
 import { instantText } from '../../lib/time/clock.ts';
-import type { Transaction } from '../../db/session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { readyDeliveries, wakeNext, writeOutcomes } from '../../mirror/webhooks/delivery-queue.ts';
 import type { Delivery, DeliveryOutcome } from '../../mirror/webhooks/delivery-queue.ts';
 import { readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
@@ -9,6 +9,7 @@ import { readChangesOf } from '../read-changes.ts';
 import { nameNews } from './named-news.ts';
 import type { NamedNews, ReaderRules } from './news-text.ts';
 import { changeBody, formatNews } from './payload.ts';
+import type { FormattedBody } from './payload.ts';
 import type { SendableDelivery } from './sender.ts';
 
 /** What is to be sent now: an event, a piece of news, or a letter with several. */
@@ -42,9 +43,9 @@ export async function chooseSends(
   const due = await dueNow(tx, endpoint, facts);
   if (due.length === 0) return { sends: [], hasMore: false };
   const secrets = await readSecrets(tx, endpointId, facts.now);
-  const reader = readerOf(endpoint, facts.reader);
+  const { reader: rules } = facts;
   if (format === 'email')
-    return { sends: [await writeLetter(tx, { endpoint, secrets, due, reader })], hasMore: false };
+    return { sends: [await writeLetter(tx, { endpoint, secrets, due, rules })], hasMore: false };
   const seqs = due.flatMap(({ seq }) => seq ?? []);
   const changes = new Map((await readChangesOf(tx, seqs)).map((change) => [change.seq, change]));
   const sends: EndpointSend[] = [];
@@ -53,7 +54,7 @@ export async function chooseSends(
     const { webhookId, seq, body } = delivery;
     const change = changes.get(seq ?? 0);
     const event = change && { contentType: 'application/json', body: changeBody(change) };
-    const content = body === null ? event : formatNews([await nameNews(tx, body)], format, reader);
+    const content = body === null ? event : await writeNews(tx, [body], endpoint, rules);
     // Without content, the event was erased meanwhile.
     if (content === undefined) dropped.push({ delivery, patch: { state: 'dropped', nextAttemptAt: null } });
     else sends.push({ ...content, endpoint, webhookId, secrets, deliveries: [delivery] });
@@ -76,32 +77,39 @@ async function dueNow(
   return limit <= 0 ? [] : readyDeliveries(tx, id, { except: inFlight, now, limit });
 }
 
-/** How a receiver reads: in its own language, where it has one. */
-export const readerOf = ({ language }: WebhookEndpoint, rules: ReaderRules): ReaderRules => ({
-  ...rules,
-  language: language ?? rules.language,
-});
+/** News as a receiver reads it; a person in their own language, where they have one, and with the names of records. */
+export async function writeNews(
+  db: Queryable,
+  bodies: readonly string[],
+  { format, language }: WebhookEndpoint,
+  rules: ReaderRules,
+): Promise<FormattedBody> {
+  const news: NamedNews[] = [];
+  for (const body of bodies)
+    news.push(format === 'json' ? { body, names: [], changes: [] } : await nameNews(db, body));
+  return formatNews(news, format, { ...rules, language: language ?? rules.language });
+}
 
 interface LetterParts {
   readonly endpoint: WebhookEndpoint;
   readonly secrets: readonly string[];
   readonly due: readonly Delivery[];
-  readonly reader: ReaderRules;
+  readonly rules: ReaderRules;
 }
 
 /** All that is due as one letter, so that nobody gets a hundred; the digest is one of its own. */
 async function writeLetter(
   tx: Transaction,
-  { endpoint, secrets, due, reader }: LetterParts,
+  { endpoint, secrets, due, rules }: LetterParts,
 ): Promise<EndpointSend> {
   const news = due.filter(({ type }) => type !== 'digest.daily');
   const deliveries = news.length > 0 ? news : due.slice(0, 1);
-  const named: NamedNews[] = [];
-  for (const { body } of deliveries) named.push(await nameNews(tx, body ?? '{}'));
+  const bodies = deliveries.map(({ body }) => body ?? '{}');
   const ids = deliveries.map(({ webhookId }) => webhookId);
   // A letter with more in it is another one for a mail program, which may show each id once.
   const webhookId = webhookIdOf(endpoint.publicId, ids);
-  return { ...formatNews(named, endpoint.format, reader), endpoint, webhookId, secrets, deliveries };
+  const letter = await writeNews(tx, bodies, endpoint, rules);
+  return { ...letter, endpoint, webhookId, secrets, deliveries };
 }
 
 /** Writes outcomes, and makes the next deliveries of their records ready. */

@@ -71,8 +71,6 @@ interface Wording {
   readonly command: string;
 }
 
-const OF_ENTRY = { page: '/outbox/{entryId}', command: 'bms-sync outbox show {entryId}' };
-
 /** News whose facts are the arguments of its text, of its page and of its command. */
 const WORDINGS: Readonly<Record<string, Wording>> = {
   'kind.held': {
@@ -82,11 +80,13 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
   },
   'entry.parked': {
     text: 'Entry {entryId} ({operation} of {kind}) is parked: {verdict}. A person must decide.',
-    ...OF_ENTRY,
+    page: '/outbox/{entryId}',
+    command: 'bms-sync outbox show {entryId}',
   },
   'entry.rejected': {
     text: 'Entry {entryId} ({operation} of {kind}) is rejected: {verdict}. Nothing more is sent for it.',
-    ...OF_ENTRY,
+    page: '/outbox/{entryId}',
+    command: 'bms-sync outbox show {entryId}',
   },
   'token.refused': {
     text: 'The service has refused the token since {since}: nothing can be read.',

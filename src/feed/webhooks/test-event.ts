@@ -14,13 +14,11 @@ import type { Delivery } from '../../mirror/webhooks/delivery-queue.ts';
 import { readEndpoints, readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../mirror/webhooks/news.ts';
-import { readerOf } from './choose-sends.ts';
+import { writeNews } from './choose-sends.ts';
 import { attemptColumns } from './endpoint-pass.ts';
 import { requireEndpoint } from './endpoints.ts';
 import { isTaken } from './judge-attempt.ts';
-import { nameNews } from './named-news.ts';
 import { TEST_TYPE } from './news-text.ts';
-import { formatNews } from './payload.ts';
 import { ATTEMPT_MS, createSender } from './sender.ts';
 import type { Sender, SendingRules } from './sender.ts';
 
@@ -123,8 +121,7 @@ async function sendTest({ session, clock, signal, sender, rules }: SendingParts,
   const [endpoint] = await readEndpoints(session, sql`where id = ${test?.endpointId ?? 0}`);
   if (test === null || endpoint === undefined) return; // It was removed.
   const secrets = await readSecrets(session, endpoint.id, clock.now());
-  const news = await nameNews(session, test.body ?? '{}');
-  const content = formatNews([news], endpoint.format, readerOf(endpoint, rules));
+  const content = await writeNews(session, [test.body ?? '{}'], endpoint, rules);
   const attempt = await sender.send({ ...content, endpoint, webhookId: test.webhookId, secrets }, signal);
   const state = isTaken(attempt) ? ('delivered' as const) : ('failed' as const);
   const set = assign(WEBHOOK_DELIVERIES, { state, attempts: 1, ...attemptColumns(attempt) });
