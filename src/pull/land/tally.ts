@@ -1,6 +1,7 @@
 import { createIdNumbers } from '../../lib/ids/id-numbers.ts';
 import type { IdNumbers } from '../../lib/ids/id-numbers.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
+import { isOddEnvelope } from '../../source/http/read-answer.ts';
 import type { ListShape } from '../../mirror/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
@@ -23,6 +24,7 @@ export function createTally() {
   let wholeAt: number | null = null;
   let latestId: string | null = null;
   let shape: ListShape = { envelope: null, pageSize: null };
+  let oddEnvelope: string | null = null;
 
   const addRecords = (ids: TextList, landed: LandedRecords): void => {
     const count = (numbers: IdNumbers, some: TextList): void => {
@@ -42,6 +44,7 @@ export function createTally() {
       const { response, seen: ids } = landing;
       const { page, plan } = response;
       if (page === 1) shape = { envelope: response.envelope, pageSize: response.meta?.perPage ?? null };
+      if (isOddEnvelope(response.envelope)) oddEnvelope = response.envelope;
       if (page === 1 || ids.length > 0) pages.add(page);
       if (response.rows > 0) lastPage = Math.max(lastPage, page);
       latestId = ids.at(0) ?? latestId;
@@ -63,7 +66,7 @@ export function createTally() {
     wholeAt: () => wholeAt,
     changes: () => created + updated + restored,
     /** How the list was wrapped and paged. */
-    shape: () => shape,
+    shape: (): ListShape => ({ ...shape, envelope: oddEnvelope ?? shape.envelope }),
     /** Fields that some record had. */
     fields: fields as ReadonlySet<string>,
     /** Keys of the quarantined records. */

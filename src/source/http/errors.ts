@@ -35,8 +35,12 @@ const REASONS = {
   page_resized: garbled(PAGING),
   endless: invalid(PAGING),
   empty_pages: invalid(PAGING),
+  page_unread: invalid('The next pull tries again.'),
   unauthorized: aborted('Check BMS_TOKEN, and source.authHeaders for the header that carries it.'),
   forbidden: aborted("The token's user may not read this kind; other kinds are unaffected."),
+  blocked: aborted(
+    'A firewall or proxy in front of the service refuses the request: ask its operator to let bms-sync through. This says nothing about the token.',
+  ),
   not_found: aborted('Is source.baseUrl right? It is the part before /api.'),
   redirected: aborted('Redirects are never followed: set source.baseUrl to the final address.'),
   rejected: aborted('The service does not accept the request; its log may say why.'),
@@ -62,6 +66,10 @@ interface SourceErrorDetails {
   readonly passing?: { readonly waitMs: number | null } | undefined;
   /** The text whose beginning the message quotes. */
   readonly quoted?: string | undefined;
+  /** Of the answer, if there was one. */
+  readonly status?: number | undefined;
+  /** Advice that names the place; by default that of the reason. */
+  readonly hint?: string | undefined;
 }
 
 /** Length of the quoted text kept for the search for secrets: a secret that begins in the excerpt ends within it. */
@@ -73,15 +81,17 @@ export class SourceError extends SyncError {
   readonly reason: SourceReason;
   readonly state: 'invalid' | 'aborted';
   readonly passing: SourceErrorDetails['passing'];
+  readonly status: SourceErrorDetails['status'];
   /** Private, because loggers write all enumerable members of an error. */
   readonly #quoted: string;
 
   constructor(reason: SourceReason, message: string, details: SourceErrorDetails = {}) {
     const { state, hint, isGarbled }: Reason = REASONS[reason];
-    super(message, { code: `source.${reason}`, hint, cause: details.cause });
+    super(message, { code: `source.${reason}`, hint: details.hint ?? hint, cause: details.cause });
     this.reason = reason;
     this.state = state;
     this.passing = details.passing ?? (isGarbled && { waitMs: null });
+    this.status = details.status;
     this.#quoted = details.quoted?.slice(0, LOOKED_AT) ?? '';
   }
 
@@ -94,7 +104,12 @@ export class SourceError extends SyncError {
   withoutQuote(): SourceError {
     const quote = excerpt(this.#quoted);
     const message = quote === '' ? this.message : this.message.replaceAll(quote, '(not shown)');
-    return new SourceError(this.reason, message, { passing: this.passing });
+    return new SourceError(this.reason, message, { passing: this.passing, status: this.status });
+  }
+
+  /** The same fault, so that the same request is not repeated. */
+  asFinal(): SourceError {
+    return new SourceError(this.reason, this.message, { cause: this.cause, status: this.status });
   }
 }
 
@@ -132,7 +147,7 @@ export function redactErrors(
       const mask = maskSecrets([token]);
       if (!error.shows((text) => mask(text) !== text || holdsPart(text, token))) throw error;
       const message = `${where}: got an answer that repeats the token (status ${status})`;
-      throw new SourceError(error.reason, message, { passing: error.passing });
+      throw new SourceError(error.reason, message, { passing: error.passing, status });
     }
   };
 }
