@@ -71,7 +71,7 @@ export function isSuccess(status: number): boolean {
 }
 
 /** Headers in which a firewall or proxy says that it refuses in place of the service. */
-const FIREWALL_HEADERS = ['x-squid-error', 'cf-mitigated', 'x-amzn-waf-action', 'x-sucuri-block'] as const;
+const FIREWALL_HEADERS = ['x-squid-error', 'cf-mitigated', 'x-amzn-waf-action'] as const;
 
 export const isOfFirewall = (headers: Received['headers']): boolean =>
   FIREWALL_HEADERS.some((name) => headers[name] !== undefined);
