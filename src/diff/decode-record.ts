@@ -1,5 +1,5 @@
 import type { Field, Kind } from '../catalog/kind.ts';
-import { compactJson, canonicalJson, isNumber } from '../lib/json/json.ts';
+import { compactJson, canonicalJson, isNumber, itemsOf } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
 import { isStorable, shortened } from '../lib/text/text.ts';
 import { atScale, decimalPlaces, shortestNumber } from '../lib/json/decimal.ts';
@@ -168,8 +168,8 @@ const DECODERS: Record<Field['type'], Decoder> = {
     return isStorable(token) ? token : misfit('unstorable_text');
   },
 
-  json: (value) => {
-    const text = canonicalJson(value);
+  json: (value, { isObject }) => {
+    const text = canonicalJson(isObject === true ? value : (itemsOf(value) ?? value));
     return text.includes('\\u') && UNSTORABLE_ESCAPE.test(text) ? misfit('unstorable_text') : text; // A view splits such text again.
   },
 };

@@ -10,6 +10,7 @@ import {
   isDeeper,
   isObject,
   isNumber,
+  itemsOf,
   parseObject,
 } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
@@ -240,7 +241,7 @@ function withoutNoise(field: Field | undefined, token: string): string | null {
 /** A text that is equal exactly for equal values: by the field's type, or as JSON where it has none or fits none. */
 function canonicalValue(field: Field | undefined, value: Json | undefined): string {
   if (value === undefined) return 'absent';
-  if (field === undefined) return canonicalJson(value);
+  if (field === undefined) return canonicalJson(itemsOf(value) ?? value);
   const decoded = fittingValue(field, value);
   if (decoded === undefined) return `misfit ${canonicalJson(value)}`;
   return decoded === null ? 'none' : `value ${decoded}`; // The text "null" is not null.

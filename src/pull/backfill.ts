@@ -11,6 +11,7 @@ import type { ListResponse } from '../source/paging/list-responses.ts';
 import type { PageRange } from '../source/paging/sweep-plan.ts';
 import { beginSweep } from './sweep/begin-sweep.ts';
 import { addColumns } from './sweep/end-sweep.ts';
+import { keepPageSize } from './sweep/page-size.ts';
 import { verifyTenant, requireCompanies, requireCompany } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { recordRun } from './run/record-run.ts';
@@ -122,14 +123,15 @@ async function end(
   const { session, clock } = parts;
   const { lease, kind } = sweep;
   if (state === 'complete') await addColumns(parts, kind);
-  await session.atomically((tx) =>
-    releaseKind(tx, lease, {
+  await session.atomically(async (tx) => {
+    await releaseKind(tx, lease, {
       ...lease.before,
       isComplete: false,
       hasChanges: tally.changes() > 0,
       now: clock.now(),
-    }),
-  );
+    });
+    await keepPageSize(tx, parts, kind.name);
+  });
 }
 
 const ASKED_TOGETHER = 50;

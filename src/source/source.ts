@@ -9,7 +9,7 @@ import type { KnownPages, LoadOptions } from './paging/load-page.ts';
 import { readList, readRecord } from './http/read-answer.ts';
 import type { SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester } from './http/requester.ts';
-import type { Answered } from './http/requester.ts';
+import type { Answered, PageSizes } from './http/requester.ts';
 import type { PageRange } from './paging/sweep-plan.ts';
 import { createWrite } from './write.ts';
 import type { WriteOptions, WriteRequest } from './write.ts';
@@ -35,6 +35,7 @@ export interface Source extends AsyncDisposable {
   probe(kind: ListedKind, header?: AuthHeader): Promise<{ readonly saidAt: Date | null }>;
   /** Creates or updates one record, by one request that nothing repeats; hands back facts and throws on bugs only. */
   write(request: WriteRequest, options?: WriteOptions): Promise<WriteAnswer>;
+  readonly pageSizes: PageSizes;
   /** Running totals: attempts sent, and those of them that were not the first. */
   readonly counts: { readonly requests: number; readonly retries: number };
   /** Aborts all requests under way and closes all connections. */
@@ -60,7 +61,7 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
     probe: async (kind, header) => {
       const { value } = await requester.askOnce({
         path: kind.list.path,
-        query: pageQuery(kind, 1),
+        query: pageQuery(kind, 1, settings.pageSize),
         page: 1,
         header: kind.list.header,
         ...(header && { tokenUnder: [header] }),
@@ -72,6 +73,7 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
       return { saidAt: Number.isNaN(value.getTime()) ? null : value };
     },
     write: createWrite(settings, parts, requester),
+    pageSizes: requester.pageSizes,
     counts: requester.counts,
     close: () => requester.close(),
     [Symbol.asyncDispose]: () => requester.close(),

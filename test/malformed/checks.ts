@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { changedFields } from '../../src/diff/judge-page.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
-import { isArray, isObject, parseJson } from '../../src/lib/json/json.ts';
+import { isObject, itemsOf, parseJson } from '../../src/lib/json/json.ts';
 import type { Json } from '../../src/lib/json/json.ts';
 import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
 import type { Row, Session, SqlValue } from '../../src/db/session/session.ts';
@@ -85,10 +85,11 @@ export function corruptRows({ kind, rows, issues }: HeldKind, sent: ReadonlySet<
 /** The misfits within a record's nested arrays, as the documentation of their tables has them. */
 function nestedMisfits(kind: Kind, record: Json): { readonly field: string; readonly code: string }[] {
   return nestedTables(kind).flatMap(({ array, own, items }) => {
-    const elements = isObject(record) && Object.hasOwn(record, array) ? record[array] : undefined;
+    const sent = isObject(record) && Object.hasOwn(record, array) ? record[array] : undefined;
     const keepsValue = own.length > 2;
-    if (!isArray(elements)) {
-      const isOther = !keepsValue && elements !== undefined && elements !== null && elements !== '';
+    const elements = isObject(sent) && 'id' in sent ? [sent] : itemsOf(sent);
+    if (elements === null) {
+      const isOther = !keepsValue && sent !== undefined && sent !== null && sent !== '';
       return isOther ? [{ field: array, code: 'not_an_array' }] : [];
     }
     const decode = recordDecoder({ ...kind, fields: items });

@@ -69,21 +69,44 @@ const saysFailed = (body: Node): boolean => {
 };
 
 function readList(body: Node): Reading {
-  if (body.is === 'array') return { is: 'list', rows: body.items };
+  const bare = rowsIn(body);
+  if (bare !== null) return { is: 'list', rows: bare };
   if (saysFailed(body)) return refused('says it failed');
   const data = member(body, 'data');
-  if (data?.is !== 'array') return refused('no records');
+  const rows = rowsIn(data) ?? (data !== undefined && member(data, 'id') !== undefined ? [data] : null);
+  if (rows === null) return refused('no records');
   const meta = member(body, 'meta');
   const isMeta =
     meta === undefined || meta.is === 'object' || canonical(meta) === 'null' || canonical(meta) === '[]';
-  return isMeta ? { is: 'list', rows: data.items } : refused('meta');
+  return isMeta ? { is: 'list', rows } : refused('meta');
+}
+
+/** The items of an array, or of an object that PHP has written for one. */
+export function itemsIn(node: Node | undefined): readonly Node[] | null {
+  if (node?.is === 'array') return node.items;
+  if (node?.is !== 'object' || node.members.size === 0) return null;
+  const isList = [...node.members].every(
+    ([name, { is }]) => /^\d+$/.test(name) && /^(?:object|array)$/.test(is),
+  );
+  if (!isList) return null;
+  const places = [...node.members].map(([name, item]) => ({ place: Number(name), item }));
+  return places.sort((a, b) => a.place - b.place).map(({ item }) => item);
+}
+
+/** The records of a list, or of the lists within it. */
+function rowsIn(node: Node | undefined): readonly Node[] | null {
+  const items = itemsIn(node);
+  const lists = items?.map(itemsIn) ?? [];
+  const inner = lists.flatMap((list) => list ?? []);
+  return inner.length > 0 && !lists.includes(null) ? inner : items;
 }
 
 function readRecord(body: Node): Reading {
   if (saysFailed(body)) return refused('says it failed');
   const data = member(body, 'id') === undefined ? (member(body, 'data') ?? body) : body;
   if (data.is === 'array' && data.items.length === 0) return { is: 'gone' };
-  const record = data.is === 'array' && data.items.length === 1 ? (data.items[0] ?? data) : data;
+  const rows = rowsIn(data) ?? [];
+  const record = rows.length === 1 ? (rows[0] ?? data) : data;
   return record.is === 'object' ? { is: 'record', record } : refused('no records');
 }
 

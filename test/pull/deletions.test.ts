@@ -163,7 +163,7 @@ test('what is back before the proof is forgotten, as if nothing had been', async
 });
 
 test.each([
-  [{ status: 503 }, 'aborted'],
+  [{ status: 503 }, 'invalid'],
   [{ successFalse: true }, 'invalid'],
 ] as const)('a sweep that %j breaks off concludes nothing', async (deed, state) => {
   const service = await sandbox({ size: 260 });

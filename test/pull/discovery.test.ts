@@ -300,7 +300,7 @@ describe('what changes in the answers is noted', () => {
     await pullOf(service, session, 'clients');
     set(without('website'));
     honest.setFaults([{ on: { kind: 'clients', page: 2 }, do: { status: 503 } }]);
-    expect((await pullOf(service, session, 'clients')).kinds[0]?.state).toBe('aborted');
+    expect((await pullOf(service, session, 'clients')).kinds[0]?.state).toBe('invalid');
     expect(await drift(session)).toEqual([]);
     honest.setFaults([]);
     await pullOf(service, session, 'clients');
@@ -344,7 +344,7 @@ describe('what changes in the answers is noted', () => {
       change(service, 'clients', { mood: 'sunny', city: place }, place);
     service.setFaults([{ on: { kind: 'clients', page: 2 }, do: { status: 503 } }]);
     expect((await pullOf(service, session, 'clients')).kinds[0]).toMatchObject({
-      state: 'aborted',
+      state: 'invalid',
       updated: expect.any(Number) as number,
     });
     service.setFaults([]);

@@ -53,7 +53,7 @@ describe.each(DATABASES)('%s', (database) => {
 
 describe('does not count as a second complete sweep:', () => {
   test.each([
-    [{ status: 503 }, 'aborted'],
+    [{ status: 503 }, 'invalid'],
     [{ successFalse: true }, 'invalid'],
   ] as const)('one that %j breaks off', async (deed, state) => {
     const { honest, session, pull, remove } = await uncertified();
@@ -80,7 +80,7 @@ describe('does not count as a second complete sweep:', () => {
     await pull(20);
     honest.world.insert(kind, record);
     honest.setFaults([{ on: { kind, page: 2 }, do: { status: 503 } }]);
-    expect(await pull(30)).toMatchObject({ state: 'aborted' });
+    expect(await pull(30)).toMatchObject({ state: 'invalid' });
     honest.setFaults([]);
     honest.world.remove(kind, id);
 

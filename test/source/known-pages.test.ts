@@ -116,7 +116,10 @@ describe('a list that is swept again', () => {
     const { sandbox, source } = await company(250);
     const knownPages = knownFrom(await sweep(source));
     sandbox.setFaults([{ on: { kind: 'clients', page: 2 }, do: deed }]);
-    await expect(sweep(source, { knownPages })).rejects.toMatchObject({ reason });
+    await expect(sweep(source, { knownPages })).rejects.toMatchObject({
+      reason: 'page_unread',
+      cause: { reason },
+    });
   });
 
   test('A06: a known page that comes under another number as well is not another page', async () => {

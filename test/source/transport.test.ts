@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { documentedKind, open, sweepAll, ticker, TOKEN } from './open-source.ts';
+import { byAnswerKind, documentedKind, open, sweepAll, ticker, TOKEN } from './open-source.ts';
 import { listBody } from './list-answers.ts';
 import { send, serve, serveProxy, serveRaw } from '../support/serve.ts';
 import { noWrites } from '../support/no-writes.ts';
@@ -30,6 +30,7 @@ describe('the request', () => {
       accept: 'application/json',
       'accept-encoding': 'gzip',
       'cache-control': 'no-cache',
+      'user-agent': expect.stringMatching(/^bms-sync\/\d+\.\d+\.\d+/) as string,
     });
   });
 
@@ -152,7 +153,7 @@ describe('the body', () => {
     });
     const { source } = open(base);
     await expect(sweepAll(source)).rejects.toMatchObject(invalid(reason));
-    expect(source.counts.requests).toBe(5);
+    expect(source.counts.requests).toBe(6); // The last one for page 2.
   });
 
   test('B05: 204 is an empty body', async () => {
@@ -217,8 +218,8 @@ describe('the body', () => {
     ])('B13: by %s is bounded by what is unpacked, and asked for once', async (encoding, bytes) => {
       expect(bytes.length).toBeLessThan(1_000_000);
       const { source } = open(await packed(encoding, bytes));
-      await expect(sweepAll(source)).rejects.toMatchObject(aborted('too_big'));
-      expect(source.counts.requests).toBe(1);
+      await expect(sweepAll(source, byAnswerKind)).rejects.toMatchObject(aborted('too_big'));
+      expect(source.counts).toEqual({ requests: 2, retries: 0 }); // Of pages 1 and 2.
     });
 
     test('B13: is read up to the very bound', async () => {
@@ -249,8 +250,8 @@ describe('the body', () => {
     });
     for (const base of [endless, declared]) {
       const { source } = open(base);
-      await expect(sweepAll(source)).rejects.toMatchObject(aborted('too_big'));
-      expect(source.counts.requests).toBe(1);
+      await expect(sweepAll(source, byAnswerKind)).rejects.toMatchObject(aborted('too_big'));
+      expect(source.counts).toEqual({ requests: 2, retries: 0 });
     }
     expect(streamed).toBeLessThan(50_000_000);
   });
@@ -321,8 +322,8 @@ describe('the deadline', () => {
     const silent = await serveRaw(() => undefined);
     for (const base of [drip, headers, silent]) {
       const { source } = open(base, { timeoutSeconds: 0.1, maxAttempts: 2 });
-      await expect(sweepAll(source)).rejects.toMatchObject(aborted('timeout'));
-      expect(source.counts).toEqual({ requests: 2, retries: 1 });
+      await expect(sweepAll(source, byAnswerKind)).rejects.toMatchObject(aborted('timeout'));
+      expect(source.counts).toEqual({ requests: 3, retries: 1 });
     }
   });
 });
@@ -364,8 +365,43 @@ describe('messages', () => {
       response.writeHead(status).end();
     });
     const { source } = open(base);
-    await expect(sweepAll(source)).rejects.toMatchObject(aborted(reason));
+    await expect(sweepAll(source, byAnswerKind)).rejects.toMatchObject(aborted(reason));
     expect(source.counts.requests).toBe(1);
+  });
+});
+
+describe('a refusal that is not in the words of the service', () => {
+  test.each<[string, number, Record<string, string>, string]>([
+    ['a web page of a firewall', 403, {}, '<html><h1>Attention Required!</h1>'],
+    ['a web page without an opening tag', 403, {}, 'Access denied'],
+    [
+      'a sign-in page of a proxy',
+      401,
+      { 'www-authenticate': 'Basic' },
+      '<h1>401 Authorization Required</h1>',
+    ],
+    ['a page of a filter', 406, {}, '<h1>Not Acceptable!</h1>'],
+    [
+      'JSON that a firewall marks as its own',
+      403,
+      { 'x-amzn-waf-action': 'block' },
+      '{"message":"Forbidden"}',
+    ],
+    ['a page that squid marks as its own', 403, { 'x-squid-error': 'ERR_ACCESS_DENIED 0' }, ''],
+  ])('%s says nothing about the token', async (_, status, headers, body) => {
+    const base = await serve((_request, response) => response.writeHead(status, headers).end(body));
+    const { source } = open(base);
+    const refused = aborted('blocked');
+    await expect(sweepAll(source, byAnswerKind)).rejects.toMatchObject(refused);
+    await expect(source.retrieve(documentedKind, '7')).rejects.toMatchObject(refused);
+    expect(source.counts.requests).toBe(2);
+  });
+
+  test('in its own words is one', async () => {
+    for (const body of ['{"message":"This action is unauthorized."}', '']) {
+      const base = await serve((_, response) => response.writeHead(403).end(body));
+      await expect(sweepAll(open(base).source)).rejects.toMatchObject(aborted('forbidden'));
+    }
   });
 });
 

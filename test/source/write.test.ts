@@ -51,6 +51,7 @@ describe('the request', () => {
       'content-type': 'application/json',
       'accept-encoding': 'gzip',
       'cache-control': 'no-cache',
+      'user-agent': expect.stringMatching(/^bms-sync\/\d/) as string,
       connection: 'close',
       'content-length': String(Buffer.byteLength(body)),
       authorization: `Bearer ${TOKEN}`,

@@ -9,4 +9,5 @@ export const SOURCE_SETTINGS: Omit<SourceSettings, 'baseUrl' | 'token'> = {
   maxBodyBytes: 1e8,
   authHeaders: 'all',
   proxyUrl: null,
+  pageSize: 100,
 };

@@ -26,6 +26,10 @@ export const source = group({
     a.headerNames.default('all'),
     'Headers that carry the token: all three spellings, the documented one, or a list of names.',
   ),
+  pageSize: setting(
+    a.pageSize.default(100),
+    'Records to ask for on a page (per_page), from 1 to 1000; half of it where the service refuses so many, or takes too long.',
+  ),
   proxyUrl: setting(unset(a.webUrl), 'HTTP proxy that every request to the service goes through.', {
     secret: 'password',
   }),

@@ -119,3 +119,17 @@ export function isObject(value: Json | undefined): value is JsonObject {
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber)
   );
 }
+
+const NUMBER = /^\d+$/;
+
+/**
+ * Returns the items of an array, or of the object that PHP writes for an array with gaps: `{"0":{…},"2":{…}}`; null for any other
+ * value.
+ */
+export function itemsOf(value: Json | undefined): readonly Json[] | null {
+  if (isArray(value)) return value;
+  if (!isObject(value)) return null;
+  const members = Object.entries(value);
+  const isList = members.every(([name, item]) => NUMBER.test(name) && (isObject(item) || isArray(item)));
+  return isList && members.length > 0 ? members.map(([, item]) => item) : null;
+}

@@ -5,7 +5,7 @@ import type { Field, Kind } from '../../catalog/kind.ts';
 import { decodeField, ownValue, recordDecoder } from '../../diff/decode-record.ts';
 import type { RecordChange } from '../../diff/judge-page.ts';
 import { boundFields, observeFields } from '../../diff/observe-fields.ts';
-import { compactJson, isArray, isNumber, isObject } from '../../lib/json/json.ts';
+import { compactJson, isNumber, isObject, itemsOf } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { shortened } from '../../lib/text/text.ts';
 import { readFields, saveFields } from '../kinds/field-store.ts';
@@ -122,10 +122,10 @@ export function elementReader(table: NestedTable, dialect: Dialect, found: Issue
     return row;
   };
   const read = ({ id, record }: ParentRecord): SqlValue[][] => {
-    const elements = sentElements(record, table);
-    if (!isArray(elements)) {
-      if (!isWhole && elements !== null && elements !== '')
-        found.push(issueOf(id, array, 'not_an_array', elements));
+    const sent = sentElements(record, table);
+    const elements = elementsOf(sent);
+    if (elements === null) {
+      if (!isWhole && sent !== null && sent !== '') found.push(issueOf(id, array, 'not_an_array', sent));
       return [];
     }
     const rows: SqlValue[][] = [];
@@ -138,6 +138,10 @@ export function elementReader(table: NestedTable, dialect: Dialect, found: Issue
   };
   return Object.assign(read, { unknown });
 }
+
+/** The elements of an array, of PHP's object for one, or one element alone; null where there are none. */
+const elementsOf = (sent: Json): readonly Json[] | null =>
+  itemsOf(sent) ?? (isObject(sent) && 'id' in sent ? [sent] : null);
 
 /** The array as sent, or the parts of a text as objects, so that they are decoded like the elements of an array. */
 function sentElements(record: JsonObject, { array, part }: NestedTable): Json {

@@ -258,7 +258,7 @@ export function nestedColumns({ own, items }: NestedTable, dialect: Dialect): re
 }
 
 /** Raised when the decoder reads the same text differently than before. */
-const DECODER_VERSION = 5;
+const DECODER_VERSION = 6;
 
 /**
  * Digests of the rules by which a kind's columns are filled and, after a space, of those of its nested tables if it has any.

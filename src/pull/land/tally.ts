@@ -1,6 +1,7 @@
 import { createIdNumbers } from '../../lib/ids/id-numbers.ts';
 import type { IdNumbers } from '../../lib/ids/id-numbers.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
+import { isOddEnvelope } from '../../source/http/read-answer.ts';
 import type { ListShape } from '../../mirror/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
@@ -40,6 +41,7 @@ export function createTally() {
   let wholeAt: number | null = null;
   let latestId: string | null = null;
   let shape: ListShape = { envelope: null, pageSize: null };
+  let oddEnvelope: string | null = null;
 
   const addRecords = (ids: TextList, landed: LandedRecords): void => {
     created += landed.created.length;
@@ -57,6 +59,7 @@ export function createTally() {
       const { response, seen: ids } = landing;
       const { page, plan } = response;
       if (page === 1) shape = { envelope: response.envelope, pageSize: response.meta?.perPage ?? null };
+      if (isOddEnvelope(response.envelope)) oddEnvelope = response.envelope;
       if (page === 1 || ids.length > 0 || pages.has(page)) pages.set(page, ids.length);
       if (response.rows > 0) lastPage = Math.max(lastPage, page);
       latestId = ids.at(0) ?? latestId;
@@ -78,7 +81,7 @@ export function createTally() {
     wholeAt: () => wholeAt,
     changes: () => created + updated + restored,
     /** How the list was wrapped and paged. */
-    shape: () => shape,
+    shape: (): ListShape => ({ ...shape, envelope: oddEnvelope ?? shape.envelope }),
     /** In how many records each field has changed. */
     fieldsChanged: fieldsChanged as ReadonlyMap<string, number>,
     /** Whether the pages have more rows than there are records: some page shows a record of another one. */

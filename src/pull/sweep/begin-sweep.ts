@@ -19,6 +19,7 @@ import { startHeartbeat } from '../run/record-run.ts';
 import { NO_RUN, createSweepState, createTicks } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
+import { recallPageSize } from './page-size.ts';
 
 export interface SweepRequest {
   readonly kind: ListedKind;
@@ -60,6 +61,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest) {
     await redecode(session, mirrored, { now });
     const fieldsBefore = await readFields(session, kind.name, kind.excluded);
     const isPartial = request.isPartial === true;
+    await recallPageSize(parts, kind.name, !isPartial);
     if (lease.baselineAt === null || isPartial) await session.atomically((tx) => removeOrphans(tx, mirrored));
     // Side by side: counting, the slowest, reads an index of the whole table.
     const [state, knownRows, pages, tenants, hasHoles, whole] = await Promise.all([
@@ -88,6 +90,7 @@ export async function beginPage(
 ): Promise<Sweep> {
   const { session } = parts;
   const { kind, page } = request;
+  await recallPageSize(parts, kind.name, false);
   const mirrored = await asMirrored(session, kind);
   const fields = await readFields(session, kind.name, kind.excluded);
   return {

@@ -33,12 +33,14 @@ import {
   saveUnlisted,
 } from '../../mirror/sightings/sighting-store.ts';
 import type { PullParts } from '../run/parts.ts';
+import { keepPageSize } from './page-size.ts';
 import type { Ending, ListReading } from './read-list.ts';
 import type { Concluded } from '../deletions/conclude-absences.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 import { presenceDrift } from '../../diff/field-drift.ts';
 import { readListShape, saveDrift, saveListShape } from '../../mirror/kinds/drift-store.ts';
+import { isOddEnvelope } from '../../source/http/read-answer.ts';
 import type { Certification } from '../../diff/certify.ts';
 import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
 
@@ -99,6 +101,7 @@ export async function endSweep(
       await wakeAfterSweep(tx, kind.name, now);
     }
     if (ending.state === 'invalid' && began !== null) await voidEnds(tx, kind.name, began);
+    await keepPageSize(tx, parts, kind.name);
     await saveKindReport(tx, { runId, owner: owner.name }, report, startedAt);
   });
   if (standing.baselineAt !== null) await session.makeDurable();
@@ -162,9 +165,11 @@ async function noteDrift(
   const shape = tally.shape();
   await saveListShape(tx, kind.name, shape);
   if (tally.hasHoles() && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);
-  if (lease.completeSweeps === 0) return; // The first reading is the baseline for later ones.
-  const ofFields = drifts.map((drift) => ({ kind: kind.name, ...drift }));
+  const isFirst = lease.completeSweeps === 0; // The baseline for later ones, but for lists that come in no array.
+  const isOdd = isOddEnvelope(shape.envelope ?? '');
+  const ofFields = isFirst ? [] : drifts.map((drift) => ({ kind: kind.name, ...drift }));
   const ofShape = (['envelope', 'pageSize'] as const)
+    .filter((part) => !isFirst || (isOdd && part === 'envelope'))
     .filter((part) => before[part] !== shape[part])
     .map((part) => ({
       kind: kind.name,

@@ -33,8 +33,12 @@ const REASONS = {
   page_resized: garbled(PAGING),
   endless: invalid(PAGING),
   empty_pages: invalid(PAGING),
+  page_unread: invalid('The next pull tries again.'),
   unauthorized: aborted('Check BMS_TOKEN, and source.authHeaders for the header that carries it.'),
   forbidden: aborted("The token's user may not read this kind; other kinds are unaffected."),
+  blocked: aborted(
+    'A firewall or proxy in front of the service refuses the request: ask its operator to let bms-sync through. This says nothing about the token.',
+  ),
   not_found: aborted('Is source.baseUrl right? It is the part before /api.'),
   redirected: aborted('Redirects are never followed: set source.baseUrl to the final address.'),
   rejected: aborted('The service does not accept the request; its log may say why.'),
@@ -58,6 +62,10 @@ interface SourceErrorDetails {
   readonly cause?: unknown;
   /** Set where the same request may succeed later; `waitMs` is how long the service asked us to wait. */
   readonly passing?: { readonly waitMs: number | null } | undefined;
+  /** Of the answer, if there was one. */
+  readonly status?: number | undefined;
+  /** Advice that names the place; by default that of the reason. */
+  readonly hint?: string | undefined;
 }
 
 /**
@@ -69,13 +77,20 @@ export class SourceError extends SyncError {
   readonly reason: SourceReason;
   readonly state: 'invalid' | 'aborted';
   readonly passing: SourceErrorDetails['passing'];
+  readonly status: SourceErrorDetails['status'];
 
   constructor(reason: SourceReason, message: string, details: SourceErrorDetails = {}) {
     const { state, hint, isGarbled }: Reason = REASONS[reason];
-    super(message, { code: `source.${reason}`, hint, cause: details.cause });
+    super(message, { code: `source.${reason}`, hint: details.hint ?? hint, cause: details.cause });
     this.reason = reason;
     this.state = state;
     this.passing = details.passing ?? (isGarbled && { waitMs: null });
+    this.status = details.status;
+  }
+
+  /** The same fault, so that the same request is not repeated. */
+  asFinal(): SourceError {
+    return new SourceError(this.reason, this.message, { cause: this.cause, status: this.status });
   }
 }
 
@@ -91,7 +106,7 @@ export function redactErrors(
       if (!(error instanceof SourceError)) throw error;
       if (maskSecrets([token])(error.message) === error.message) throw error;
       const message = `${where}: got an answer that repeats the token (status ${status})`;
-      throw new SourceError(error.reason, message, { passing: error.passing });
+      throw new SourceError(error.reason, message, { passing: error.passing, status });
     }
   };
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Pool, ProxyAgent, Client, buildConnector, errors } from 'undici';
 import type { Dispatcher } from 'undici';
+import { packageVersion } from '../../lib/package-folder.ts';
 import { receive } from './http.ts';
 import type { HttpClient, SourceSettings, SendRequest, SentAnswer } from './http.ts';
 import { triedOnce, codeOf, NoConnection } from './network-faults.ts';
@@ -9,6 +10,7 @@ import type { TunnelOptions } from './network-faults.ts';
 import { SourceError } from './errors.ts';
 
 const OWN_HEADERS = {
+  'user-agent': `bms-sync/${packageVersion()}`, // A firewall may refuse a request without one.
   accept: 'application/json',
   'accept-encoding': 'gzip',
   'cache-control': 'no-cache',

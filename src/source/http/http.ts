@@ -68,6 +68,8 @@ export interface SourceSettings {
   /** Headers that carry the token: the three spellings of §5, the one documented for the endpoint, or these. */
   readonly authHeaders: 'all' | 'documented' | readonly string[];
   readonly proxyUrl: string | null;
+  /** Records to ask for on a page (`per_page`), where the list documents it. */
+  readonly pageSize: number;
 }
 
 export interface SourceParts {

@@ -1,4 +1,4 @@
-import { isObject, isArray, isNumber, parseJson } from '../../lib/json/json.ts';
+import { isObject, isArray, isNumber, itemsOf, parseJson } from '../../lib/json/json.ts';
 import type { JsonObject, Json } from '../../lib/json/json.ts';
 import { SourceError } from './errors.ts';
 import type { SourceReason } from './errors.ts';
@@ -58,13 +58,19 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
+/** Headers in which a firewall or proxy says that it refuses in place of the service. */
+const FIREWALL_HEADERS = ['x-squid-error', 'cf-mitigated', 'x-amzn-waf-action'] as const;
+
+export const isOfFirewall = (headers: Received['headers']): boolean =>
+  FIREWALL_HEADERS.some((name) => headers[name] !== undefined);
+
 /** Names the fault behind a status other than 2xx. */
 function statusFault({ status, headers, bytes, where, receivedAt }: Received): SourceError {
   const got = `${where}: got status ${status}`;
   const body = bytes.length === 0 ? 'without a body' : `with a body of ${bytes.length} bytes`;
   if (status >= 500 || PASSING.has(status)) {
     const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
-    const details = { passing: { waitMs } };
+    const details = { passing: { waitMs }, status };
     if (status === TOO_MANY)
       return new SourceError('rate_limited', `${got} (too many requests), ${body}`, details);
     return new SourceError('unavailable', `${got}, ${body}`, details);
@@ -74,8 +80,15 @@ function statusFault({ status, headers, bytes, where, receivedAt }: Received): S
     const host = URL.parse(String(headers['location'] ?? ''))?.host ?? 'another path';
     return new SourceError('redirected', `${got} to ${host}, expected the answer itself`);
   }
-  return new SourceError(WORDS[status] ?? 'rejected', `${got}, ${body}`);
+  const reason = WORDS[status] ?? 'rejected';
+  const text = new TextDecoder().decode(bytes.subarray(0, 1_024));
+  const named = reason !== 'not_found' && isForeign(headers, text) ? 'blocked' : reason;
+  return new SourceError(named, `${got}, ${body}`, { status });
 }
+
+/** The service speaks JSON: a web page or a bare sentence is not its own word. */
+const isForeign = (headers: Received['headers'], text: string): boolean =>
+  isOfFirewall(headers) || /^[^\s{[]/.test(text.trim());
 
 /** Headers in which a cache says that it answered in place of the service. */
 const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'] as const;
@@ -113,19 +126,38 @@ interface ListBody {
 }
 
 /**
- * Takes a list apart: `{data: […], meta?, success?}`, or a bare array.
+ * Takes a list apart: `{data: […], meta?, success?}`, or a bare array. PHP writes a filtered array as an object whose keys are
+ * numbers, and some services send one record alone, or a list within a list: these are lists too.
  *
  * @throws {SourceError} success_false, data_not_a_list, bad_meta
  */
 export function openList(body: Json, where: string): ListBody {
-  if (isArray(body)) return { records: body, meta: null, envelope: 'array' };
+  const bare = recordsIn(body);
+  if (bare !== null) return { records: bare, meta: null, envelope: bare === body ? 'array' : `array ${ODD}` };
   if (saysFailed(body)) throw failure(body, where);
-  const data = isObject(body) ? body['data'] : undefined;
-  if (!isArray(data))
-    throw fault('data_not_a_list', where, { got: data ?? body, expected: 'an array in "data"' });
   const members = isObject(body) ? body : {};
-  const envelope = storable(Object.keys(members).sort().join(' '));
-  return { records: data, meta: readMeta(members['meta'], where), envelope };
+  const { data } = members;
+  const records = recordsIn(data) ?? (isObject(data) && 'id' in data ? [data] : null);
+  if (records === null)
+    throw fault('data_not_a_list', where, { got: data ?? body, expected: 'an array in "data"' });
+  const names = storable(Object.keys(members).sort().join(' '));
+  const envelope = records === data ? names : `${names} ${ODD}`;
+  return { records, meta: readMeta(members['meta'], where), envelope };
+}
+
+/** Ends the name of an envelope whose records are in no plain array. */
+const ODD = '(no plain array)';
+
+/** Whether the records of a list are in no plain array. */
+export const isOddEnvelope = (envelope: string): boolean => envelope.endsWith(ODD);
+
+/** The records of an array, of an object whose keys are numbers, or of a list of such lists; null where the value is none. */
+function recordsIn(value: Json | undefined): readonly Json[] | null {
+  const items = itemsOf(value);
+  if (items === null || itemsOf(items[0]) === null) return items;
+  const lists = items.map(itemsOf);
+  const records = lists.flatMap((list) => list ?? []);
+  return records.length === 0 || lists.includes(null) ? items : records;
 }
 
 /**
@@ -136,17 +168,23 @@ export function openList(body: Json, where: string): ListBody {
  */
 export function openRecord(body: Json, id: string, where: string): JsonObject | null {
   if (saysFailed(body)) throw failure(body, where);
-  const data = unwrap(body);
-  if (isArray(data) && data.length === 0) return null;
-  const record = isArray(data) && data.length === 1 ? (data[0] ?? null) : data;
+  const record = onlyRecord(body);
+  if (isArray(record) && record.length === 0) return null;
   if (isObject(record) && idText(record['id']) === id) return record;
   throw fault('wrong_record', where, { got: record, expected: `the record with id ${id}` });
 }
 
 /** The value of `data`; a bare record is recognised by its `id`. */
-export function unwrap(body: Json): Json {
+function unwrap(body: Json): Json {
   if (!isObject(body) || 'id' in body) return body;
   return body['data'] ?? body;
+}
+
+/** The value of `data`, or its only record where it is a list of one. */
+export function onlyRecord(body: Json): Json {
+  const data = unwrap(body);
+  const records = recordsIn(data);
+  return records?.length === 1 ? (records[0] ?? null) : data;
 }
 
 /** An id as text, however it was sent: `7`, `7.0` and `"7"` are one id; null where it is none. */

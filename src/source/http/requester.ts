@@ -45,6 +45,7 @@ export interface Requester {
   /** Runs an attempt with a single request, and repeats it after a transient fault. @throws {SourceError} */
   repeat<T>(about: Interruptible, attempt: RetriedWork<T>): Promise<T>;
   readonly maxAttempts: number;
+  readonly pageSizes: PageSizes;
   /** Runs a function that sends one request; null if a signal fires before its turn. */
   inTurn<T>(
     run: (client: HttpClient, signal: AbortSignal) => Promise<T>,
@@ -54,6 +55,14 @@ export interface Requester {
   readonly concurrency: number;
   readonly counts: { readonly requests: number; readonly retries: number };
   close(): Promise<void>;
+}
+
+/** How many records lists are asked for on a page. */
+export interface PageSizes {
+  /** By the settings. */
+  readonly wanted: number;
+  /** The size in which each kind's list has answered last. */
+  readonly answered: Map<string, number>;
 }
 
 /** The subject of messages, and the signal that aborts the work. */
@@ -103,6 +112,7 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
       }
     },
     maxAttempts: settings.maxAttempts,
+    pageSizes: { wanted: settings.pageSize, answered: new Map() },
     concurrency: settings.concurrency,
     counts,
     close: async () => {

@@ -1,10 +1,10 @@
 import { NOT_SHOWN, bodyWithoutExcluded, knownPart } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
-import { DEEPEST, compactJson, isDeeper, isArray, isNumber, isObject } from '../../lib/json/json.ts';
+import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { maskSecrets, LONGEST_SPELLING } from '../../lib/text/mask-secrets.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
-import { saysFailed, tryParseBody, unwrap } from './read-answer.ts';
+import { isOfFirewall, onlyRecord, saysFailed, tryParseBody } from './read-answer.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
 import type { HttpAnswer } from './http.ts';
 
@@ -40,7 +40,7 @@ export function readWriteAnswer(
   about: { readonly kind: Kind; readonly where: string; readonly token: string; readonly receivedAt: Date },
 ): AnsweredWrite {
   const { kind, token } = about;
-  const parsed = tryParseBody(bytes, about.where);
+  const parsed = isOfFirewall(headers) ? undefined : tryParseBody(bytes, about.where); // Its JSON is not the service's.
   const whole = parsed === undefined || isDeeper(parsed, DEEPEST) ? undefined : parsed;
   const body = whole === undefined ? undefined : bodyWithoutExcluded(kind, whole);
   // Where fields of the kind are excluded, only what is known to be clean is shown; of a body that is no usable JSON, nothing is.
@@ -76,8 +76,7 @@ function locatedId({ create }: Kind, status: number, location: unknown): string 
  */
 export function writtenRecord(body: Json): JsonObject | null {
   if (saysFailed(body)) return null;
-  const data = unwrap(body);
-  const record = isArray(data) && data.length === 1 ? data[0] : data;
+  const record = onlyRecord(body);
   if (!isObject(record)) return null;
   const id = record['id'];
   return isNumber(id) || (typeof id === 'string' && id.trim() !== '') ? record : null;

@@ -6,7 +6,14 @@ import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/js
 import type { Json } from '../../lib/json/json.ts';
 import { packed } from '../../lib/text/text-list.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
-import { readList, refuseFault, openList, parseBody, tryParseBody } from '../http/read-answer.ts';
+import {
+  isOddEnvelope,
+  openList,
+  parseBody,
+  readList,
+  refuseFault,
+  tryParseBody,
+} from '../http/read-answer.ts';
 import type { Meta } from '../http/read-answer.ts';
 import { SourceError } from '../http/errors.ts';
 import type { Received } from '../http/http.ts';
@@ -104,7 +111,8 @@ export function readPage({ digestScope, known }: KnownPageHint): (answer: Receiv
     const { records, ...list } = openPage(answer.bytes, answer.where);
     const keys = packed(records.map(recordKey));
     const cuts: number[] = [];
-    const digest = digestScope === undefined ? null : digestPage(answer, digestScope, cuts);
+    const isPlain = digestScope !== undefined && !isOddEnvelope(list.envelope);
+    const digest = isPlain ? digestPage(answer, digestScope, cuts) : null;
     const isCut = known !== undefined && digest !== null && cuts.length === records.length + 1;
     const texts = (): readonly string[] => {
       const { buffer, byteOffset, length } = answer.bytes;

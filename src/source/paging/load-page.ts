@@ -8,6 +8,10 @@ import type { KnownPage, ListPage } from './list-page.ts';
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../http/http.ts';
 import { ownTurn } from '../../lib/time/own-turn.ts';
+import { SourceError } from '../http/errors.ts';
+import { isFailed, isOfPage } from './page-faults.ts';
+import type { FailedPage } from './page-faults.ts';
+import { createPageSize } from './page-size.ts';
 import type { PageRange } from './sweep-plan.ts';
 
 export interface LoadOptions {
@@ -33,15 +37,82 @@ export interface LoadedPage extends Answered<ListPage> {
 /** Pages requested ahead of the landing one, per concurrent request: the network must not be idle while a page lands. */
 const PREFETCH = 1.5;
 
-/** Creates the loader of a list's pages. */
-export function pageLoader(
-  requester: Requester,
+export type PageLoader = ReturnType<typeof pageLoader>;
+
+/** Creates the loader of a list's pages. It asks for pages of one size, until `halve` makes it smaller: other pages have their numbers then. */
+export function pageLoader(requester: Requester, kind: ListedKind, options: LoadOptions & KnownPages) {
+  const { once = false } = options;
+  const { size, isTooLarge, isTriedEnough, noteAnswer, halve } = createPageSize(kind, requester.pageSizes);
+  const question = createQuestions(kind, options, size);
+  const signals = [options.signal, requester.closing];
+  const failedPage = (page: number, fault: unknown): FailedPage => {
+    const isPassedOver = fault instanceof SourceError && (isOfPage(fault, page) || isTooLarge(fault));
+    if (once || !isPassedOver) throw fault;
+    return { page, fault };
+  };
+  const ask = async (about: Question<ListPage>, number: number): Promise<Answered<ListPage>> => {
+    try {
+      return await requester.askOnce(about, number);
+    } catch (error) {
+      const isEnough = error instanceof SourceError && isTriedEnough(error, number);
+      throw isEnough ? error.asFinal() : error; // Smaller pages are tried at once.
+    }
+  };
+  return {
+    window: { width: Math.ceil(PREFETCH * requester.concurrency), signals },
+    halve,
+    /** Asks for a page by one request, whose answer only shows that there is one. @throws {SourceError} */
+    check: async (page: number): Promise<void> => {
+      const scope = createDeadline(null, signals);
+      await requester.askOnce(question(page, scope.signal)).finally(scope.release);
+    },
+    /** Loads a page; ends soon after its signal fires. @throws {SourceError} Where no other page would fare better. */
+    load: async (page: number, signal: AbortSignal): Promise<LoadedPage | FailedPage> => {
+      const about = question(page, signal);
+      try {
+        const answered = await (once
+          ? requester.askOnce(about)
+          : requester.repeat(about, (number) => ask(about, number)));
+        noteAnswer();
+        return { page, ...answered };
+      } catch (fault) {
+        return failedPage(page, fault);
+      }
+    },
+    /** Takes a page among the others; loads it again if `take` finds it garbled, up to `maxAttempts`: the last one is as it is. */
+    take: async <T>(
+      loaded: LoadedPage | FailedPage,
+      take: (loaded: LoadedPage, isLastAttempt: boolean) => T,
+    ): Promise<T | FailedPage> => {
+      if (isFailed(loaded)) return loaded;
+      const most = once ? 1 : requester.maxAttempts;
+      try {
+        return take(loaded, most === 1); // Mostly the only attempt.
+      } catch (refused) {
+        if (once) throw refused;
+        const { page } = loaded;
+        const scope = createDeadline(null, signals);
+        const about = question(page, scope.signal);
+        const attempt = async (number: number) => {
+          if (number === 1) throw refused;
+          return take({ page, ...(await requester.askOnce(about, number)) }, number >= most);
+        };
+        const taken = requester.repeat(about, attempt).finally(scope.release);
+        return await taken.catch((fault: unknown) => failedPage(page, fault));
+      }
+    },
+  };
+}
+
+/** Creates the requests for the pages of a list, with the reading of their answers. */
+function createQuestions(
   kind: ListedKind,
-  { tick, digestScope, knownPages, ...options }: LoadOptions & KnownPages,
-) {
+  { tick, digestScope, knownPages }: LoadOptions & KnownPages,
+  size: () => number,
+): (page: number, signal: AbortSignal) => Question<ListPage> {
   const { path, header } = kind.list;
   const oneByOne = createQueue(); // Each in a turn of the event loop of its own.
-  const questionFor = (page: number, signal: AbortSignal): Question<ListPage> => {
+  return (page, signal) => {
     const known = digestScope === undefined ? undefined : knownPages?.get(page);
     const hint = { digestScope, known };
     const readUnparsed = page === 1 ? readKnown(hint) : orMissing(readKnown(hint));
@@ -59,36 +130,7 @@ export function pageLoader(
         return answer.withRedactedErrors(() => readParsed(answer));
       });
     };
-    return { path, query: pageQuery(kind, page), page, header, read, tick, signal };
-  };
-  const signals = [options.signal, requester.closing];
-  return {
-    window: { width: Math.ceil(PREFETCH * requester.concurrency), signals },
-    /** Loads a page; ends soon after its signal fires. */
-    load: async (page: number, signal: AbortSignal): Promise<LoadedPage> => {
-      const question = questionFor(page, signal);
-      return { page, ...(await (options.once ? requester.askOnce(question) : requester.ask(question))) };
-    },
-    /** Takes a page among the others; loads it again if `take` finds it garbled, up to `maxAttempts`: the last one is as it is. */
-    take: async <T>(
-      loaded: LoadedPage,
-      take: (loaded: LoadedPage, isLastAttempt: boolean) => T,
-    ): Promise<T> => {
-      const most = options.once ? 1 : requester.maxAttempts;
-      try {
-        return take(loaded, most === 1); // Mostly the only attempt.
-      } catch (refused) {
-        if (options.once) throw refused;
-        const { page } = loaded;
-        const scope = createDeadline(null, signals);
-        const question = questionFor(page, scope.signal);
-        const attempt = async (number: number) => {
-          if (number === 1) throw refused;
-          return take({ page, ...(await requester.askOnce(question, number)) }, number >= most);
-        };
-        return await requester.repeat(question, attempt).finally(scope.release);
-      }
-    },
+    return { path, query: pageQuery(kind, page, size()), page, header, read, tick, signal };
   };
 }
 
@@ -99,8 +141,8 @@ export function pageResponse({ page, value }: LoadedPage): PageResponse {
 }
 
 /** The query for a page (§8); a list without documented parameters is asked bare first. */
-export function pageQuery({ list }: ListedKind, page: number): string {
-  if (list.paging === 'documented') return `?page=${page}&per_page=100`;
+export function pageQuery({ list }: ListedKind, page: number, size: number): string {
+  if (list.paging === 'documented') return `?page=${page}&per_page=${size}`;
   return page === 1 ? '' : `?page=${page}`;
 }
 

@@ -44,6 +44,13 @@ describe('a list', () => {
     ['[{"id":1},{"id":2}]', 2],
     ['{"data":[],"meta":[]}', 0],
     ['{"data":[],"meta":null}', 0],
+    ['{"data":{"0":{"id":1},"2":{"id":3}},"meta":{}}', 2],
+    ['{"0":{"id":1},"2":{"id":3}}', 2],
+    ['{"data":[[{"id":1},{"id":2}]]}', 2],
+    ['{"data":[{"0":{"id":1},"2":{"id":3}}]}', 2],
+    ['[[{"id":1}],[{"id":2}]]', 2],
+    ['{"data":{"id":1}}', 1],
+    ['{"data":[[]]}', 1], // No list is taken for empty on such a word.
   ])('%s has its records', (text, rows) => {
     expect(openList(parseJson(text), WHERE).records).toHaveLength(rows);
   });
@@ -52,7 +59,10 @@ describe('a list', () => {
     ['{"success":false,"data":[]}', 'success_false'],
     ['{"success":true}', 'data_not_a_list'],
     ['{"data":null}', 'data_not_a_list'],
-    ['{"data":{"id":1}}', 'data_not_a_list'],
+    ['{"data":{}}', 'data_not_a_list'],
+    ['{"data":{"name":"x"}}', 'data_not_a_list'],
+    ['{"data":{"0":{"id":1},"total":1}}', 'data_not_a_list'],
+    ['{"2025":7,"2026":8}', 'data_not_a_list'],
     ['{"data":"[]"}', 'data_not_a_list'],
     ['null', 'data_not_a_list'],
     ['7', 'data_not_a_list'],

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
+import { clients } from '../../../src/catalog/kinds/clients.ts';
+import { grade } from '../../../src/outbound/attempt/grade.ts';
 import { compactJson, parseJson } from '../../../src/lib/json/json.ts';
-import { writtenRecord } from '../../../src/source/http/write-answer.ts';
+import { readWriteAnswer, writtenRecord } from '../../../src/source/http/write-answer.ts';
 
 test.each([
   ['{"id":7,"name":"x"}'],
   ['{"data":{"id":7,"name":"x"}}'],
   ['{"data":{"id":7,"name":"x"},"success":true}'],
   ['{"data":[{"id":7,"name":"x"}],"success":true}'],
+  ['{"data":{"0":{"id":7,"name":"x"}}}'],
+  ['{"data":[[{"id":7,"name":"x"}]]}'],
 ])('takes the record out of %s', (body) => {
   expect(writtenRecord(parseJson(body))).toEqual({ id: 7, name: 'x' });
 });
@@ -25,7 +29,8 @@ test.each([
   '{"data":{"id":{"id":7}}}',
   '{"data":[]}',
   '{"data":[{"id":7},{"id":8}]}',
-  '{"data":[[{"id":7}]]}',
+  '{"data":[[{"id":7},{"id":8}]]}',
+  '{"data":{"0":{"id":7},"2":{"id":8}}}',
   '{"data":7}',
   '{"data":null}',
   '{"success":true}',
@@ -39,4 +44,14 @@ test.each([
   'null',
 ])('finds no record in %s', (body) => {
   expect(writtenRecord(parseJson(body))).toBeNull();
+});
+
+test.each<[string, Record<string, string>, string]>([
+  ['ambiguous', { 'cf-mitigated': 'block' }, '{"message":"Forbidden"}'],
+  ['ambiguous', {}, '<h1>Forbidden</h1>'],
+  ['refused', {}, '{"message":"Forbidden"}'],
+])('a 403 is %s with headers %j and body %s', (is, headers, body) => {
+  const answer = { status: 403, headers, bytes: Buffer.from(body) };
+  const about = { kind: clients, where: 'POST /x', token: 'token', receivedAt: new Date(0) };
+  expect(grade(readWriteAnswer(answer, about))).toEqual({ is });
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isOddEnvelope } from '../../../src/source/http/read-answer.ts';
 import { parseJson } from '../../../src/lib/json/json.ts';
 import { readKnown, readPage } from '../../../src/source/paging/list-page.ts';
 import type { KnownPageHint, ListPage, KnownPage } from '../../../src/source/paging/list-page.ts';
@@ -43,11 +44,15 @@ function said(read: () => ListPage): unknown {
   }
 }
 
+/** Whether a page was read whose records stand in a plain array: any other is parsed every time. */
+const isPlain = (page: unknown): boolean =>
+  typeof page !== 'string' && !isOddEnvelope((page as ListPage).envelope);
+
 describe('any list', () => {
   test('has the digest of the text of its records and nothing else', () => {
     fc.assert(
       fc.property(lists, (list) => {
-        fc.pre(typeof said(() => readPage({})(received(textOf(list)))) !== 'string');
+        fc.pre(isPlain(said(() => readPage({})(received(textOf(list))))));
         const { bytes, digest } = knownAs(list.records);
         expect(landed(textOf(list))).toMatchObject({ bytes, digest });
       }),
@@ -60,7 +65,7 @@ describe('any list', () => {
       fc.property(lists, (list) => {
         const body = textOf(list);
         const parsed = said(() => readPage({})(received(body)));
-        fc.pre(typeof parsed !== 'string');
+        fc.pre(isPlain(parsed));
         const page = again(body, landed(body));
         expect(page.isKnown).toBe(true);
         expect(readPage({ digestScope: SALT })(received(body)).digest).toMatchObject({ ...page.digest });

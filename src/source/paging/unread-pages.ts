@@ -1,0 +1,96 @@
+import type { ListedKind } from '../../catalog/kind.ts';
+import { SourceError } from '../http/errors.ts';
+import type { LoadedPage, PageLoader } from './load-page.ts';
+import type { FailedPage } from './page-faults.ts';
+import { pagesFor } from './page-checks.ts';
+import type { SweepPlan } from './sweep-plan.ts';
+
+/** After so many failures in a row it is asked whether the service answers at all; without a known end, reading stops there. */
+const IN_A_ROW = 3;
+/** A list with more unreadable pages is not read on. */
+const MOST_UNREAD = 20;
+
+/** The last page that the list names; 0 where it names none. */
+export function lastNamed({ lastPage, latest, stride }: SweepPlan): number {
+  return lastPage ?? pagesFor(latest.meta.total ?? 0, stride);
+}
+
+/** Collects the pages of a reading that could not be read, and decides whether to read on behind them. */
+export function createUnread(loader: PageLoader, kind: ListedKind, failed?: FailedPage) {
+  const faults = new Map<number, SourceError>();
+  let inARow = 0;
+  let isChecked = false;
+
+  const add = ({ page, fault }: FailedPage): void => {
+    faults.set(page, fault);
+    inARow++;
+    isChecked = false;
+  };
+  /** A service that does not answer for another page either is away: the fault is not that of a page. */
+  const check = async (page: number): Promise<void> => {
+    if (isChecked) return;
+    try {
+      await loader.check(page);
+    } catch (error) {
+      if (error instanceof SourceError && error.reason !== 'interrupted')
+        throw [...faults.values()].at(-1) ?? error;
+      throw error;
+    }
+    isChecked = true;
+  };
+  if (failed) add(failed);
+
+  return {
+    /** Halves the pages or notes that one could not be read; returns how many times as many pages the list has then. */
+    note: (failed: FailedPage): number => {
+      const factor = faults.size === 0 ? loader.halve(failed.fault) : 1;
+      if (factor === 1) add(failed);
+      return factor;
+    },
+    /** Whether to decide about reading on before the next page is taken. */
+    isDoubtful: (plan: SweepPlan) => inARow > 0 && (plan.answers === 0 || inARow % IN_A_ROW === 0),
+    /** A page was read. */
+    endRow: (): void => {
+      inARow = 0;
+    },
+    /** Loads a page that has not failed yet. */
+    load: (page: number, signal: AbortSignal): Promise<LoadedPage | FailedPage> => {
+      const fault = faults.get(page);
+      return fault === undefined ? loader.load(page, signal) : Promise.resolve({ page, fault });
+    },
+    /** @throws {SourceError} The fault of the latest page, if the service does not answer for another one either. */
+    mayReadOn: async (plan: SweepPlan, next: number): Promise<boolean> => {
+      if (inARow === 0) return true;
+      if (plan.answers === 0) await check(next);
+      else if (inARow >= IN_A_ROW) await check(Math.max(1, plan.latest.page));
+      return faults.size < MOST_UNREAD && (inARow < IN_A_ROW || next <= lastNamed(plan));
+    },
+    /** Ends the reading. @throws {SourceError} page_unread, or the fault of the only page that was asked for. */
+    end: async (plan: SweepPlan): Promise<void> => {
+      const [fault] = faults.values();
+      if (fault === undefined) return;
+      if (plan.answers === 0) throw fault;
+      if (inARow > 0) await check(Math.max(1, plan.latest.page));
+      throw unreadError(kind, faults, fault);
+    },
+  };
+}
+
+function unreadError(
+  kind: ListedKind,
+  faults: ReadonlyMap<number, SourceError>,
+  fault: SourceError,
+): SourceError {
+  const ranges: { from: number; to: number }[] = [];
+  for (const page of [...faults.keys()].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last?.to === page - 1) last.to = page;
+    else ranges.push({ from: page, to: page });
+  }
+  const spans = ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`));
+  const pages = `${faults.size === 1 ? 'page' : 'pages'} ${spans.join(', ')} could not be read`;
+  const rest = faults.size < MOST_UNREAD ? 'all others have landed' : 'pages behind them were not asked for';
+  const commands = spans.map((span) => `bms-sync backfill ${kind.name} --pages ${span}`);
+  const hint = `The next pull tries again; or, once the service answers: ${commands.join('; ')}`;
+  return new SourceError('page_unread', `${fault.message}; ${pages}, ${rest}`, { hint, cause: fault });
+}

@@ -1,0 +1,121 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import type { SourceSettings } from '../../../src/source/http/http.ts';
+import type { ListResponse } from '../../../src/source/paging/list-responses.ts';
+import { byAnswerKind, documentedKind, open, sweepAll, ticker } from '../open-source.ts';
+import { listBody, pageOf } from '../list-answers.ts';
+import { send, serve } from '../../support/serve.ts';
+
+type Refuse = (response: ServerResponse) => unknown;
+
+const sizeOf = (request: IncomingMessage): number =>
+  Number(new URL(request.url ?? '', 'http://x').searchParams.get('per_page') ?? '0');
+
+/** Serves a list whose pages have the size that was asked for; what is too large is refused. */
+async function served(
+  isTooLarge: (size: number, page: number) => boolean,
+  { refuse = with504, total = 460 }: { refuse?: Refuse; total?: number } = {},
+  settings: Partial<SourceSettings> = {},
+) {
+  const asked: string[] = [];
+  const base = await serve((request, response) => {
+    const page = pageOf(request);
+    const size = sizeOf(request);
+    asked.push(`${page}/${size}`);
+    if (isTooLarge(size, page)) refuse(response);
+    else send(response, listBody(page, size, total));
+  });
+  return { ...open(base, { maxAttempts: 5, concurrency: 1, ...settings }), asked };
+}
+
+const with504: Refuse = (response) => response.writeHead(504).end('<h1>Gateway Timeout</h1>');
+const idsOf = (responses: readonly ListResponse[]): Set<string> =>
+  new Set(responses.flatMap(({ keys }) => [...keys]));
+
+describe('a page size that is too large', () => {
+  test.each<[string, Refuse]>([
+    ['504', with504],
+    ['524', (response) => response.writeHead(524).end()],
+    ['413', (response) => response.writeHead(413).end('<p>')],
+    [
+      '422',
+      (response) => {
+        send(response, { message: 'per_page may not be greater than 50.' }, 422);
+      },
+    ],
+    ['400', (response) => response.writeHead(400).end()],
+    ['no answer in time', () => undefined],
+    [
+      'an answer that is too long',
+      (response) => {
+        response.writeHead(200, { 'content-length': 9e9 }).flushHeaders();
+      },
+    ],
+  ])('by %s is halved until the service takes it, and stays so', async (_, refuse) => {
+    const { source, asked } = await served((size) => size > 30, { refuse }, { timeoutSeconds: 0.3 });
+    const first = await sweepAll(source);
+    expect(idsOf(first).size).toBe(460);
+    expect(first.at(-1)?.plan).toMatchObject({ stride: 25, ask: null });
+    expect(new Set(asked.filter((one) => one.startsWith('1/')))).toEqual(new Set(['1/100', '1/50', '1/25']));
+    const before = asked.length;
+    await sweepAll(source);
+    expect(asked.slice(before).every((one) => one.endsWith('/25'))).toBe(true);
+    expect(source.pageSizes.answered.get(documentedKind.name)).toBe(25);
+  });
+
+  test('is asked for twice where the service is slow, and once where it refuses', async () => {
+    const slow = await served((size) => size > 50);
+    await sweepAll(slow.source);
+    expect(slow.asked.slice(0, 4)).toEqual(['1/100', '1/100', '1/50', '10/50']);
+    const refusing = await served((size) => size > 50, {
+      refuse: (response) => response.writeHead(422).end(),
+    });
+    await sweepAll(refusing.source);
+    expect(refusing.asked.slice(0, 3)).toEqual(['1/100', '1/50', '10/50']);
+  });
+
+  test('is that of the settings at first', async () => {
+    const { source, asked } = await served(() => false, {}, { pageSize: 40 });
+    expect(idsOf(await sweepAll(source)).size).toBe(460);
+    expect(asked.every((one) => one.endsWith('/40'))).toBe(true);
+  });
+
+  test('on a later page begins the sweep anew with half, down to a quarter', async () => {
+    const { source } = await served((size, page) => size > 25 && page === 3);
+    expect(idsOf(await sweepAll(source)).size).toBe(460);
+    expect(source.pageSizes.answered.get(documentedKind.name)).toBe(25);
+    const { source: poisoned } = await served(
+      (size, page) => Math.ceil((page * size) / 100) === 3 && page * size <= 300,
+    );
+    await expect(sweepAll(poisoned)).rejects.toMatchObject({
+      reason: 'page_unread',
+      message: expect.stringContaining('pages 9-12 could not be read') as string, // Of 25.
+    });
+  });
+
+  test('in a range means the same records on more pages', async () => {
+    const { source, asked } = await served((size) => size > 50);
+    const responses: ListResponse[] = [];
+    for await (const response of source.pages(documentedKind, { from: 2, to: 3 }, { tick: ticker() }))
+      responses.push(response);
+    expect([...idsOf(responses)].map(Number)).toEqual(Array.from({ length: 200 }, (_, at) => 101 + at));
+    expect(asked).toEqual(['2/100', '2/100', '3/50', '4/50', '5/50', '6/50']);
+  });
+
+  test('is no matter of a list without documented parameters, nor of a single reading', async () => {
+    const { source, asked } = await served(() => true);
+    await expect(sweepAll(source, byAnswerKind)).rejects.toMatchObject({ reason: 'unavailable' });
+    expect(asked).toHaveLength(6); // The last one for page 2.
+    const once = source.pages(documentedKind, { from: 1, to: 1 }, { tick: ticker(), once: true });
+    await expect(once[Symbol.asyncIterator]().next()).rejects.toMatchObject({ reason: 'unavailable' });
+    expect(asked).toHaveLength(7);
+  });
+
+  test('is not remembered where no size was answered', async () => {
+    const { source, asked } = await served(() => true);
+    await expect(sweepAll(source)).rejects.toMatchObject({ reason: 'unavailable', state: 'aborted' });
+    const sizes = [100, 100, 50, 25, 12, 6, 3, 1];
+    expect(asked).toEqual([...sizes.map((size) => `1/${size}`), '2/100']);
+    expect(source.pageSizes.answered.size).toBe(0);
+  });
+});
