@@ -22,7 +22,6 @@ export async function startSquid(rules: readonly string[]): Promise<URL> {
     `cache_log ${folder}/log`,
     'access_log none',
     'cache deny all',
-    'netdb_filename none',
     'shutdown_lifetime 0 seconds',
   ];
   writeFileSync(config, [...own, ...rules.map((rule) => rule.replace('FOLDER', folder)), ''].join('\n'));
