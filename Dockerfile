@@ -14,7 +14,8 @@ COPY assets ./assets
 # What error messages point to.
 COPY config ./config
 # `bms-sync …` by hand: docker exec CONTAINER bms-sync status
-RUN chmod +x dist/main.js && ln -s /app/dist/main.js /usr/local/bin/bms-sync && install -d -o node -g node data
+# OpenShift runs it as any user of group 0, so that the group may do in data what the owner may.
+RUN chmod +x dist/main.js && ln -s /app/dist/main.js /usr/local/bin/bms-sync && install -d -o node -g 0 -m 770 data
 # Settings are read from the environment and from /app/.env; a SQLite mirror is /app/data/mirror.db. Nothing else is written:
 # the container may be read-only. HOST=0.0.0.0 opens the port to other containers, and wants ADMIN_TOKEN.
 VOLUME /app/data

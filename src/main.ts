@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { addAbortSignal } from 'node:stream';
 import { isatty } from 'node:tty';
+import type { Output } from './cli/parts/io.ts';
 
 /** The only file that reads the environment, listens for signals, and sets the exit code. */
 
@@ -18,11 +19,21 @@ const { withEnvFile } = await import('./config/environment.ts');
 const { fileFault } = await import('./lib/sync-error.ts');
 
 const stop = new AbortController();
-// Once: a second Ctrl-C finds no listener and ends the process at once.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+let grace = { seconds: 25, code: 3 }; // Until the settings are read.
+// Once: a second Ctrl-C finds no listener and ends the process at once. A terminal that is closed sends SIGHUP.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => {
     stop.abort();
+    setTimeout(cutOff, grace.seconds * 1000).unref();
   });
+}
+
+/** Ends the process in the middle of its work: whatever it waits for may never answer. */
+function cutOff(): void {
+  process.stderr.write(
+    `Error: Running work did not end within ${grace.seconds} s (shutdown.graceSeconds) and was cut off. The next process continues it.\n`,
+  );
+  process.exit(grace.code);
 }
 
 const output = { isCutShort: false };
@@ -37,8 +48,34 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exitCode = 1;
 });
 
-/** The environment with `.env`; a file that cannot be read ends the program before any command does. */
+/** Creates an output that remembers why its last text could not be written. The listener keeps such an error from ending the process. */
+function createOutput(stream: NodeJS.WriteStream): Output {
+  let fault: string | null = null;
+  stream.on('error', (error: Error) => {
+    fault = error.message;
+  });
+  return {
+    isTTY: stream.isTTY,
+    write: (text, done) =>
+      stream.write(text, (error) => {
+        fault = error?.message ?? null;
+        done?.(error);
+      }),
+    fault: () => fault,
+  };
+}
+
+/**
+ * The environment with `.env`. A file that cannot be read ends the program before any command does, and so does a working folder
+ * that was removed: Node would try without end to create a folder in it.
+ */
 function environment(): ReturnType<typeof withEnvFile> {
+  try {
+    process.cwd();
+  } catch (error) {
+    process.stderr.write(`Error: The working folder ${fileFault(error)}. Go to a folder that exists (cd).\n`);
+    process.exit(2);
+  }
   try {
     return withEnvFile(process.env);
   } catch (error) {
@@ -55,7 +92,13 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
     [Symbol.asyncIterator]: () => addAbortSignal(stop.signal, process.stdin)[Symbol.asyncIterator](),
   },
   stdout: process.stdout,
-  stderr: process.stderr,
+  stderr: createOutput(process.stderr),
   signal: stop.signal,
+  setGrace: (seconds, code = 3) => {
+    grace = { seconds, code };
+  },
 });
+for (const stream of [process.stdout, process.stderr])
+  await new Promise((resolve) => stream.write('', resolve)); // Waits for what was written before.
 if (!output.isCutShort) process.exitCode = exitCode;
+process.exit(); // A timer or connection that a library has left behind would keep the process.

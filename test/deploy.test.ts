@@ -311,6 +311,7 @@ test('no container is root or writes into its image, and each says how it is', (
       expect(Object.keys(compose.secrets)).toContain(typeof secret === 'string' ? secret : secret.source);
   }
   expect(text('Dockerfile')).toMatch(/^USER 1000:1000$/m);
+  expect(text('Dockerfile')).toMatch(/install -d -o node -g 0 -m 770 data$/m); // For any user of group 0.
   expect(text('Dockerfile')).toMatch(/^HEALTHCHECK [^]*\/health/m);
 });
 

@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { MAIN, runProgram } from './support/program.ts';
+import { tempFolder } from './support/temp-folder.ts';
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   readonly engines: { readonly node: string };
@@ -35,3 +39,19 @@ test('the oldest Node that package.json promises is let in', async () => {
   expect(ended).toMatchObject({ code: 0 });
   expect(ended.stderr).toContain('loads ');
 });
+
+test.each([['pull'], ['demo', '--once'], ['status']])(
+  '%s in a folder that was removed says so',
+  async (...argv) => {
+    const folder = join(tempFolder(), 'gone');
+    const inRemoved = 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"';
+    const ended = promisify(execFile)('sh', ['-c', inRemoved, folder, process.execPath, MAIN, ...argv], {
+      timeout: 20_000,
+    });
+    await expect(ended).rejects.toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'Error: The working folder is not there. Go to a folder that exists (cd).\n',
+    });
+  },
+);

@@ -31,8 +31,11 @@ export function healthRoutes(app: Server, context: RouteContext): void {
   });
 }
 
-async function faults({ session, clock, logger, closing, writes }: RouteContext): Promise<readonly string[]> {
+async function faults(context: RouteContext): Promise<readonly string[]> {
+  const { session, clock, logger, closing, writes, logFault = () => null } = context;
   if (closing.aborted) return ['it is stopping'];
+  // This line tries again, and marks where lines are missing.
+  if (logFault() !== null) logger.warn({ event: 'log.lost' }, 'lines of the log are lost before this one');
   const reasons: string[] = [];
   try {
     const read = await within(clock, PATIENCE_MS, readDamage(session));
@@ -43,6 +46,7 @@ async function faults({ session, clock, logger, closing, writes }: RouteContext)
     if (!isTold) logger.error({ err: error }, 'the mirror cannot be read');
     reasons.push(isTold ? error.message : 'the mirror cannot be read; the log says why');
   }
+  if (logFault() !== null) reasons.push(`the log cannot be written, and its lines are lost: ${logFault()}`);
   const { unlandedMs, fault } = writes();
   if (unlandedMs < UNLANDED_MS) return reasons;
   const why = fault ?? 'another transaction has not ended';

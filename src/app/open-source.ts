@@ -1,5 +1,8 @@
 import type { Config } from '../config/settings.ts';
-import { UsageError } from '../lib/sync-error.ts';
+import { readValueFile } from '../config/environment.ts';
+import * as a from '../config/groups/value-types.ts';
+import { UsageError, fileFault } from '../lib/sync-error.ts';
+import { learnSecret } from '../lib/text/mask-secrets.ts';
 import type { SourceParts } from '../source/http/http.ts';
 import { openSource } from '../source/source.ts';
 import type { Source } from '../source/source.ts';
@@ -9,9 +12,17 @@ import type { Source } from '../source/source.ts';
  *
  * @throws {UsageError} If its address or the token is not set; the error names both at once.
  */
-export function openConfiguredSource({ source }: Config, parts: SourceParts): Source {
+export function openConfiguredSource({ source, tokenFile }: Config, parts: SourceParts): Source {
   const { baseUrl, token } = source;
-  if (baseUrl !== null && token !== null) return openSource({ ...source, baseUrl, token }, parts);
+  if (baseUrl !== null && token !== null) {
+    const settings = { ...source, baseUrl, token };
+    const renewToken = (refused: string): boolean => {
+      if (tokenFile !== undefined && settings.token === refused)
+        settings.token = renewed(tokenFile, parts) ?? refused;
+      return settings.token !== refused;
+    };
+    return openSource(Object.assign(settings, { renewToken }), parts);
+  }
   const missing: string[] = [];
   if (baseUrl === null) missing.push('BMS_BASE_URL (source.baseUrl)');
   if (token === null) missing.push('BMS_TOKEN (source.token)');
@@ -21,4 +32,17 @@ export function openConfiguredSource({ source }: Config, parts: SourceParts): So
     code: 'settings.source',
     hint: `Set ${them} in the environment, in .env or in the settings file (--config or BMS_CONFIG); bms-sync demo needs neither.`,
   });
+}
+
+/** The token that its file has by now; null if there is none, or it is no token. */
+function renewed(file: string, { logger }: SourceParts): string | null {
+  try {
+    const token = a.token.parse(readValueFile(file));
+    learnSecret(token);
+    return token;
+  } catch (error) {
+    const event = 'source.token_file';
+    logger.error({ event }, `the file ${file} (BMS_TOKEN_FILE) ${fileFault(error)}: the token stays`);
+    return null;
+  }
 }

@@ -19,6 +19,8 @@ export interface HttpParts extends PullParts {
   readonly wakeEngine: () => void;
   /** Called once the server listens. */
   readonly onListening?: ((dashboard: OpenDashboard) => void) | undefined;
+  /** Why the last line of the log could not be written; null where it was. */
+  readonly logFault?: (() => string | null) | undefined;
   /** The queue's own metrics; absent if there is no queue. */
   readonly queueMetrics?: (() => Promise<string>) | undefined;
 }
@@ -36,7 +38,7 @@ export interface OpenDashboard {
  * @throws {SyncError} `server.token_required`; `server.no_address` if the server cannot listen on the address.
  */
 export async function serveHttp(config: Config, parts: HttpParts): Promise<() => Promise<void>> {
-  const { session, writes, clock, logger, owner, mark, wakeEngine, queueMetrics } = parts;
+  const { session, writes, clock, logger, owner, mark, wakeEngine, queueMetrics, logFault } = parts;
   const { host, names, port, adminToken, trustedHeader } = config.server;
   const codes = createSignInCodes(clock);
   const app = await createServer({
@@ -51,6 +53,7 @@ export async function serveHttp(config: Config, parts: HttpParts): Promise<() =>
     wakeEngine,
     sendMark: mark,
     ...(queueMetrics && { queueMetrics }),
+    ...(logFault && { logFault }),
     webhooks: sendingRules(config),
     plans: config.plans,
     kinds: allKinds(config),

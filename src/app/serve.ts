@@ -41,6 +41,7 @@ export type Role = (typeof ROLES)[number];
 
 interface ServeCommand {
   readonly logger: Logger;
+  readonly logFault?: HttpParts['logFault'];
   readonly roles: readonly Role[];
   /** Ends the service once it fires: running work is finished, no more is claimed. */
   readonly signal: AbortSignal;
@@ -94,12 +95,15 @@ interface WorkParts extends PullParts {
   readonly untold: Source;
 }
 
+/** How much of the grace period is for running work; in the rest, work that is cut off is recorded and connections are closed. */
+const WORKING_SHARE = 0.8;
+
 /** Events that are committed so soon after each other share a search for due endpoints. */
 const EVENTS_TOGETHER_MS = 25;
 
 async function work(config: Config, parts: WorkParts, command: ServeCommand): Promise<void> {
   const { owner, logger, clock, commits } = parts;
-  const { roles, signal, onListening } = command;
+  const { roles, signal, onListening, logFault } = command;
   const rules = sendingRules(config);
   await using sender = createSender(clock, rules);
   const queues: WorkQueue[] = [];
@@ -107,14 +111,14 @@ async function work(config: Config, parts: WorkParts, command: ServeCommand): Pr
   if (roles.includes('outbound')) queues.push(outboundQueue(config, parts));
   if (roles.includes('webhooks')) queues.push(webhooksQueue(config, { ...parts, sender, stopping: signal }));
   const notifier = await openNotifier(config, logger);
-  const timings = { graceMs: config.shutdown.graceSeconds * 1000 };
+  const timings = { graceMs: config.shutdown.graceSeconds * 1000 * WORKING_SHARE };
   await using engine = startEngine({ ...parts, queues, notifier, timings });
   const wakeWebhooks = atMostEvery(EVENTS_TOGETHER_MS, clock, () => {
     engine.wake('webhooks');
   });
   commits.on('events', wakeWebhooks);
   const http = roles.includes('http') ? await loadHttp() : null;
-  const further = { onListening, wakeEngine: engine.wake, queueMetrics: notifier.metrics };
+  const further = { onListening, logFault, wakeEngine: engine.wake, queueMetrics: notifier.metrics };
   const closeHttp = await http?.serveHttp(config, { ...parts, ...further });
   const stops = [startDailyCheck({ ...parts, isDead: owner.isDead })];
   if (roles.includes('webhooks')) {
@@ -133,8 +137,7 @@ async function work(config: Config, parts: WorkParts, command: ServeCommand): Pr
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    await Promise.all(stops.map((stop) => stop()));
-    await closeHttp?.();
+    await Promise.all([...stops.map((stop) => stop()), closeHttp?.(), engine.close()]);
   }
 }
 

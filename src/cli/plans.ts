@@ -5,6 +5,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { Session } from '../db/session/session.ts';
+import { createDraft } from '../lib/draft-file.ts';
 import { compactJson } from '../lib/json/json.ts';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -46,6 +47,7 @@ export function planCommand(context: CommandContext): Command {
     .option('--out <file>', OUT)
     .action(async (what: string | undefined, options: Options) => {
       const config = settingsOf(context, options);
+      refuseOutput(config, options);
       await using session = await openExistingMirror(config);
       if (what === undefined) {
         const plans = await listPlans(session, MOST_LISTED);
@@ -108,6 +110,7 @@ const deciding = (context: CommandContext, operation: AnyOperation): Command =>
     .argument('<plan>', 'number of the plan')
     .action(async (plan: string, options: Options) => {
       const config = settingsOf(context, options);
+      refuseOutput(config, options);
       await using session = await openExistingMirror(config);
       const document = await operation.run(partsOf(context, config, session), {
         id: plan,
@@ -115,6 +118,11 @@ const deciding = (context: CommandContext, operation: AnyOperation): Command =>
       });
       await tell(context, config, session, { ...options, id: Number(document['id']) });
     });
+
+/** Refuses a file that cannot be written before anything is done. */
+function refuseOutput({ database }: Config, { out }: Options): void {
+  if (out !== undefined) outputFile(database.url, out);
+}
 
 /** Shows a plan, after its entries have ended where that is waited for. */
 async function tell(
@@ -142,7 +150,14 @@ async function tell(
 function writeResult(path: string, plan: ShownPlan): void {
   const { head, rows } = csvEncoding(RESULT_COLUMNS, false);
   try {
-    writeFileSync(path, head + rows(resultLines(plan)));
+    const draft = createDraft(path);
+    try {
+      writeFileSync(draft.path, head + rows(resultLines(plan)));
+      draft.publish();
+    } catch (error) {
+      draft.discard();
+      throw error;
+    }
   } catch (error) {
     throw outputFault(error, path);
   }

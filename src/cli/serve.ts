@@ -3,7 +3,7 @@ import { ROLES, serve } from '../app/serve.ts';
 import type { Role } from '../app/serve.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { createCommand, loggerOf, settingsOf } from './parts/command.ts';
+import { EXIT, createCommand, loggerOf, settingsOf } from './parts/command.ts';
 import type { CommonOptions, CommandContext } from './parts/command.ts';
 
 export function serveCommand(context: CommandContext): Command {
@@ -12,7 +12,10 @@ export function serveCommand(context: CommandContext): Command {
     .action(async (options: CommonOptions & { only?: string }) => {
       const roles = rolesOf(options.only);
       const config = settingsOf(context, options);
-      await serve(config, { roles, logger: loggerOf(context, config), signal: context.io.signal });
+      const { signal, stderr } = context.io;
+      context.io.setGrace?.(config.shutdown.graceSeconds, EXIT.done); // Work that is cut off is in the journal.
+      const logger = loggerOf(context, config);
+      await serve(config, { roles, logger, logFault: stderr.fault, signal });
     });
 }
 

@@ -77,11 +77,14 @@ function plainReading(place: SettingPlace, env: Environment): ReadLayers[] {
 
 const isFile = (variable: string): boolean => variable.endsWith('_FILE');
 
+/** Reads a file that holds one value. */
+export const readValueFile = (file: string): string => readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+
 function fileReading(place: SettingPlace, name: string, file: string): ReadLayers {
   const told = (fault: string): ReadLayers =>
     faulty(`${place.name} (from ${name}): the file ${file} ${fault}`);
   try {
-    const text = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+    const text = readValueFile(file);
     return text === '' ? told('is empty') : valueReading(place, name, text);
   } catch (error) {
     return told(fileFault(error));

@@ -3,7 +3,7 @@ import { unescape } from 'node:querystring';
 import { LineCounter, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
-import { readEnvironment, settingsFile } from './environment.ts';
+import { readEnvironment, readValueFile, settingsFile } from './environment.ts';
 import type { Environment } from './environment.ts';
 import { faultsFrom } from './faults.ts';
 import { furtherKindFaults } from './further-kind-faults.ts';
@@ -44,7 +44,10 @@ export function loadConfig({ env, file: given, flags = {} }: ConfigInputs): Conf
     ...privacyFaults(values, layers),
   ];
   const all = [...new Set(found)];
-  if (data !== undefined && all.length === 0) return data;
+  if (data !== undefined && all.length === 0) {
+    const { BMS_TOKEN_FILE: tokenFile } = env;
+    return tokenFile && data.source.token === readValueFile(tokenFile) ? { ...data, tokenFile } : data;
+  }
   const count = all.length === 1 ? 'One setting is' : `${all.length} settings are`;
   throw new UsageError([`${count} wrong:`, ...all].join('\n  '), {
     code: 'settings.invalid',

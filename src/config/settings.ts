@@ -50,7 +50,10 @@ export const settings = group({
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
 /** Validated settings; null = not set. */
-export type Config = DeepReadonly<z.infer<typeof settings>>;
+export type Config = DeepReadonly<z.infer<typeof settings>> & {
+  /** The file that `source.token` was read from (`BMS_TOKEN_FILE`). */
+  readonly tokenFile?: string;
+};
 
 /** A place in the tree of settings: a setting, or a group of them. */
 export interface SettingPlace {

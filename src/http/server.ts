@@ -50,6 +50,8 @@ export interface ServerParts {
   /** The setting `plans`; absent: nobody need approve one. */
   readonly plans?: { readonly approvals: number };
   readonly queueMetrics?: () => Promise<string>;
+  /** Why the last line of the log could not be written; null where it was. */
+  readonly logFault?: () => string | null;
 }
 
 /** Types a route's request by the zod schemas that check it; routes write their answers themselves. */

@@ -1,27 +1,48 @@
-import { statSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { errorCode, SyncError, UsageError } from '../lib/sync-error.ts';
+import { basename, dirname, join, resolve } from 'node:path';
+import { errorCode, fileFault, SyncError, UsageError } from '../lib/sync-error.ts';
 import { sqlitePath } from '../db/open-session.ts';
 import { isReplaceable } from '../db/sqlite/snapshot-file.ts';
 
 /**
- * The whole path of a file that a command is to write; an existing one will be replaced.
+ * Returns the whole path of a file that a command is to write; an existing one will be replaced. A link is followed.
  *
  * @param mirrorUrl The address of the mirror, which must not be overwritten.
- * @throws {UsageError} `usage.file` where its folder is missing, it is a folder itself, or it is the mirror.
+ * @throws {UsageError} `usage.file` where its folder is missing, it is no plain file, or it belongs to the mirror.
  */
 export function outputFile(mirrorUrl: string, file: string): string {
-  const path = resolve(file);
   const refuse = (what: string, hint: string): UsageError =>
     new UsageError(`${file} ${what}`, { code: 'usage.file', hint });
-  if (statOf(dirname(path))?.isDirectory() !== true)
-    throw refuse('cannot be written: there is no such folder.', 'Create the folder, or name another file.');
-  if (statOf(path)?.isDirectory() === true) throw refuse('is a folder, not a file.', 'Name a file in it.');
+  const path = realPath(resolve(file), refuse);
+  const found = statOf(path);
+  if (found?.isDirectory() === true) throw refuse('is a folder, not a file.', 'Name a file in it.');
+  if (found?.isFile() === false)
+    throw refuse(
+      'is a device, a pipe or a socket, not a file.',
+      'Name a file; to feed a program, leave --out away and pipe stdout to it.',
+    );
   if (isMirror(mirrorUrl, path))
     throw refuse('is the mirror itself, or belongs to it.', 'Name another file: it would be overwritten.');
   return path;
 }
+
+type Refuse = (what: string, hint: string) => UsageError;
+
+/** Follows links; what is not there yet must be in a folder that is. */
+function realPath(path: string, refuse: Refuse): string {
+  const found = statOf(path);
+  if (found !== null) return found.isFile() ? realpathSync(path) : path; // A pipe that /dev/stdout leads to has no path.
+  if (statOf(dirname(path))?.isDirectory() !== true)
+    throw refuse('cannot be written: there is no such folder.', 'Create the folder, or name another file.');
+  const place = placeOf(path);
+  const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? realPath(resolve(dirname(place), readlinkSync(place)), refuse) : place;
+}
+
+/** The path with a folder that has no links in it. */
+const placeOf = (path: string): string =>
+  statOf(dirname(path)) === null ? path : join(realpathSync(dirname(path)), basename(path));
 
 /** The whole path of a snapshot. @throws {UsageError} As `outputFile`, and for a file that is no snapshot. */
 export function snapshotFile(mirrorUrl: string, file: string): string {
@@ -33,15 +54,20 @@ export function snapshotFile(mirrorUrl: string, file: string): string {
   });
 }
 
-/** By name, and by the file that a link leads to. */
+const OWN_ENDS = ['', '-wal', '-shm', '-journal', '.sends'];
+
+/** By name, and by the file that a link leads to. SQLite has its files beside the real one, we beside the one that the setting names. */
 function isMirror(mirrorUrl: string, path: string): boolean {
   const mirror = sqlitePath(mirrorUrl);
   if (mirror === null) return false;
-  const names = ['', '-wal', '-shm', '-journal'].map((end) => `${resolve(mirror)}${end}`);
-  const own = statOf(mirror);
   const given = statOf(path);
-  const isSame = own !== null && given !== null && own.ino === given.ino && own.dev === given.dev;
-  return names.includes(path) || isSame;
+  const bases = [resolve(mirror), ...(statOf(mirror) === null ? [] : [realpathSync(mirror)])];
+  return bases
+    .flatMap((base) => OWN_ENDS.map((end) => `${base}${end}`))
+    .some((own) => {
+      const found = statOf(own);
+      return placeOf(own) === path || (found !== null && found.ino === given?.ino && found.dev === given.dev);
+    });
 }
 
 function statOf(path: string): Stats | null {
@@ -49,7 +75,8 @@ function statOf(path: string): Stats | null {
     return statSync(path);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorCode(error))) return null;
-    throw error;
+    const message = `${path} ${fileFault(error)}.`; // Such as links that lead in a circle.
+    throw new UsageError(message, { code: 'usage.file', hint: 'Name another file.', cause: error });
   }
 }
 

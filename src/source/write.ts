@@ -1,7 +1,7 @@
 import type { Kind } from '../catalog/kind.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
 import type { SourceParts, SourceSettings } from './http/http.ts';
-import { tokenHeaders } from './http/requester.ts';
+import { tokenHeaders, UNAUTHORIZED } from './http/requester.ts';
 import type { Requester } from './http/requester.ts';
 import { readWriteAnswer } from './http/write-answer.ts';
 import type { WriteAnswer } from './http/write-answer.ts';
@@ -29,7 +29,7 @@ export function createWrite(
   requester: Requester,
 ): (request: WriteRequest, options?: WriteOptions) => Promise<WriteAnswer> {
   const { clock, logger } = parts;
-  const { timeoutSeconds, token } = settings;
+  const { timeoutSeconds } = settings;
 
   return async ({ kind, operation, id, body }, { signal, mayGo } = {}) => {
     const endpoint = kind[operation];
@@ -40,6 +40,7 @@ export function createWrite(
     });
     const method = operation === 'create' ? ('POST' as const) : ('PUT' as const);
     const where = `${method} ${path}`;
+    const { token } = settings;
     const request = { method, target: path, headers: tokenHeaders(settings, endpoint), body, where, mayGo };
     const answer = await requester.inTurn(async (client, scope) => {
       const deadline = createDeadline(timeoutSeconds * 1000, [scope]);
@@ -50,6 +51,7 @@ export function createWrite(
       const ms = Math.round(clock.monotonicMs() - started);
       logger.debug({ method, path, status, ms, bytes }, 'source request'); // The same line as for a read.
       if (!isAnswered) return deadline.isOver() ? { ...sent, why: 'timeout' } : sent;
+      if (status === UNAUTHORIZED) settings.renewToken?.(token); // For the next attempt: nothing is sent twice here.
       return readWriteAnswer(sent, { kind, where, token, receivedAt: clock.now() });
     }, signal);
     return answer ?? { is: 'unsent', why: 'interrupted' };

@@ -160,7 +160,7 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
     const page = await pageOf(await serveMirror(session));
     expect(page).toContain('2 kinds are not read to the end: clients, products');
     expect(page).toContain('The service refused the token.');
-    expect(page).toContain('Give BMS_TOKEN a token');
+    expect(page).toContain('Write a token that it accepts into the file of BMS_TOKEN_FILE');
     expect(page).not.toContain('action="/pulls"');
   });
 

@@ -288,7 +288,7 @@ describe('unsent', () => {
   });
 
   test.each<[string, (socket: Duplex) => unknown, string | RegExp]>([
-    ['refuses', (socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'), 'tunnel_refused'],
+    ['refuses', (socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'), 'proxy_answered_407'],
     ['cuts', (socket) => socket.destroy(), 'UND_ERR_PRX_CONN'],
     ['talks nonsense', (socket) => socket.end('nonsense\r\n\r\n'), 'HPE_INVALID'],
     ['never answers', () => undefined, 'timeout'],

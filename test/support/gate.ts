@@ -4,18 +4,31 @@ import { listening } from './listening.ts';
 import type { Listening } from './listening.ts';
 
 /** A way to a service that can be shut for a while. */
-export type Gate = Listening;
+export interface Gate extends Listening {
+  /** From now on nothing passes: connections stay open, new ones too, and no answer comes. */
+  silence(): void;
+}
 
-export function gateTo(service: string): Promise<Gate> {
+export async function gateTo(service: string): Promise<Gate> {
   const { hostname: host, port } = new URL(service);
+  let isSilent = false;
   const join = (from: Socket, to: Socket): void => {
-    from.pipe(to);
+    from.on('data', (bytes) => {
+      if (!isSilent) to.write(bytes);
+    });
+    from.on('end', () => {
+      if (!isSilent) to.end();
+    });
     from.on('error', () => to.destroy()).on('close', () => to.destroy());
   };
-  const server = createServer((client) => {
-    const upstream = createConnection({ host, port: Number(port) });
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const upstream = createConnection({ host, port: Number(port), allowHalfOpen: true });
     join(client, upstream);
     join(upstream, client);
   });
-  return listening(server, host);
+  const gate = await listening(server, host);
+  const silence = (): void => {
+    isSilent = true;
+  };
+  return { ...gate, silence };
 }

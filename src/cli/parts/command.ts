@@ -44,6 +44,7 @@ export function settingsOf(
 ): Config {
   const config = loadConfig({ env: io.env, file, flags });
   protect(secretsOf(config));
+  io.setGrace?.(config.shutdown.graceSeconds);
   return config;
 }
 

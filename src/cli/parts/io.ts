@@ -11,12 +11,16 @@ export interface Io {
   readonly stderr: Output;
   /** Aborted by Ctrl-C or SIGTERM: finish the page at hand, then stop. */
   readonly signal: AbortSignal;
+  /** Sets how long running work may go on once the signal has fired: then the process ends, with this code (default: incomplete). */
+  readonly setGrace?: (seconds: number, code?: number) => void;
 }
 
 export interface Output {
   /** `done` gets an error if the text could not be written, because the reader has gone. */
   write(text: string, done?: (error?: Error | null) => void): unknown;
   readonly isTTY?: boolean;
+  /** Why the last text could not be written; null where it was. */
+  readonly fault?: () => string | null;
 }
 
 /** One line, or the lines of a table. Line ends at either end of a single line are blank lines around it. */

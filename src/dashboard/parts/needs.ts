@@ -189,7 +189,12 @@ function readingNeed(lines: readonly KindLine[], reader: Reader): readonly Need[
   };
   if (reason === 'unauthorized')
     return [
-      { ...need, effect: say('Give BMS_TOKEN a token that it accepts, and start bms-sync serve again.') },
+      {
+        ...need,
+        effect: say(
+          'Write a token that it accepts into the file of BMS_TOKEN_FILE: it is read again by itself. Without such a file, set BMS_TOKEN and start bms-sync serve again.',
+        ),
+      },
     ];
   const values = isOne ? { kinds: kind } : {};
   return [

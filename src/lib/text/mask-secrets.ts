@@ -7,15 +7,24 @@ const MASK = '[redacted]';
 export function maskSecrets(secrets: readonly string[]): (text: string) => string {
   const known = secrets.filter((secret) => secret !== '');
   known.sort((a, b) => b.length - a.length); // One secret may be the beginning of another.
-  const masks = known.map((secret) => {
-    const pattern = secretPattern(secret);
-    if (isDistinctive(secret)) return (text: string) => text.replace(pattern, MASK);
-    return (text: string) =>
-      text.replace(pattern, (found: string, start: number) =>
-        isCredentialPlace(text, start, start + found.length) ? MASK : found,
-      );
-  });
-  return (text) => masks.reduce((masked, mask) => mask(masked), text);
+  const masks = known.map(maskOf);
+  return (text) => [...masks, ...learned.values()].reduce((masked, mask) => mask(masked), text);
+}
+
+const learned = new Map<string, (text: string) => string>();
+
+/** Adds a secret that became known while this process runs: from now on every mask, of loggers too, blanks it out. */
+export function learnSecret(secret: string): void {
+  learned.set(secret, maskOf(secret));
+}
+
+function maskOf(secret: string): (text: string) => string {
+  const pattern = secretPattern(secret);
+  if (isDistinctive(secret)) return (text) => text.replace(pattern, MASK);
+  return (text) =>
+    text.replace(pattern, (found: string, start: number) =>
+      isCredentialPlace(text, start, start + found.length) ? MASK : found,
+    );
 }
 
 const FEWEST_CHARACTERS = 6;

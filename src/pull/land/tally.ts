@@ -20,6 +20,13 @@ function countFields(
     for (const name of touched.find(id) < 0 ? names : []) counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
+/** How a list is wrapped and paged: as its first page is, unless another one is wrapped oddly. */
+function shapeWith(shape: ListShape, { page, envelope, meta }: Landing['response']): ListShape {
+  const first = page === 1 ? { envelope, pageSize: meta?.perPage ?? null } : shape;
+  const odd = [envelope, shape.envelope].find((each) => each !== null && isOddEnvelope(each));
+  return odd === undefined ? first : { ...first, envelope: odd };
+}
+
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0);
 
 export type Tally = ReturnType<typeof createTally>;
@@ -41,7 +48,6 @@ export function createTally() {
   let wholeAt: number | null = null;
   let latestId: string | null = null;
   let shape: ListShape = { envelope: null, pageSize: null };
-  let oddEnvelope: string | null = null;
 
   const addRecords = (ids: TextList, landed: LandedRecords): void => {
     created += landed.created.length;
@@ -58,8 +64,7 @@ export function createTally() {
     add: (landing: Landing): void => {
       const { response, seen: ids } = landing;
       const { page, plan } = response;
-      if (page === 1) shape = { envelope: response.envelope, pageSize: response.meta?.perPage ?? null };
-      if (isOddEnvelope(response.envelope)) oddEnvelope = response.envelope;
+      shape = shapeWith(shape, response);
       if (page === 1 || ids.length > 0 || pages.has(page)) pages.set(page, ids.length);
       if (response.rows > 0) lastPage = Math.max(lastPage, page);
       latestId = ids.at(0) ?? latestId;
@@ -81,7 +86,7 @@ export function createTally() {
     wholeAt: () => wholeAt,
     changes: () => created + updated + restored,
     /** How the list was wrapped and paged. */
-    shape: (): ListShape => ({ ...shape, envelope: oddEnvelope ?? shape.envelope }),
+    shape: () => shape,
     /** In how many records each field has changed. */
     fieldsChanged: fieldsChanged as ReadonlyMap<string, number>,
     /** Whether the pages have more rows than there are records: some page shows a record of another one. */

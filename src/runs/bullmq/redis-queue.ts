@@ -40,9 +40,15 @@ export function openQueue(url: string, options: ClientOptions): QueueClient {
   const worker =
     consuming && new Worker(name, onJob, { ...WORKER_OPTIONS, connection: consuming, concurrency });
   const drop = (): void => {
-    for (const each of connections) each.disconnect();
+    connections.forEach(cut);
   };
   return { queue, worker, ready, drop };
+}
+
+/** Ends a connection and the commands that wait for it. Between two attempts ioredis would forget them: only connecting ends them. */
+function cut(connection: Redis): void {
+  if (connection.status === 'reconnecting') connection.connect().catch(() => undefined); // It is cut at once.
+  connection.disconnect();
 }
 
 const LONGEST_PAUSE_MS = 2_000;

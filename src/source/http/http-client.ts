@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import { packageVersion } from '../../lib/package-folder.ts';
 import { receive } from './http.ts';
 import type { HttpClient, SourceSettings, SendRequest, SentAnswer } from './http.ts';
-import { triedOnce, codeOf, NoConnection } from './network-faults.ts';
+import { triedOnce, codeOf, connectToProxy, NoConnection } from './network-faults.ts';
 import type { TunnelOptions } from './network-faults.ts';
 import { SourceError } from './errors.ts';
 
@@ -55,6 +55,7 @@ function createDispatcher(settings: SourceSettings, origin: string): Dispatcher 
   return new ProxyAgent({
     ...options,
     uri: settings.proxyUrl,
+    clientFactory: connectToProxy,
     proxyTunnel: true,
     proxyTls: HTTP_1,
     requestTls: HTTP_1,
@@ -99,8 +100,7 @@ async function sendOnce(
     if (gate.isLate) return { is: 'unsent', why: 'paused' };
     if (signal.aborted) return { is: 'unsent', why: 'interrupted' };
     if (!(error instanceof NoConnection)) throw error;
-    const code = codeOf(error) ?? 'not_connected';
-    return { is: 'unsent', why: code === 'UND_ERR_ABORTED' ? 'tunnel_refused' : code }; // Our own aborts were recognised before.
+    return { is: 'unsent', why: codeOf(error) ?? 'not_connected' };
   } finally {
     await dispatcher.destroy();
   }
@@ -125,6 +125,7 @@ function openDispatcher(
   return new ProxyAgent({
     ...timeouts,
     uri: settings.proxyUrl,
+    clientFactory: connectToProxy,
     proxyTunnel: true,
     proxyTls: connection,
     requestTls: connection,

@@ -58,6 +58,8 @@ export interface SourceSettings {
   /** May have a path of its own; list paths are appended to it. */
   readonly baseUrl: string;
   readonly token: string;
+  /** Called when the service refused a token; true if `token` is another one by now. */
+  readonly renewToken?: ((refused: string) => boolean) | undefined;
   /** Requests under way at once, over all kinds. */
   readonly concurrency: number;
   readonly requestsPerSecond: number | null;

@@ -1,5 +1,5 @@
-import { errors } from 'undici';
-import type { buildConnector, Pool } from 'undici';
+import { errors, Pool } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import { errorCode } from '../../lib/sync-error.ts';
 import { SourceError } from './errors.ts';
 
@@ -17,7 +17,6 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'EPIPE',
   'EPROTO',
   'too_many_interim_answers',
-  'UND_ERR_ABORTED', // A proxy that refuses the tunnel; our own aborts are recognised earlier.
   'UND_ERR_HEADERS_OVERFLOW',
   'UND_ERR_PRX_CONN',
   'UND_ERR_PRX_TLS',
@@ -35,7 +34,7 @@ const TIMED_OUT: ReadonlySet<string> = new Set([
 
 /** TLS and HTTP parser faults have whole families of codes. */
 const UNREACHABLE_FAMILIES =
-  /^(?:HPE_|ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_PROXY)/;
+  /^(?:HPE_|proxy_answered_|ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_PROXY)/;
 
 /** Names an error of undici; an error without a known code is a bug and is returned as it is. */
 export function networkFault(error: unknown, where: string): unknown {
@@ -74,6 +73,33 @@ export class NoConnection extends Error {
   override readonly name = 'NoConnection';
 }
 
+/** A proxy answered itself instead of opening a tunnel to the service. */
+class ProxyAnswer extends Error {
+  override readonly name = 'ProxyAnswer';
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number) {
+    super(`the proxy answered ${status}`);
+    this.status = status;
+    this.code = `proxy_answered_${status}`;
+  }
+}
+
+/** Creates the connections to a proxy, for a proxy agent: undici itself has the status of a refusal in a message only. */
+export function connectToProxy(proxy: URL, options: object): Dispatcher {
+  const pool = new Pool(proxy, options);
+  const open: (wanted: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData> =
+    pool.connect.bind(pool);
+  const connect: typeof open = async (wanted) => {
+    const opened = await open(wanted);
+    if (opened.statusCode === 200) return opened;
+    opened.socket.on('error', () => undefined).destroy();
+    throw new ProxyAnswer(opened.statusCode);
+  };
+  return Object.assign(pool, { connect });
+}
+
 /** The options with which a proxy agent creates its clients: its connector opens the tunnel, and TLS within it. */
 export type TunnelOptions = Pool.Options & { readonly connect: buildConnector.connector };
 
@@ -100,7 +126,11 @@ const MEANINGS: Readonly<Record<string, string | ((error: Error) => string)>> = 
     'the certificate is not trusted: its authority is not known here; name the file of its certificate in NODE_EXTRA_CA_CERTS',
   'ERR_SSL_ ERR_TLS_ EPROTO': 'no TLS connection could be agreed on',
   HPE_: 'the answer is not HTTP; if this port wants TLS, use https://',
-  'UND_ERR_ABORTED UND_ERR_PRX ERR_PROXY': 'the proxy gives no way to the service',
+  proxy_answered_407:
+    'the proxy answered 407: it wants a user and a password, http://USER:PASSWORD@HOST:PORT in source.proxyUrl',
+  proxy_answered_403: 'the proxy answered 403: it lets nobody, or not us, through to this address',
+  proxy_answered_: (error) => `the proxy answered ${partOf(error, 'status')} in the place of the service`,
+  'UND_ERR_PRX ERR_PROXY': 'the proxy gives no way to the service',
   too_many_interim_answers: 'interim answers (1xx) came without end, and no answer',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too long',
   'UND_ERR_SOCKET ECONNRESET ECONNABORTED EPIPE': (error) => {

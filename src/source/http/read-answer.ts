@@ -67,7 +67,7 @@ export const isOfFirewall = (headers: Received['headers']): boolean =>
 /** Names the fault behind a status other than 2xx. */
 function statusFault({ status, headers, bytes, where, receivedAt }: Received): SourceError {
   const got = `${where}: got status ${status}`;
-  const body = bytes.length === 0 ? 'without a body' : `with a body of ${bytes.length} bytes`;
+  const body = lengthText(bytes);
   if (status >= 500 || PASSING.has(status)) {
     const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
     const details = { passing: { waitMs }, status };
@@ -81,14 +81,16 @@ function statusFault({ status, headers, bytes, where, receivedAt }: Received): S
     return new SourceError('redirected', `${got} to ${host}, expected the answer itself`);
   }
   const reason = WORDS[status] ?? 'rejected';
-  const text = new TextDecoder().decode(bytes.subarray(0, 1_024));
-  const named = reason !== 'not_found' && isForeign(headers, text) ? 'blocked' : reason;
+  const named = reason !== 'not_found' && isForeign(headers, bytes) ? 'blocked' : reason;
   return new SourceError(named, `${got}, ${body}`, { status });
 }
 
+const lengthText = ({ length }: Uint8Array): string =>
+  length === 0 ? 'without a body' : `with a body of ${length} bytes`;
+
 /** The service speaks JSON: a web page or a bare sentence is not its own word. */
-const isForeign = (headers: Received['headers'], text: string): boolean =>
-  isOfFirewall(headers) || /^[^\s{[]/.test(text.trim());
+const isForeign = (headers: Received['headers'], bytes: Uint8Array): boolean =>
+  isOfFirewall(headers) || /^\s*[^\s{[]/.test(new TextDecoder().decode(bytes.subarray(0, 1_024)));
 
 /** Headers in which a cache says that it answered in place of the service. */
 const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'] as const;

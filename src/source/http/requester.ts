@@ -122,6 +122,8 @@ export function createRequester(settings: SourceSettings, parts: SourceParts): R
   };
 }
 
+export const UNAUTHORIZED = 401;
+
 /** Out and back, with a line in the log. */
 async function fetchAnswer(
   settings: SourceSettings,
@@ -138,11 +140,14 @@ async function fetchAnswer(
   };
   try {
     const sent = tick();
+    const { token } = settings;
     const headers = tokenHeaders(settings, question);
     const answer = await client.get({ target: path + query, headers, where }, signal);
     const answered = tick();
     log(answer.status, answer.bytes.length);
-    const withRedactedErrors = redactErrors({ status: answer.status, where }, settings.token);
+    if (answer.status === UNAUTHORIZED && settings.renewToken?.(token) === true)
+      return await fetchAnswer(settings, { clock, logger }, client, question);
+    const withRedactedErrors = redactErrors({ status: answer.status, where }, token);
     return { value: { ...answer, where, receivedAt: clock.now(), withRedactedErrors }, sent, answered };
   } catch (error) {
     if (!(error instanceof SourceError)) log(null, 0);

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { canary } from '../support/canary.ts';
+import { document, run, settingsFor } from '../support/command-line.ts';
+import { startSquid } from '../support/squid.ts';
+import { grownMirror } from '../support/sqlite-templates.ts';
+
+const PASSWORD = canary('-of-the-proxy');
+
+/** A program of squid's that lets one user in. */
+const SIGN_IN = `while read user password; do [ "$user $password" = "office ${PASSWORD}" ] && echo OK || echo ERR; done`;
+
+const WITH_PASSWORD = [
+  `auth_param basic program /bin/sh -c '${SIGN_IN}'`,
+  'acl known proxy_auth REQUIRED',
+  'http_access allow known',
+  'http_access deny all',
+];
+
+async function pullThrough(proxyUrl: URL) {
+  await using service = await startSandbox({ size: 3 });
+  const env = { ...settingsFor(service, await grownMirror()), BMS__SOURCE__MAX_ATTEMPTS: '1' };
+  const proxied = { ...env, BMS__SOURCE__PROXY_URL: proxyUrl.href };
+  const ended = await run(['pull', 'clients', '--json'], proxied);
+  const doctor = await run(['doctor'], proxied);
+  return { ended, doctor };
+}
+
+test.each([
+  ['wants a password', WITH_PASSWORD, 'the proxy answered 407: it wants a user and a password'],
+  ['lets nobody through', ['http_access deny all'], 'the proxy answered 403'],
+])('a proxy that %s is named with its own status', { timeout: 60_000 }, async (_, rules, words) => {
+  const { ended, doctor } = await pullThrough(await startSquid(rules));
+  expect(document(ended)).toMatchObject({ kinds: [{ state: 'aborted', reason: 'unreachable' }] });
+  expect(doctor.stdout + doctor.stderr).toContain(words);
+});
+
+test('a proxy that has the right password lets a pull through', { timeout: 60_000 }, async () => {
+  const proxy = await startSquid(WITH_PASSWORD);
+  proxy.username = 'office';
+  proxy.password = PASSWORD;
+  const { ended } = await pullThrough(proxy);
+  expect(document(ended)).toMatchObject({ kinds: [{ state: 'certified' }] });
+});
