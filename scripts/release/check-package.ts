@@ -25,6 +25,7 @@ const COMMITTED = [
   ':(exclude)ARCHITECTURE.md',
   ':(exclude)CONTRIBUTING.md',
   'LICENSE',
+  'scripts/bms-sync.mjs',
   'package.json',
 ];
 

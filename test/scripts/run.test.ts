@@ -28,7 +28,7 @@ let checkout = '';
 /** A checkout in a path with a space and an accent, with modules of its own: only what `run.mjs` itself looks for. */
 beforeEach(() => {
   checkout = mkdtempSync(join(tempFolder(), 'à part '));
-  for (const path of ['scripts/run.mjs', 'scripts/node', 'package.json'])
+  for (const path of ['scripts/run.mjs', 'scripts/bms-sync.mjs', 'scripts/node', 'package.json'])
     cpSync(join(ROOT, path), join(checkout, path), { recursive: true });
   mkdirSync(join(checkout, 'node_modules'));
   symlinkSync(join(ROOT, 'node_modules/tsx'), join(checkout, 'node_modules/tsx'));
@@ -130,6 +130,15 @@ test('what reads source as text runs where it does not build; the first script o
   expect(await run('prettier')).toEqual({ stdout: 'reads\n', stderr: '' });
   rmSync(join(checkout, 'dist/main.js'));
   expect(await run('prettier')).toEqual({ stdout: 'reads\n', stderr: 'builds\n' });
+});
+
+test('the command of the package builds in a checkout, and in a package runs what is there', async () => {
+  const command = join(checkout, 'scripts/bms-sync.mjs');
+  rmSync(join(checkout, 'dist/main.js'));
+  expect(await ended(process.execPath, [command])).toEqual({ stdout: 'built\n', stderr: 'builds\n' });
+  rmSync(join(checkout, 'scripts/run.mjs'));
+  write('dist/main.js', 'console.log(process.argv[2])');
+  expect(await ended(process.execPath, [command, 'status'])).toEqual({ stdout: 'status\n', stderr: '' });
 });
 
 test('what cannot be built does not run', async () => {
