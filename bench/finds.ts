@@ -1,5 +1,5 @@
 /**
- * What a person waits for who looks for a client among a million: `npm run bench:finds`, `-- 100000` for fewer. Prints the
+ * What a person waits for who looks for a client among a million: `npm run bench -- finds`, or `finds 100000` for fewer. Prints the
  * median and the longest of ten times for each text, and the time of the index.
  */
 import { sql } from 'drizzle-orm';

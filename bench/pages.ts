@@ -1,5 +1,5 @@
 /**
- * How long the pages of the dashboard take over a mirror of a million rows and a hundred thousand changes: `npm run bench:pages`.
+ * How long the pages of the dashboard take over a mirror of a million rows and a hundred thousand changes: `npm run bench -- pages`.
  * The file is made once, in `coverage/`, and kept. `-- --postgres URL` measures an empty database of your own instead.
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';

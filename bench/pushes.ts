@@ -24,7 +24,7 @@ import { sqliteFiles } from './databases.ts';
 
 /**
  * What a push costs over a bare POST of the same body: through the outbox, its journal, the queue and the mirror.
- * `npm run bench:pushes [-- --pushes N --latency MS --rounds N --redis URL]`.
+ * `npm run bench -- pushes [--pushes N --latency MS --rounds N --redis URL]`.
  */
 const { values } = parseArgs({
   options: {

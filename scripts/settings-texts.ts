@@ -5,7 +5,7 @@ import type { SettingPlace } from '../src/config/settings.ts';
 
 const YAML_HEAD = `# Every setting of bms-sync with its default: copy what you change into a file of your own and name it by --config or BMS_CONFIG.
 # Each has an environment variable as well: BMS__ and its path, as in BMS__SOURCE__MAX_ATTEMPTS=3.
-# This file is written by: npm run docs:settings
+# This file is written by: npm run docs -- settings
 `;
 
 const TABLE_HEAD = ['| setting | variable | meaning | default |', '|---|---|---|---|'];

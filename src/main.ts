@@ -1,19 +1,38 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { isatty } from 'node:tty';
+import { fileURLToPath } from 'node:url';
 import type { Output } from './cli/parts/io.ts';
 
 /** The only file that reads the environment, listens for signals, and sets the exit code. */
 
 // Before anything else loads: under an older Node the driver of SQLite ends the process without a word.
 const NEEDED = { major: 22, minor: 19 };
+const ONE_PRESS_MS = 500;
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < NEEDED.major || (major === NEEDED.major && minor < NEEDED.minor)) {
-  process.stderr.write(
-    `Error: bms-sync needs Node ${NEEDED.major}.${NEEDED.minor} or later, and this is ${process.version}; in a checkout, npx bms-sync has its own.\n`,
-  );
-  process.exit(1);
+if (major < NEEDED.major || (major === NEEDED.major && minor < NEEDED.minor))
+  process.exit(await startNewer());
+
+/** Starts this program again under the Node that npm brings to a checkout; an installed package has none. */
+async function startNewer(): Promise<number> {
+  const starter = new URL('../scripts/node/start.mjs', import.meta.url);
+  if (!existsSync(starter)) {
+    process.stderr.write(
+      `Error: bms-sync needs Node ${NEEDED.major}.${NEEDED.minor} or later, and this is ${process.version}. Install Node 24.\n`,
+    );
+    return 1;
+  }
+  const { startAgain } = (await import(starter.href)) as {
+    startAgain: (argv: readonly string[]) => Promise<number>;
+  };
+  return await startAgain([...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
 }
+
+// Whoever kills the process that started this one again means this one.
+process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+process.channel?.unref();
+
 const { runCommandLine } = await import('./cli/program.ts');
 const { withEnvFile } = await import('./config/environment.ts');
 const { fileFault } = await import('./lib/sync-error.ts');
@@ -82,6 +101,14 @@ function environment(): ReturnType<typeof withEnvFile> {
     process.stderr.write(`Error: The file .env ${fileFault(error)}. Correct its rights, or move it away.\n`);
     process.exit(2);
   }
+}
+
+// npm, and the start above, pass on a signal that a terminal has sent to this process already: one Ctrl-C must not count as two.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  const ignore = (): void => {
+    setTimeout(() => process.off(signal, ignore), ONE_PRESS_MS).unref();
+  };
+  process.on(signal, ignore);
 }
 
 const exitCode = await runCommandLine(process.argv.slice(2), {

@@ -6,7 +6,7 @@ import { settingsTable } from '../scripts/settings-texts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-test("the table in docs/settings.md is the schema's: `npm run docs:settings` writes it", () => {
+test("the table in docs/settings.md is the schema's: `npm run docs -- settings` writes it", () => {
   const page = readFileSync(join(ROOT, 'docs/settings.md'), 'utf8');
   const table = /<!-- settings -->(.*)<!-- \/settings -->/s.exec(page)?.[1];
   expect(table?.trim()).toBe(settingsTable());

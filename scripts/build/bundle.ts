@@ -1,5 +1,5 @@
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import type { Metafile } from 'esbuild';
 import { billOf, notices } from './notices.ts';
@@ -14,7 +14,8 @@ const REQUIRE = `import { createRequire as createRequireOf } from 'node:module';
 
 /**
  * Bundles programs with the libraries that they import into a folder. What an earlier build left there stays for a day: a
- * process that runs from the folder loads some of its files late.
+ * process that runs from the folder loads some of its files late. Entries are written last, each file whole, and dated from the start: a
+ * build that is broken off leaves none that looks newer than its source.
  *
  * What only one command needs stays in a file of its own, as only the command that is called is loaded. Names are kept short
  * of nothing: a stack in a report of a bug can be read without the source maps.
@@ -25,7 +26,8 @@ export async function bundle(
   entries: readonly string[],
   folder: string,
 ): Promise<{ readonly bytes: number; readonly packages: number }> {
-  const { metafile } = await build({
+  const startedAt = new Date();
+  const { metafile, outputFiles } = await build({
     absWorkingDir: ROOT,
     entryPoints: [...entries],
     outdir: folder,
@@ -41,11 +43,24 @@ export async function bundle(
     sourcesContent: false,
     legalComments: 'none', // All licences stand in one file.
     metafile: true,
+    write: false,
     logLevel: 'warning',
   });
   const packages = notices(Object.keys(metafile.inputs), ROOT);
+  mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'third-party.txt'), packages.map(({ text }) => text).join('\n'));
   writeFileSync(join(folder, 'sbom.cdx.json'), billOf(packages));
+  const names = entries.map((entry) => basename(entry, '.ts'));
+  const isEntry = (path: string): boolean => names.includes(basename(path, '.js'));
+  for (const { path, contents } of outputFiles.toSorted(
+    (a, b) => Number(isEntry(a.path)) - Number(isEntry(b.path)),
+  )) {
+    const fresh = `${path}.${process.pid}`;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(fresh, contents, { mode: isEntry(path) ? 0o755 : 0o644 });
+    utimesSync(fresh, startedAt, startedAt);
+    renameSync(fresh, path);
+  }
   for (const file of readdirSync(folder))
     if (Date.now() - statSync(join(folder, file)).mtimeMs > A_DAY_MS) rmSync(join(folder, file));
   return { bytes: sizeOf(metafile), packages: packages.length };

@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,32 +13,39 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** What a package must hold to run, and all that it may hold. */
-const NEEDED = [
-  'dist/main.js',
-  'dist/third-party.txt',
-  'dist/sbom.cdx.json',
-  'assets/dashboard.css',
-  'migrations/sqlite/meta/_journal.json',
-  'migrations/postgres/meta/_journal.json',
+/** What a package holds beside the build: the committed files of these. npm's own list is `files` of package.json. */
+const COMMITTED = [
+  'assets',
+  'migrations',
+  'config',
+  ':(glob)docs/*.md',
+  'docs/fr',
+  'docs/reporting',
+  ':(glob)*.md',
+  ':(exclude)ARCHITECTURE.md',
+  ':(exclude)CONTRIBUTING.md',
+  'LICENSE',
+  'scripts/bms-sync.mjs',
+  'package.json',
 ];
-const DOCUMENTS = ['config/default.yaml', 'docs/settings.md', 'CHANGELOG.md', 'LICENSE', 'README.md'];
-const ALLOWED = /^(?:dist|assets|migrations|config|docs)\/|^(?:package\.json|[A-Z]+(?:\.fr)?(?:\.md)?)$/;
 
 /**
- * Builds and packs a checkout.
+ * Builds and packs a checkout. npm itself would pack what happens to be there, since it runs no `prepack` here.
  *
  * @returns The path of the tarball.
  * @throws {Error} Where a file is missing from it, or does not belong there.
  */
 export function packPackage(root: string, folder: string): string {
   rmSync(join(root, 'dist'), { recursive: true, force: true }); // It may hold files of earlier builds.
-  const said = npm(['pack', '--json', '--pack-destination', folder], root);
-  const [packed] = JSON.parse(said.slice(said.search(/^\[/m))) as Packed[];
+  npm(['run', 'build'], root);
+  const [packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], root)) as Packed[];
   if (packed === undefined) throw new Error('npm packed nothing.');
-  const paths = packed.files.map(({ path }) => path);
-  const missing = [...NEEDED, ...DOCUMENTS].filter((path) => !paths.includes(path));
-  const foreign = paths.filter((path) => !ALLOWED.test(path));
+  const committed = run('git', ['ls-files', '-z', '--', ...COMMITTED], root).split('\0');
+  const built = readdirSync(join(root, 'dist')).map((name) => `dist/${name}`);
+  const expected = new Set([...committed.filter((path) => path !== ''), ...built]);
+  const held = new Set(packed.files.map(({ path }) => path));
+  const missing = [...expected].filter((path) => !held.has(path));
+  const foreign = [...held].filter((path) => !expected.has(path));
   if (missing.length > 0) throw new Error(`The package lacks ${missing.join(', ')}.`);
   if (foreign.length > 0)
     throw new Error(`The package holds what does not belong there: ${foreign.join(', ')}.`);

