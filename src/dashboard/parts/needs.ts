@@ -7,6 +7,7 @@ import { listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { readDisappeared, readHeldRecords } from '../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
+import { heldBecause } from '../../mirror/records/hold-store.ts';
 import { readDamage } from '../../mirror/integrity-check.ts';
 import type { Damage } from '../../mirror/integrity-check.ts';
 import { listEndpoints, needsPerson } from '../../mirror/webhooks/endpoint-store.ts';
@@ -107,6 +108,8 @@ async function heldNeed(session: Session, hold: ShownHold, reader: Reader): Prom
   const { say } = reader;
   const some = await readHeldRecords(session, hold, { limit: HELD_NAMED });
   const named = some.map(({ id, raw }) => recordName(raw) || id).join(', ');
+  const more = Math.max(0, records - HELD_NAMED);
+  const because = heldBecause(hold.why ?? null);
   const names = html`<span translate="no">${named}</span>`;
   return {
     id: `held-${kind}`,
@@ -115,7 +118,7 @@ async function heldNeed(session: Session, hold: ShownHold, reader: Reader): Prom
     since,
     effect: holdEffects(reader),
     buttons: holdButtons(reader, hold),
-    why: say(UNSEEN, { names, more: Math.max(0, records - HELD_NAMED) }),
+    why: because === null ? say(UNSEEN, { names, more }) : html`${names}: ${say(because)}.`,
   };
 }
 
