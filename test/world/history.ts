@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { decideHold } from '../../src/mirror/records/deletion-store.ts';
+import { decideHold, readCheck } from '../../src/mirror/records/hold-store.ts';
 import { readAttempts } from '../../src/mirror/outbox/attempts-and-links.ts';
 import type { Attempt } from '../../src/mirror/outbox/attempts-and-links.ts';
 import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
@@ -171,7 +171,10 @@ async function comeToRest(stage: Stage): Promise<void> {
       );
     });
     if (isEqual) return;
-    for (const { name } of kinds) await session.atomically((tx) => decideHold(tx, name, 'approved'));
+    for (const { name } of kinds) {
+      const check = await readCheck(session, name, 'held');
+      if (!check.startsWith('0-')) await session.atomically((tx) => decideHold(tx, name, 'approved', check));
+    }
   }
 }
 

@@ -78,6 +78,8 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
         const rows = (response.page - 1) * next.stride + response.keys.length;
         return { ...next, phase: 'done', ask: null, end: { rows } };
       },
+      // No hold for its size or its age saves the rows.
+      planDeletions: (real) => (facts, rules) => real({ ...facts, live: 1e9, oldest: null }, rules),
     },
   },
   {
@@ -121,7 +123,7 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
       askForAbsent:
         () =>
         (_parts, { ids }) =>
-          Promise.resolve({ gone: ids, there: [], isSound: true }),
+          Promise.resolve({ gone: ids, there: [], unclear: new Map(), isSound: true }),
     },
   },
   {
