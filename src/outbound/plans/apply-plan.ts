@@ -1,6 +1,7 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { shownValue } from '../../diff/written.ts';
 import { canonicalJson, compactJson, parseObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
@@ -89,20 +90,28 @@ export async function staleCells(
   const records = await readRows(tx, kind.name, ids);
   const pasts = await readPasts(tx, kind.name, ids, since);
   const stale: string[] = [];
-  for (const { position, recordId, cells } of updates) {
-    const id = recordId ?? '';
+  for (const row of updates) {
+    const id = row.recordId ?? '';
     const record = records.get(id);
     const raw = record?.isLive === true ? parseObject(record.raw) : null;
     const past = pasts.get(id);
-    const isOther = raw && past && (await findOtherRecord(tx, kind, past, { id, remote: raw })) !== null;
-    if (raw === null || isOther)
-      stale.push(`Row ${position}: record ${id} is ${isOther ? 'another one by now' : 'gone'}.`);
-    for (const { field, old } of raw === null || isOther ? [] : cellsOf(cells)) {
-      const now = shownValue(kind, raw ?? {}, field) ?? null;
-      const cell = `Row ${position}, ${field} of record ${id}`;
-      if (canonicalJson(now) !== canonicalJson(old))
-        stale.push(`${cell}: ${compactJson(old)} is ${compactJson(now)} by now.`);
-    }
+    if (raw === null) stale.push(`Row ${row.position}: record ${id} is gone.`);
+    else if (past && (await findOtherRecord(tx, kind, past, { id, remote: raw })) !== null)
+      stale.push(`Row ${row.position}: record ${id} is another one by now.`);
+    else stale.push(...changedCells(kind, row, raw));
   }
   return stale;
+}
+
+function changedCells(
+  kind: Kind,
+  { position, recordId, cells }: PlanRow,
+  raw: JsonObject,
+): readonly string[] {
+  return cellsOf(cells).flatMap(({ field, old }) => {
+    const now = shownValue(kind, raw, field) ?? null;
+    if (canonicalJson(now) === canonicalJson(old)) return [];
+    const cell = `Row ${position}, ${field} of record ${recordId ?? ''}`;
+    return [`${cell}: ${compactJson(old)} is ${compactJson(now)} by now.`];
+  });
 }
