@@ -40,9 +40,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 /** The environment with `.env`; a file that cannot be read ends the program before any command does. */
 function environment(): ReturnType<typeof withEnvFile> {
   try {
-    return withEnvFile(process.env);
+    return withEnvFile(process.env, (text) => process.stderr.write(`Warning: ${text}\n`));
   } catch (error) {
-    process.stderr.write(`Error: The file .env ${fileFault(error)}. Correct its rights, or move it away.\n`);
+    process.stderr.write(`Error: The file .env ${fileFault(error)}. Correct it, or move it away.\n`);
     process.exit(2);
   }
 }

@@ -26,7 +26,7 @@ export const source = group({
     a.headerNames.default('all'),
     'Headers that carry the token: all three spellings, the documented one, or a list of names.',
   ),
-  proxyUrl: setting(unset(a.webUrl), 'HTTP proxy that every request to the service goes through.', {
+  proxyUrl: setting(unset(a.proxyUrl), 'HTTP proxy that every request to the service goes through.', {
     secret: 'password',
   }),
 });

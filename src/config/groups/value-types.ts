@@ -54,6 +54,9 @@ export const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], NET
 
 export const webUrl = z.url({ protocol: /^https?$/, normalize: true, error: 'an http or https URL' });
 
+const ESCAPES = 'in its user and password % is written %25, @ %40, / %2F, # %23 and ? %3F';
+export const proxyUrl = webUrl.refine(hasReadableUser, `an http or https URL; ${ESCAPES}`);
+
 const SERVICE_URL = 'an http or https URL without user, query or fragment';
 export const serviceUrl = z
   .url({ protocol: /^https?$/, normalize: true, abort: true, error: SERVICE_URL })
@@ -81,9 +84,23 @@ function textLike(pattern: RegExp, expected: string) {
   return z.string(expected).regex(pattern, expected);
 }
 
-/** A text that no URL parser reads is refused, because its password could not be masked. */
+/** A URL whose user and password can be read and masked; a path after `file:` may have any character. */
 function urlLike(pattern: RegExp, expected: string) {
-  return textLike(pattern, expected).refine((url) => URL.parse(url) !== null, expected);
+  return textLike(pattern, expected).refine((url) => url.startsWith('file:') || hasReadableUser(url), {
+    error: `${expected}; ${ESCAPES}`,
+  });
+}
+
+/** A `/`, `#` or `?` in a password ends the host, and a `%` without two digits after it encodes nothing. */
+function hasReadableUser(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || `${url.pathname}${url.search}${url.hash}`.includes('@')) return false;
+  try {
+    decodeURIComponent(`${url.username}:${url.password}${url.pathname}`);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isTimezone(name: string): boolean {
