@@ -26,6 +26,7 @@ type MetaKey =
   | `whole.${string}` // The most rows with which a kind's list came whole as page 2.
   | 'digest' // The day of the last one, and the event before it.
   | `alerts.${string}` // Up to where events are judged by a rule, and when people were told.
+  | `signed_out.${string}` // Until when the cookie of a browser that signed out would still be good.
   | 'schedules' // The schedule that was dealt with last.
   | `schedules.${string}`; // Up to when a schedule's slots are dealt with.
 
