@@ -67,7 +67,7 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   const source = watchService(opened, watching);
   const owner = createOwner();
   await using mirror = await openMirror(config, (found) => refuseSecond(found, owner, clock));
-  const guarded = watchReplacement(mirror, config.database.url, { clock, logger, owner: owner.name });
+  await using guarded = watchReplacement(mirror, config.database.url, { clock, logger, owner: owner.name });
   const { session: watched, writes } = watchWrites(watchDatabase(guarded.session, watching), clock);
   const commits = new EventEmitter();
   const session = watchAppends(watched, 'changes', () => commits.emit('events'));
@@ -85,7 +85,6 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
     await work(config, { ...parts, worker, mark, writes, commits, untold: opened }, command);
   } finally {
     mark.close();
-    await guarded.stop();
   }
   logger.info({ event: 'serve.stopped' }, 'stopped');
 }

@@ -46,7 +46,7 @@ export function watchReplacement(opened: Session, url: string, { clock, logger, 
       return opened.atomically(work);
     },
   };
-  return { session, stop };
+  return { session, [Symbol.asyncDispose]: stop };
 }
 
 /** The number of the file at a path; null where there is none, and on a server. */

@@ -16,7 +16,7 @@ async function watched(url: string) {
   const log = memoryLog();
   const watch = watchReplacement(opened, url, { clock: systemClock, logger: log.logger, owner: 'here' });
   onTestFinished(async () => {
-    await watch.stop();
+    await watch[Symbol.asyncDispose]();
     await opened.close().catch(() => undefined);
   });
   return { ...watch, log };
