@@ -96,9 +96,9 @@ function environment(): ReturnType<typeof withEnvFile> {
     process.exit(2);
   }
   try {
-    return withEnvFile(process.env);
+    return withEnvFile(process.env, (text) => process.stderr.write(`Warning: ${text}\n`));
   } catch (error) {
-    process.stderr.write(`Error: The file .env ${fileFault(error)}. Correct its rights, or move it away.\n`);
+    process.stderr.write(`Error: The file .env ${fileFault(error)}. Correct it, or move it away.\n`);
     process.exit(2);
   }
 }

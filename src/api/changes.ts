@@ -57,7 +57,7 @@ export function changeRoutes(app: Server, context: RouteContext): void {
     const { after, kind, limit } = request.query;
     checkKind(kinds, kind);
     if (/\btext\/event-stream\b/i.test(request.headers.accept ?? '')) {
-      const leave = context.streamLimit.take();
+      const leave = context.streamLimit.take(request.caller?.name ?? '');
       const signal = untilGone(reply, context.closing);
       if (signal.aborted) leave();
       signal.addEventListener('abort', leave, { once: true });

@@ -74,7 +74,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
     ...parts,
     access: createAccess(parts, codes, app.createRateLimit()),
     closing: endStreams(app),
-    streamLimit: limits.createStreamLimit(limits.STREAMS),
+    streamLimit: limits.createStreamLimit(),
   };
   logRequests(app, logger);
   const registry = countRequests(app, context);

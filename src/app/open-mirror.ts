@@ -7,6 +7,8 @@ import {
 } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
+import { createOwner } from '../pull/run/parts.ts';
+import { ownersAtWork } from '../mirror/runs/worker-store.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { asMirrored, readSeenNames } from '../mirror/kinds/field-store.ts';
 import { hasBaseline } from '../mirror/kinds/kind-lease.ts';
@@ -15,10 +17,14 @@ import type { Session } from '../db/session/session.ts';
 import { examineShape, migrate } from '../mirror/shape/migrate.ts';
 import { redecode } from '../mirror/shape/redecode.ts';
 import type { RefillOptions } from '../mirror/shape/redecode.ts';
-import { readExclusions, removeExcluded } from '../mirror/shape/remove-excluded.ts';
+import { readExclusions } from '../mirror/kinds/exclusions.ts';
+import { removeExcluded } from '../mirror/shape/remove-excluded.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
-export const openMirror = (config: Config): Promise<Session> => openAs(config, () => Promise.resolve());
+export const openMirror = (
+  config: Config,
+  mayOpen: (session: Session) => Promise<void> = () => Promise.resolve(),
+): Promise<Session> => openAs(config, mayOpen);
 
 /** @param mayOpen Runs before anything is written. @throws What it throws. */
 async function openAs(config: Config, mayOpen: (session: Session) => Promise<void>): Promise<Session> {
@@ -59,12 +65,24 @@ async function bringUpToDate(session: Session, config: Config, onProgress?: OnRe
   const kinds = allKinds(config);
   await refuseUnknownFields(session, config);
   refuseMissingExclusions(config, await readExclusions(session));
+  if ((await examineShape(session, kinds, shapeOf(config))) === 'of an older release')
+    await refuseBesideOlder(session);
   const migrated = await migrate(session, kinds, shapeOf(config));
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated)
     for (const kind of kinds)
       await redecode(session, await asMirrored(session, kind), { now: systemClock.now(), onProgress });
   return hasRemoved || scrubbed !== null ? { migrated, excluded: { scrubbed } } : { migrated };
+}
+
+/** An older release at work would write what this one keeps out, and fail to store the answers of its own requests. */
+async function refuseBesideOlder(session: Session): Promise<void> {
+  const [owner] = await ownersAtWork(session, { now: systemClock.now(), isDead: createOwner().isDead });
+  if (owner === undefined) return;
+  throw new SyncError(`${owner}, of an older release, is at work on ${session.location}.`, {
+    code: 'mirror.older_at_work',
+    hint: 'Stop it first, and back the mirror up; then run this again.',
+  });
 }
 
 const shapeOf = ({ bi, language }: Config) => ({ readerRole: bi.readerRole, language });

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { startDailyCheck } from '../checks/database-file.ts';
 import { checkQueue } from '../checks/queue.ts';
+import { watchReplacement } from '../checks/replaced-database.ts';
 import type { Config } from '../config/settings.ts';
 import { startAlerts } from '../feed/alerts.ts';
 import { startDigest } from '../feed/digest.ts';
@@ -13,9 +14,10 @@ import type { Logger } from '../lib/log/logger.ts';
 import { atMostEvery } from '../lib/log/repeat.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
+import type { Clock } from '../lib/time/clock.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { claimSource } from '../mirror/kinds/source-binding.ts';
-import { registerAlone } from '../mirror/runs/worker-store.ts';
+import { ownersAtWork, registerAlone } from '../mirror/runs/worker-store.ts';
 import type { Worker } from '../mirror/runs/worker-store.ts';
 import { probeBlocks } from '../mirror/outbox/outbox-queue.ts';
 import { watchAppends, watchWrites } from '../db/session/write-watch.ts';
@@ -23,8 +25,9 @@ import { freezeIfRestored } from '../outbound/freeze.ts';
 import type { OpenMark } from '../outbound/freeze.ts';
 import { openSendMark } from '../outbound/send-mark.ts';
 import { createOwner } from '../pull/run/parts.ts';
-import type { PullParts } from '../pull/run/parts.ts';
+import type { Owner, PullParts } from '../pull/run/parts.ts';
 import { watchDatabase, watchService } from '../runs/outages.ts';
+import type { Session } from '../db/session/session.ts';
 import type { Source } from '../source/source.ts';
 import { pullsToCome, startFreshness, startSchedules } from './keep-pulling.ts';
 import { openMirror } from './open-mirror.ts';
@@ -63,12 +66,14 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   const outcomes = logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
   await using opened = openConfiguredSource(config, { clock, logger: outcomes });
   const source = watchService(opened, watching);
-  await using mirror = await openMirror(config);
-  const { session: watched, writes } = watchWrites(watchDatabase(mirror, watching), clock);
+  const owner = createOwner();
+  await using mirror = await openMirror(config, (found) => refuseSecond(found, owner, clock));
+  await using guarded = watchReplacement(mirror, config.database.url, { clock, logger, owner: owner.name });
+  const { session: watched, writes } = watchWrites(watchDatabase(guarded.session, watching), clock);
   const commits = new EventEmitter();
   const session = watchAppends(watched, 'changes', () => commits.emit('events'));
   await session.makeDurable(); // A send that the journal forgets would be made again.
-  const parts: PullParts = { session, source, clock, logger, owner: createOwner() };
+  const parts: PullParts = { session, source, clock, logger, owner };
   // Entries meant for one service must not be sent to another.
   await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
   const worker = await enlist(config, parts, roles);
@@ -163,11 +168,21 @@ async function enlist(
   if (session.dialect !== 'sqlite') return worker;
   const other = await registerAlone(session, worker, { now: clock.now(), isDead: owner.isDead });
   if (other === null) return worker;
-  throw new SyncError(`${other} serves ${session.location} already.`, {
+  throw runningAlready(other, session);
+}
+
+/** @throws {SyncError} `serve.running` before anything is changed, where another process serves the same SQLite file. */
+async function refuseSecond(session: Session, owner: Owner, clock: Clock): Promise<void> {
+  if (session.dialect !== 'sqlite') return;
+  const [other] = await ownersAtWork(session, { now: clock.now(), isDead: owner.isDead });
+  if (other !== undefined) throw runningAlready(other, session);
+}
+
+const runningAlready = (other: string, { location }: Session): SyncError =>
+  new SyncError(`${other} serves ${location} already.`, {
     code: 'serve.running',
     hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL. If that one was killed in another container, start again in 45 s.',
   });
-}
 
 /** Tells in the log what this process is going to do. */
 function tellStart(

@@ -43,6 +43,7 @@ export const OTHER_NAMES: readonly string[] = [
   'client_contacts',
   'timezone',
   'verify',
+  'constructor', // What every object of JavaScript has.
 ];
 
 /** Prefixes of our views and of names that each database reserves. */

@@ -9,7 +9,7 @@ import { databaseVersion, mayCreateSchema, postgresSize } from '../db/session/da
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { examineShape } from '../mirror/shape/migrate.ts';
-import { readExclusions } from '../mirror/shape/remove-excluded.ts';
+import { readExclusions } from '../mirror/kinds/exclusions.ts';
 import { absentFile, checkAbsentFile, checkFile, megabytes } from './database-file.ts';
 import { checkReaderRole } from './reader-role.ts';
 

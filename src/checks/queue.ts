@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { faulty, passed } from '../lib/check-result.ts';
 import type { CheckResult } from '../lib/check-result.ts';
 import { errorCode } from '../lib/sync-error.ts';
@@ -9,10 +10,8 @@ const TIMEOUT_MS = 5_000;
 export async function checkQueue(url: string | null): Promise<readonly CheckResult[]> {
   if (url === null) return [];
   // Loaded only if Redis is used. The bundle gives a CommonJS library as `default` alone.
-  const {
-    default: { Redis },
-  } = await import('ioredis');
-  const client = new Redis(url, {
+  const { default: ioredis } = await import('ioredis');
+  const client = new ioredis.Redis(url, {
     lazyConnect: true,
     retryStrategy: () => null,
     connectTimeout: TIMEOUT_MS,
@@ -25,14 +24,31 @@ export async function checkQueue(url: string | null): Promise<readonly CheckResu
   });
   try {
     await client.connect();
-    return judgeRedis(await client.info());
+    const refusal = await refusalToWrite(client);
+    if (refusal === null) return judgeRedis(await client.info());
+    const detail = redisWords('takes no jobs', refusal, url);
+    return [
+      faulty('redis', 'jobs.redis_refuses', detail, 'Name another Redis in QUEUE_URL, or mend this one.'),
+    ];
   } catch (error) {
     const hint =
       'See whether it runs and whether host, port and password in QUEUE_URL are right; work goes on without it, a little later.';
-    return [faulty('redis', 'jobs.redis_unreachable', redisWords(fault ?? error, url), hint)];
+    return [
+      faulty('redis', 'jobs.redis_unreachable', redisWords('does not answer', fault ?? error, url), hint),
+    ];
   } finally {
     client.disconnect();
   }
+}
+
+/** Why a Redis takes no writes, as its own error; null if it does. A node of a cluster may take this key and refuse the next. */
+async function refusalToWrite(client: Redis): Promise<unknown> {
+  try {
+    await client.set('bms-sync:doctor', '1', 'PX', TIMEOUT_MS);
+  } catch (error) {
+    return error;
+  }
+  return /^cluster_enabled:1/m.test(await client.info('cluster')) ? 'MOVED' : null;
 }
 
 /** Checks the configuration of a Redis by the output of its command INFO. */
@@ -62,11 +78,19 @@ export function judgeRedis(info: string): readonly CheckResult[] {
 
 const UNTRUSTED = 'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS';
 
+const CLUSTER = 'it is a node of a cluster, which the queue cannot use: name a single Redis';
+
 /** The beginnings of a Redis client's messages, or codes of Node's, to what they mean for a person. */
 const MEANINGS: readonly (readonly [string, string])[] = [
   ['NOAUTH', 'it wants a password, and QUEUE_URL has none'],
   ['WRONG', 'it does not accept the password in QUEUE_URL'],
   ['ERR AUTH', 'it has no password, and QUEUE_URL gives one'],
+  ['READONLY', 'it is a read-only replica: name the primary'],
+  ['OOM', 'its memory is full: raise maxmemory, or remove what fills it'],
+  ['MISCONF', 'it cannot save to its disk, and so takes no writes'],
+  ['NOPERM', 'its user may not write'],
+  ['MOVED', CLUSTER],
+  ['CLUSTERDOWN', CLUSTER],
   ['ECONNREFUSED', 'nothing listens at this port'],
   ['ENOTFOUND', 'its host name is not known here'],
   ['ETIMEDOUT', 'no connection was made in time'],
@@ -77,7 +101,7 @@ const MEANINGS: readonly (readonly [string, string])[] = [
 ];
 
 /** Says why a Redis does not answer. The host and port are shown, nothing else of the address. */
-function redisWords(error: unknown, address: string): string {
+function redisWords(effect: string, error: unknown, address: string): string {
   const { protocol, hostname, port } = new URL(address);
   const message = error instanceof Error ? error.message : String(error);
   const code = errorCode(error);
@@ -88,5 +112,5 @@ function redisWords(error: unknown, address: string): string {
     'redis: ECONNRESET': '; if it speaks TLS, use rediss://',
   };
   const place = `${hostname}:${port === '' ? '6379' : port}`;
-  return `Redis at ${place} does not answer: ${meant}${tls[`${protocol} ${code}`] ?? ''}`;
+  return `Redis at ${place} ${effect}: ${meant}${tls[`${protocol} ${code}`] ?? ''}`;
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
+import { decodeText } from '../lib/text/decode-text.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults } from '../sandbox/faults.ts';
 import type { Fault } from '../sandbox/faults.ts';
@@ -56,7 +57,7 @@ async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 function readFaults(path: string): readonly Fault[] {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = decodeText(readFileSync(path));
   } catch (error) {
     const hint = 'Check its path; docs/sandbox.md shows one.';
     const message = `The faults file ${path} ${fileFault(error)}.`;

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type * as z from 'zod';
 import { fileFault } from '../lib/sync-error.ts';
+import { decodeText } from '../lib/text/decode-text.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { combined, treeWith } from './layer.ts';
 import type { ReadLayers } from './layer.ts';
@@ -15,11 +16,29 @@ const OWN_VARIABLES = PLACES.map(({ variable }) => variable);
 
 const ENV_FILE = '.env';
 
-/** Adds the variables of a `.env` file, if there is one; the real environment wins. */
-export function withEnvFile(env: Environment, path = ENV_FILE): Environment {
+/**
+ * Adds the variables of a `.env` file, if there is one; the real environment wins. `warn` gets a sentence about each value that
+ * ends early.
+ */
+export function withEnvFile(env: Environment, warn: (text: string) => void, path = ENV_FILE): Environment {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return env; // Python keeps a folder of this name.
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')); // Empty is unset.
-  return { ...parseEnv(readFileSync(path, 'utf8')), ...set };
+  const text = decodeText(readFileSync(path));
+  const read = parseEnv(text);
+  for (const name of namesCutShort(text, read))
+    if (set[name] === undefined)
+      warn(
+        `The file ${path}: the value of ${name} ends before its first #; write it in quotes: ${name}="…".`,
+      );
+  return { ...read, ...set };
+}
+
+/** The variables whose value has a `#` without a blank before it, which dotenv files take for the beginning of a comment. */
+function namesCutShort(text: string, read: Environment): readonly string[] {
+  const lines = text.matchAll(/^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*((?:[^\s#'"`][^#\n]*)?)#/gm);
+  return [...lines].flatMap(([, name = '', value = '']) =>
+    /\s$/.test(value) || read[name] !== value ? [] : [name],
+  );
 }
 
 /** The settings file that a flag or `BMS_CONFIG` names. */
@@ -78,7 +97,7 @@ function plainReading(place: SettingPlace, env: Environment): ReadLayers[] {
 const isFile = (variable: string): boolean => variable.endsWith('_FILE');
 
 /** Reads a file that holds one value. */
-export const readValueFile = (file: string): string => readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+export const readValueFile = (file: string): string => decodeText(readFileSync(file)).replace(/[\r\n]+$/, '');
 
 function fileReading(place: SettingPlace, name: string, file: string): ReadLayers {
   const told = (fault: string): ReadLayers =>

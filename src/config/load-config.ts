@@ -3,6 +3,7 @@ import { unescape } from 'node:querystring';
 import { LineCounter, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
+import { decodeText } from '../lib/text/decode-text.ts';
 import { readEnvironment, readValueFile, settingsFile } from './environment.ts';
 import type { Environment } from './environment.ts';
 import { faultsFrom } from './faults.ts';
@@ -58,7 +59,7 @@ export function loadConfig({ env, file: given, flags = {} }: ConfigInputs): Conf
 function readConfigFile(file: string): ReadLayers {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = decodeText(readFileSync(file));
   } catch (error) {
     return { layers: [], faults: [`the settings file ${file} ${fileFault(error)}`] };
   }
@@ -85,8 +86,8 @@ function plainValues(document: Document.Parsed): unknown {
 }
 
 /** Lists every secret in the settings, so that logs can mask it; a URL's password encoded and decoded: libraries print either. */
-export function secretsOf({ source, server, database, queue, monitor }: Config): readonly string[] {
-  const passwords = [source.proxyUrl, database.url, queue.url].flatMap((url) => {
+export function secretsOf({ source, server, database, queue, mail, monitor }: Config): readonly string[] {
+  const passwords = [source.proxyUrl, database.url, queue.url, mail.url].flatMap((url) => {
     if (url === null) return [];
     const { password, searchParams } = new URL(url);
     return [...new Set([password, unescape(password), ...searchParams.getAll('password')])];

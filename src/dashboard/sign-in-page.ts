@@ -67,9 +67,10 @@ export function signInRoutes(app: Server, { access }: RouteContext): void {
     return sendSignIn(reply, { refusal, ...(next !== undefined && { next }) });
   });
   const leaving = { config: { signsIn: true, role: 'viewer' } as const, schema: leavingSchema };
-  app.post('/logout', leaving, (_request, reply) =>
-    reply.clearCookie(SESSION_COOKIE, { path: '/' }).redirect('/login', 303),
-  );
+  app.post('/logout', leaving, async (request, reply) => {
+    await access.signOut(request);
+    return reply.clearCookie(SESSION_COOKIE, { path: '/' }).redirect('/login', 303);
+  });
 }
 
 const STYLE: Html = { html: `<style>${SIGN_IN_STYLE}</style>` };

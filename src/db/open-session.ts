@@ -1,5 +1,5 @@
 import { UsageError } from '../lib/sync-error.ts';
-import type { Session } from './session/session.ts';
+import type { Queryable, Session } from './session/session.ts';
 
 /**
  * Opens the database that an address names: `file:PATH`, `postgres://…` or `postgresql://…`.
@@ -19,6 +19,13 @@ export async function openSession(url: string): Promise<Session> {
     code: 'settings.database',
     hint: 'Set DATABASE_URL to file:PATH or postgres://USER:PASSWORD@HOST:5432/DATABASE.',
   });
+}
+
+/** Opens a new connection to what an address leads to now, to read it only. @throws {MirrorError} If there is nothing. */
+export async function openFreshReader(url: string): Promise<Queryable & AsyncDisposable> {
+  const path = sqlitePath(url);
+  if (path === null) return (await import('./postgres/session.ts')).openSnapshotReader(url);
+  return (await import('./sqlite/fresh-reader.ts')).openFreshReader(path);
 }
 
 const FILE = 'file:';

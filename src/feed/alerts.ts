@@ -3,7 +3,7 @@ import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
 import { isLess, shortestNumber } from '../lib/json/decimal.ts';
 import { isNumber, parseObject } from '../lib/json/json.ts';
-import { instantOf, instantText } from '../lib/time/clock.ts';
+import { instantOf, instantText, isAhead } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { isAway } from '../db/session/errors.ts';
 import type { Queryable, Session } from '../db/session/session.ts';
@@ -76,8 +76,7 @@ export async function judgeNew(session: Session, rule: AlertRule, now: Date): Pr
   const upTo = await latestSeq(session);
   const stored = await readMark(session, rule);
   const { seq: after, toldAt } = stored ?? { seq: upTo, toldAt: null };
-  const isQuiet = toldAt === null || now.getTime() - instantOf(toldAt).getTime() >= QUIET_MS;
-  if (stored !== null && (!isQuiet || upTo <= after)) return;
+  if (stored !== null && (isTooSoon(toldAt, now) || upTo <= after)) return;
   const matches: number[] = [];
   let seq = after;
   for (let pages = 0; seq < upTo && pages < MOST_PAGES; pages += 1) {
@@ -96,6 +95,9 @@ export async function judgeNew(session: Session, rule: AlertRule, now: Date): Pr
     await writeMeta(tx, keyOf(rule), JSON.stringify(mark));
   });
 }
+
+const isTooSoon = (toldAt: string | null, now: Date): boolean =>
+  toldAt !== null && !isAhead(toldAt, now) && now.getTime() - instantOf(toldAt).getTime() < QUIET_MS;
 
 async function readMark(db: Queryable, rule: AlertRule): Promise<Mark | null> {
   const stored = await readMeta(db, keyOf(rule));

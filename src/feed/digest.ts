@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
-import { instantOf } from '../lib/time/clock.ts';
+import { aheadOf, instantOf } from '../lib/time/clock.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { isAway } from '../db/session/errors.ts';
 import { bigint, text } from '../db/rows/engine-column.ts';
@@ -49,10 +49,11 @@ interface Mark {
 
 /** Leaves the digest if its time of the day has passed; the first one comes the day after. */
 export async function leaveDigest(session: Session, { at, timezone }: DigestTime, now: Date): Promise<void> {
-  const style = { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' } as const;
-  const [day = '', time = ''] = new Intl.DateTimeFormat('sv-SE', style).format(now).split(' ');
+  const { day, time } = dateIn(timezone, now);
+  const { day: latest } = dateIn(timezone, aheadOf(now));
+  const isOther = (other: string): boolean => other < day || other > latest; // A clock that was ahead has written it.
   const isDue = (stored: string | null): boolean =>
-    stored === null || (time >= at && markIn(stored).day < day);
+    stored === null || (time >= at && isOther(markIn(stored).day));
   if (!isDue(await readMeta(session, 'digest'))) return;
   await session.atomically(async (tx) => {
     const stored = await readMeta(tx, 'digest');
@@ -61,6 +62,12 @@ export async function leaveDigest(session: Session, { at, timezone }: DigestTime
     if (stored !== null) await news.leaveNews(tx, await writeDigest(tx, markIn(stored).seq, day, now));
     await writeMeta(tx, 'digest', JSON.stringify({ day, seq }));
   });
+}
+
+function dateIn(timeZone: string, instant: Date): { readonly day: string; readonly time: string } {
+  const style = { timeZone, dateStyle: 'short', timeStyle: 'short' } as const;
+  const [day = '', time = ''] = new Intl.DateTimeFormat('sv-SE', style).format(instant).split(' ');
+  return { day, time };
 }
 
 const markIn = (stored: string): Mark => JSON.parse(stored) as Mark;

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopback, plainAddress } from '../lib/net/loopback.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
+import { endSession, hasEnded } from '../mirror/people/ended-sessions.ts';
 import { findUser, findUserByToken, FIRST_ADMIN } from '../mirror/people/user-store.ts';
 import type { Decider } from '../mirror/people/decision-store.ts';
 import type { Person, UserRole } from '../mirror/people/user-store.ts';
@@ -31,6 +32,8 @@ export interface Access {
   readonly signIn: (reply: FastifyReply, given: string) => Promise<Problem | null>;
   /** Exchanges a code that signs in once for a cookie of the first admin. */
   readonly redeem: (reply: FastifyReply, code: string) => Promise<Problem | null>;
+  /** Ends the session of a cookie, so that a copy of it is worth nothing. */
+  readonly signOut: (request: FastifyRequest) => Promise<void>;
 }
 
 const UNKNOWN: Problem = {
@@ -107,7 +110,7 @@ export function createAccess(
     token !== null && isSameSecret(given, token) ? FIRST_ADMIN : findUserByToken(session, given);
   const ofCookie = async (request: FastifyRequest): Promise<Person | null> => {
     const given = sessionOf(request, clock.now());
-    if (given === null) return null;
+    if (given === null || (await hasEnded(session, given.id))) return null;
     const { name, tokenHash } = given;
     const person = name === FIRST_ADMIN.name ? FIRST_ADMIN : await findUser(session, name);
     return person?.tokenHash === tokenHash ? person : null;
@@ -134,6 +137,13 @@ export function createAccess(
     },
     signIn: async (reply, given) => letIn(reply, await ofToken(given), WRONG),
     redeem: (reply, code) => letIn(reply, codes.redeem(code) ? FIRST_ADMIN : null, USED),
+    signOut: async (request) => {
+      const now = clock.now();
+      const open = sessionOf(request, now);
+      if (open === null) return;
+      const nowSeconds = Math.floor(now.getTime() / 1000);
+      await session.atomically((tx) => endSession(tx, open.id, open.untilSeconds, nowSeconds));
+    },
   };
 }
 

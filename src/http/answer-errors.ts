@@ -86,6 +86,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'outbox.no_record': 422,
   'usage.kind': 422,
   'usage.id': 422,
+  'mirror.null_character': 422,
   'server.full': 503,
 };
 

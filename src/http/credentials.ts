@@ -13,11 +13,12 @@ export function isSameSecret(given: string, secret: string): boolean {
 export const SESSION_COOKIE = 'bms_sync_session';
 const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 
-/** Gives a browser the cookie that replaces a token until it expires: an instant and whose it is, sealed by the setting's token. */
+/** Gives a browser the cookie that replaces a token until it expires: an instant, whose it is and its id, signed with the setting's token. */
 export function giveSession(reply: FastifyReply, { nameKey, tokenHash }: Person, now: Date): void {
   const until = Math.floor(now.getTime() / 1000) + LIFE_SECONDS;
   const name = Buffer.from(nameKey).toString('base64url');
-  void reply.setCookie(SESSION_COOKIE, `${until}.${name}.${tokenHash}`, {
+  const id = randomBytes(9).toString('base64url');
+  void reply.setCookie(SESSION_COOKIE, `${until}.${name}.${tokenHash}.${id}`, {
     path: '/',
     maxAge: LIFE_SECONDS,
     httpOnly: true,
@@ -34,9 +35,9 @@ export const isByHttps = ({ headers }: FastifyRequest): boolean =>
 /** Whose cookie a request has; null if it has none of ours, or an expired one. */
 export function sessionOf(request: FastifyRequest, now: Date) {
   const { valid, value } = request.unsignCookie(request.cookies[SESSION_COOKIE] ?? '');
-  const [until, name = '', tokenHash = ''] = value?.split('.') ?? [];
-  if (!valid || Number(until) * 1000 <= now.getTime()) return null;
-  return { name: Buffer.from(name, 'base64url').toString(), tokenHash };
+  const [until, name = '', tokenHash = '', id = ''] = value?.split('.') ?? [];
+  if (!valid || id === '' || Number(until) * 1000 <= now.getTime()) return null;
+  return { name: Buffer.from(name, 'base64url').toString(), tokenHash, id, untilSeconds: Number(until) };
 }
 
 /** Codes that sign a browser in once, so that a link needs no token. */

@@ -50,10 +50,11 @@ export function guard(
 
 async function refusalOf(
   request: FastifyRequest,
-  { access, token, host, names }: RouteContext,
+  { access, token, host, names, webhooks }: RouteContext,
 ): Promise<Problem | null> {
   const { headers, routeOptions } = request;
-  const foreign = hostRefusal(headers.host, { host, names });
+  const { publicUrl } = webhooks;
+  const foreign = hostsRefusal(request, { host, names, publicUrl });
   if (foreign !== null) return foreign;
   const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
   if (routeOptions.config.open !== true) {
@@ -65,7 +66,20 @@ async function refusalOf(
     if (!allows(verdict.role, needed)) return forbidden(verdict, needed);
   }
   if (isRead) return null;
+  if (headers.origin !== undefined && headers.origin === publicUrl) return null; // A proxy may send its own Host.
   return originRefusal(headers.origin, headers.host ?? '', isByBrowser(request.caller));
+}
+
+/** Refuses a request that names several hosts, or one that is not ours. */
+function hostsRefusal(
+  { headers, raw }: FastifyRequest,
+  ours: { readonly host: string; readonly names: readonly string[]; readonly publicUrl: string | null },
+): Problem | null {
+  const { host, names, publicUrl } = ours;
+  const sent = raw.rawHeaders.filter((text, place) => place % 2 === 0 && text.toLowerCase() === 'host');
+  if (sent.length > 1) return BAD_HOST; // Node takes the first, a proxy perhaps the last.
+  const publicName = publicUrl === null ? [] : [new URL(publicUrl).hostname];
+  return hostRefusal(headers.host, { host, names: names.concat(publicName) });
 }
 
 const isByBrowser = (caller: Caller | null): boolean => caller?.by === 'cookie' || caller?.by === 'proxy';
@@ -88,6 +102,12 @@ const READ_ONLY: Problem = {
   hint: 'Set ADMIN_TOKEN to 32 characters or more, or use the command line.',
 };
 
+const BAD_HOST: Problem = {
+  status: 400,
+  code: 'http.bad_host',
+  detail: 'The Host header is missing, malformed or sent twice.',
+};
+
 const OWN_NAMES = ['localhost', '127.0.0.1', '::1'];
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]\s@/\\]+)(?::\d{1,5})?$/i;
 
@@ -101,8 +121,7 @@ export function hostRefusal(
   { host, names }: { readonly host: string; readonly names: readonly string[] },
 ): Problem | null {
   const name = HOST.exec(header ?? '')?.[1];
-  if (name === undefined)
-    return { status: 400, code: 'http.bad_host', detail: 'The Host header is missing or malformed.' };
+  if (name === undefined) return BAD_HOST;
   const asked = plainAddress(name);
   if (OWN_NAMES.includes(asked) || [host, ...names].map(plainAddress).includes(asked)) return null;
   if (isEveryAddress(host) && isIP(asked) !== 0) return null;

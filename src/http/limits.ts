@@ -8,8 +8,9 @@ export const SIGN_IN_BYTES = 4_096;
 export const CONNECTIONS = 1_024;
 /** Connections that the system keeps until we accept them: with a short queue, many at once would retry a second later. */
 export const BACKLOG = 4_096;
-/** Change streams that may be open at once. */
+/** Change streams that may be open at once: of all callers, and of one. */
 export const STREAMS = 64;
+export const STREAMS_OF_ONE = 8;
 
 /** Time to send the head of a request, and all of it. */
 export const HEADERS_MS = 10_000;
@@ -24,23 +25,27 @@ export const CLOSE_MS = 5_000;
 
 export interface StreamLimit {
   readonly taken: () => number;
-  /** Takes a seat; returns what gives it back, once. @throws {SyncError} `server.full` if none is left. */
-  readonly take: () => () => void;
+  /** Takes a seat for a caller; returns what gives it back, once. @throws {SyncError} `server.full` if none is left. */
+  readonly take: (caller: string) => () => void;
 }
 
-/** Limits the number of streams that are open at the same time. */
-export function createStreamLimit(count: number): StreamLimit {
-  const taken = new Set<symbol>();
+/** Limits the number of streams that are open at the same time, so that one caller leaves seats for the others. */
+export function createStreamLimit(): StreamLimit {
+  const taken = new Map<symbol, string>();
   return {
     taken: () => taken.size,
-    take: () => {
-      if (taken.size >= count)
-        throw new SyncError('Too many streams are open already.', {
-          code: 'server.full',
-          hint: 'Close some, or ask for pages.',
-        });
+    take: (caller) => {
+      const own = [...taken.values()].filter((other) => other === caller).length;
+      if (taken.size >= STREAMS || own >= STREAMS_OF_ONE)
+        throw new SyncError(
+          `Too many streams are open already (${own} of this user, ${taken.size} of all).`,
+          {
+            code: 'server.full',
+            hint: `Close some of them (a user may have ${STREAMS_OF_ONE}), or ask for pages.`,
+          },
+        );
       const seat = Symbol('seat');
-      taken.add(seat);
+      taken.set(seat, caller);
       return () => void taken.delete(seat);
     },
   };

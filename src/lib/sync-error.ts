@@ -42,5 +42,6 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Says why a file cannot be read, as the end of a sentence about it: `is not there`. */
 export function fileFault(error: unknown): string {
   const code = errorCode(error);
+  if (code === 'file.encoding' && error instanceof SyncError) return error.message;
   return WORDS[code] ?? `cannot be read${code === '' ? '' : ` (${code})`}`;
 }

@@ -14,6 +14,8 @@ const CHECK = `
   const found = () => {
     try {
       const database = new (require(driver))(path, { readonly: true, timeout: 10_000 });
+      const size = require('node:fs').statSync(path).size;
+      if (size % database.pragma('page_size', { simple: true }) !== 0) return ['the file ends within a page'];
       return database.pragma('quick_check(' + most + ')').map((row) => String(row.quick_check));
     } catch (error) {
       if (!/^SQLITE_(CORRUPT|NOTADB)/.test(error.code)) throw error;

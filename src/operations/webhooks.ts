@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { disableEndpoint, enableEndpoint, replayEvents } from '../feed/webhooks/endpoint-activity.ts';
 import { addEndpoint, dropEndpoint, rotateSecret } from '../feed/webhooks/endpoints.ts';
+import { mailUnset } from '../feed/webhooks/mailer.ts';
 import { testEndpoint } from '../feed/webhooks/test-event.ts';
 import { isNumber } from '../lib/json/json.ts';
 import type { Json } from '../lib/json/json.ts';
@@ -54,6 +55,7 @@ export const add = operation({
   run: async ({ session, kinds: known, clock, webhooks }, input) => {
     const { kinds = null, changes = null, fields = null, language = null, ...rest } = input;
     for (const kind of kinds ?? []) requireKind(known, kind);
+    if (rest.format === 'email' && webhooks.mail.url === null) throw mailUnset('The receiver is not added');
     const wish = { ...rest, kinds, changes, fields, language };
     return { ...(await addEndpoint(session, wish, { ...webhooks, now: clock.now() })) };
   },

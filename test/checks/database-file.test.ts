@@ -1,9 +1,10 @@
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkWhenDue, startDailyCheck } from '../../src/checks/database-file.ts';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { systemClock } from '../../src/lib/time/clock.ts';
-import { readDamage } from '../../src/mirror/integrity-check.ts';
+import { checkIntegrity, readDamage } from '../../src/mirror/integrity-check.ts';
 import { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
 import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { requestPull } from '../../src/mirror/runs/run-requests.ts';
@@ -131,4 +132,27 @@ test('status names the damage first', async () => {
   const reason = 'the database file is damaged: page 7 (and 1 more)';
   expect((await run(['status'], env)).stdout).toContain(`Needs you: ${reason}`);
   expect(document(await run(['status', '--json'], env))).toMatchObject({ damage: { reason } });
+});
+
+test('a file that was cut within its last page is reported', async () => {
+  const session = await mirror();
+  const path = session.location;
+  await session.close();
+  truncateSync(path, statSync(path).size - 100);
+  expect(await checkIntegrity({ ...session, location: path })).toEqual(['the file ends within a page']);
+});
+
+test('a file whose stored view was damaged is reported as such, not as a bug', async () => {
+  const session = await mirror();
+  const path = session.location;
+  await session.close();
+  const bytes = readFileSync(path);
+  for (let at = bytes.indexOf('count('); at !== -1; at = bytes.indexOf('count(', at + 1))
+    bytes.write('coun4(', at);
+  writeFileSync(path, bytes);
+  const ended = await run(['status', '--json'], { DATABASE_URL: `file:${path}` });
+  expect([ended.code, document(ended)]).toEqual([
+    1,
+    { error: expect.objectContaining({ code: 'mirror.unreadable_schema' }) as unknown },
+  ]);
 });

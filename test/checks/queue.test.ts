@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { checkQueue, judgeRedis } from '../../src/checks/queue.ts';
 import { canary } from '../support/canary.ts';
 import { freshRedis } from '../support/redis.ts';
@@ -26,6 +26,61 @@ test('a Redis that wants a password is told of, and that it is away', async () =
   expect(await codes()).toEqual(['jobs.redis_unreachable']);
   await redis.kill9();
   expect(await codes()).toEqual(['jobs.redis_unreachable']);
+});
+
+describe('a Redis that answers and takes no jobs is reported with its cause', () => {
+  const refusal = async (url: string): Promise<unknown> => {
+    const [first, ...others] = await checkQueue(url);
+    expect(others).toEqual([]);
+    return [first?.code, first?.detail];
+  };
+  const named = (cause: string): readonly unknown[] => ['jobs.redis_refuses', expect.stringContaining(cause)];
+
+  test('a read-only replica', async () => {
+    const { port } = await freshRedis();
+    const replica = await freshRedis(
+      '--replicaof',
+      '127.0.0.1',
+      String(port),
+      '--replica-serve-stale-data',
+      'yes',
+    );
+    expect(await refusal(replica.url)).toEqual(named('read-only replica'));
+  });
+
+  test('one whose memory is full', async () => {
+    const full = await freshRedis('--maxmemory', '1', '--maxmemory-policy', 'noeviction');
+    expect(await refusal(full.url)).toEqual(named('memory is full'));
+  });
+
+  test('a node of a cluster', async () => {
+    const node = await freshRedis('--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no');
+    expect(await refusal(node.url)).toEqual(named('node of a cluster'));
+  });
+
+  test('one whose user may only read', async () => {
+    const { url, port } = await freshRedis(
+      '--user',
+      'default',
+      'on',
+      'nopass',
+      '~*',
+      '+@all',
+      '--user',
+      'reader',
+      'on',
+      'nopass',
+      '~*',
+      '+@read',
+      '+info',
+      '+ping',
+      '+select',
+      '+hello',
+      '+client',
+    );
+    expect(url).toContain(String(port));
+    expect(await refusal(`redis://reader:any@127.0.0.1:${port}`)).toEqual(named('may not write'));
+  });
 });
 
 test('a Redis with TLS is told of where the address has none, and where its certificate is not trusted', async () => {

@@ -4,6 +4,8 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Row } from '../../src/db/session/session.ts';
 import { DATABASES, mirrorIn } from '../feed/support.ts';
+import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
+import { pullOne } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -92,5 +94,41 @@ describe('an exclusion that a mirror knows', () => {
     expect(ended).toMatchObject({ code: 2 });
     expect(ended.stderr).toContain('keeps out: depots.name.');
     expect(numbers(await landed())).toEqual(NOTHING);
+  });
+});
+
+describe.each(DATABASES)('an exclusion of %s that came while another process runs', (database) => {
+  const EXCLUDE = { BMS__PRIVACY__EXCLUDE: '{"clients":["email"]}' };
+
+  test('stops the landings of that process, which does not know of it', async () => {
+    const service = await sandbox({ size: 12 });
+    const { url, session } = await mirrorIn(database);
+    const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+    expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
+    const emails = async (): Promise<unknown> =>
+      Number((await session.query(sql`select count(email) as n from clients`))[0]?.['n']);
+    expect(await emails()).toBe(12);
+    expect(await run(['migrate'], { ...env, ...EXCLUDE })).toMatchObject({ code: 0 });
+    expect(await emails()).toBe(0);
+    const [client] = await session.query(sql`select min(id) as id from clients`);
+    service.world.update('clients', Number(client?.['id']), { name: 'Another' });
+    const older = pullOne(service, session, { kind: 'clients' }); // With a kind that has the field.
+    await expect(older).rejects.toMatchObject({ code: 'mirror.excluded_since' });
+    expect(await emails()).toBe(0);
+  });
+
+  test('is refused beside an older release, which would not notice', async () => {
+    const { url, session } = await mirrorIn(database);
+    const now = new Date();
+    await session.atomically(async (tx) => {
+      await tx.query(sql`update mirror_meta set value = '1' where key = 'version'`);
+      await tx.query(sql`delete from workers`);
+    });
+    await registerWorker(session, { owner: 'elsewhere:1:other:abc', roles: ['pulls'] }, now);
+    const refused = await run(['migrate', '--json'], { ...EXCLUDE, DATABASE_URL: url });
+    expect([refused.code, document(refused)]).toEqual([
+      1,
+      { error: expect.objectContaining({ code: 'mirror.older_at_work' }) as unknown },
+    ]);
   });
 });

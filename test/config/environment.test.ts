@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig, secretsOf } from '../../src/config/load-config.ts';
 import { unknownVariables, withEnvFile } from '../../src/config/environment.ts';
 import { canary } from '../support/canary.ts';
 import { refusal, tempFile } from './support.ts';
@@ -126,12 +126,92 @@ describe('BMS__ variables', () => {
 });
 
 describe('the .env file', () => {
+  const BOM = '\ufeff';
+  const read = (text: string | Uint8Array, env = {}) => {
+    const warnings: string[] = [];
+    const values = withEnvFile(env, (warning) => warnings.push(warning), tempFile('.env', text));
+    return { values, warnings };
+  };
+
   test('adds what the real environment does not have', () => {
-    const path = tempFile('.env', 'LOG_LEVEL=debug\nPORT="1234" # a comment\n');
-    expect(withEnvFile({ LOG_LEVEL: 'warn' }, path)).toEqual({ LOG_LEVEL: 'warn', PORT: '1234' });
+    const { values, warnings } = read('LOG_LEVEL=debug\nPORT="1234" # a comment\n', { LOG_LEVEL: 'warn' });
+    expect(values).toEqual({ LOG_LEVEL: 'warn', PORT: '1234' });
+    expect(warnings).toEqual([]);
   });
 
   test('may be missing', () => {
-    expect(withEnvFile({ PORT: '1' }, '/nowhere/.env')).toEqual({ PORT: '1' });
+    expect(withEnvFile({ PORT: '1' }, expect.unreachable, '/nowhere/.env')).toEqual({ PORT: '1' });
+  });
+
+  test('keeps its first variable behind a byte order mark', () => {
+    expect(read(`${BOM}DATABASE_URL=file:a.db\r\nPORT=1\r\n`).values).toEqual({
+      DATABASE_URL: 'file:a.db',
+      PORT: '1',
+    });
+  });
+
+  test.each([
+    ['UTF-16', Buffer.from(`${BOM}PORT=1\n`, 'utf16le')],
+    ['UTF-16', Buffer.from('PORT=1\n', 'utf16le')],
+    ['UTF-16', Buffer.from(`${BOM}PORT=1\n`, 'utf16le').swap16()],
+    ['another encoding', Buffer.from('BMS_TOKEN=clé\n', 'latin1')],
+  ])('is refused in %s', (encoding, bytes) => {
+    expect(() => read(bytes)).toThrow(`is in ${encoding}`);
+  });
+
+  test('warns of a value that a # cuts short, without quoting it', () => {
+    const { values, warnings } = read(
+      'BMS_TOKEN=tok#12\nPORT=80 # a comment\nHOST="a#b"\nexport LOG_LEVEL=#x\n',
+    );
+    expect(values).toMatchObject({ BMS_TOKEN: 'tok', HOST: 'a#b', PORT: '80' });
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /the value of BMS_TOKEN ends before its first #; write it in quotes: BMS_TOKEN="…"\.$/,
+      ),
+      expect.stringContaining('LOG_LEVEL'),
+    ]);
+    expect(read('BMS_TOKEN=tok#12\n', { BMS_TOKEN: 'whole' }).warnings).toEqual([]);
+  });
+});
+
+describe('files that variables and flags name', () => {
+  test.each([
+    ['BMS_TOKEN_FILE', 'token'],
+    ['BMS_CONFIG', 'source: {token: token}\n'],
+  ])('%s may begin with a byte order mark, and is refused in UTF-16', (variable, text) => {
+    expect(loadConfig({ env: { [variable]: tempFile('f', `\ufeff${text}`) } }).source.token).toBe('token');
+    const file = tempFile('f', Buffer.from(`\ufeff${text}`, 'utf16le'));
+    expect(refusal({ env: { [variable]: file } })).toContain('is in UTF-16, not in UTF-8: save it as UTF-8');
+  });
+});
+
+describe('URLs with a user', () => {
+  const URLS = [
+    ['SMTP_URL', 'smtp://bms:PASSWORD@mail.example'],
+    ['QUEUE_URL', 'redis://:PASSWORD@queue.example:6379'],
+    ['DATABASE_URL', 'postgres://bms:PASSWORD@db.example:5432/mirror'],
+    ['BMS__SOURCE__PROXY_URL', 'http://bms:PASSWORD@proxy.example:3128'],
+  ] as const;
+  const wrong = URLS.flatMap(([variable, url]) =>
+    ['50%off', 'a/b', 'a#b', 'a?b'].map(
+      (password) => [variable, password, url.replace('PASSWORD', password)] as const,
+    ),
+  );
+
+  test.each(wrong)('%s with the password %s is refused in one sentence', (variable, password, url) => {
+    const text = refusal({ env: { [variable]: url } });
+    expect(text).toContain('% is written %25');
+    expect(text).not.toContain(password);
+  });
+
+  test.each(URLS)('%s with encoded signs is taken, and its password masked', (variable, url) => {
+    const config = loadConfig({ env: { [variable]: url.replace('PASSWORD', '50%25off%23') } });
+    expect(secretsOf(config)).toContain('50%off#');
+  });
+
+  test('a path of SQLite may have any sign', () => {
+    expect(loadConfig({ env: { DATABASE_URL: 'file:./50%off #1.db' } }).database.url).toBe(
+      'file:./50%off #1.db',
+    );
   });
 });

@@ -112,6 +112,7 @@ describe('a kind cannot be called', () => {
     ['sync_status_now', OURS],
     ['calendar_days', OURS],
     ['dictionary', OURS],
+    ['constructor', OURS],
     ['client_contacts', OURS],
     ['clients_contacts', OURS],
     ['projects_tasks', OURS],

@@ -237,14 +237,31 @@ describe('server.trustedHeader', () => {
     expect(loadConfig({ env: {} }).server.trustedHeader).toBeNull();
   });
 
-  test.each([
-    [{ name: 'X-Forwarded-User' }],
-    [{ name: 'X-Forwarded-User', from: [] }],
-    [{ name: 'X-Forwarded-User', from: ['proxy.example'] }],
-    [{ name: 'X-Forwarded-User', from: ['10.0.0.0/33'] }],
-    [{ name: 'X-Forwarded-User', from: ['10.0.0.0/8/8'] }],
-    [{ name: 'two words', from: ['10.0.0.5'] }],
-  ])('is refused as %j', (value) => {
+  const refused: readonly object[] = [
+    { name: 'X-Forwarded-User' },
+    { name: 'X-Forwarded-User', from: [] },
+    { name: 'X-Forwarded-User', from: ['proxy.example'] },
+    { name: 'X-Forwarded-User', from: ['10.0.0.0/33'] },
+    { name: 'X-Forwarded-User', from: ['10.0.0.0/8/8'] },
+    { name: 'two words', from: ['10.0.0.5'] },
+    ...['Authorization', 'cookie', 'HOST', 'Origin'].map((name) => ({ name, from: ['10.0.0.5'] })),
+    ...['0.0.0.0/0', '::/0', '128.0.0.0/1', '::ffff:0:0/96', '::/8', '2000::/3'].map((network) => ({
+      name: 'X-Forwarded-User',
+      from: ['10.0.0.5', network],
+    })),
+  ];
+  test.each(refused)('is refused as %j', (value) => {
     expect(complaint({ env: given(value) })).toContain('server.trustedHeader');
   });
+});
+
+test.each([
+  ['https://bms.garage.example', 'https://bms.garage.example'],
+  ['HTTPS://BMS.garage.example:443/', 'https://bms.garage.example'],
+  ['https://garage.example/bms', null],
+])('server.publicUrl %s: %s', (publicUrl, expected) => {
+  const env = { BMS__SERVER__PUBLIC_URL: publicUrl };
+  if (expected === null)
+    expect(complaint({ env })).toContain('without a path: the dashboard needs a host name');
+  else expect(loadConfig({ env }).server.publicUrl).toBe(expected);
 });

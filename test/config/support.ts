@@ -7,7 +7,7 @@ import type { ConfigInputs } from '../../src/config/load-config.ts';
 import { UsageError } from '../../src/lib/sync-error.ts';
 
 /** Writes a file into a folder of its own that goes when the test ends. */
-export function tempFile(name: string, text: string): string {
+export function tempFile(name: string, text: string | Uint8Array): string {
   const folder = mkdtempSync(join(tmpdir(), 'bms-config-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -65,6 +66,35 @@ test(
     expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
     program.child.kill('SIGTERM');
     expect(await program.ended).toMatchObject({ code: 0 });
+  },
+);
+
+test(
+  'serve promises nothing once its SQLite file was removed: a push is refused, and it is not ready',
+  { timeout: 60_000 },
+  async ({ onTestFinished }) => {
+    await using service = await startSandbox({ size: 5 });
+    const path = await grownMirror();
+    const env = { BMS__SCHEDULES__ALL: 'null', ...settingsFor(service, path), PORT: '0', ADMIN_TOKEN };
+    const program = start(['serve'], { env });
+    onTestFinished(() => {
+      program.child.kill('SIGKILL');
+    });
+    const address = await addressOf(program);
+    rmSync(path);
+    const wish = { operation: 'create', kind: 'clients', data: { code: 'NEW', name: 'New' } };
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+    const pushed = await request(`${address}/v1/outbox`, {
+      method: 'POST',
+      headers: { ...headers, 'idempotency-key': 'order-1' },
+      body: JSON.stringify(wish),
+    });
+    expect([pushed.statusCode, await pushed.body.json()]).toEqual([
+      503,
+      expect.objectContaining({ code: 'mirror.replaced' }),
+    ]);
+    const ready = async (): Promise<number> => (await request(`${address}/ready`)).statusCode;
+    await expect.poll(ready, { timeout: 30_000, interval: 500 }).toBe(503);
   },
 );
 

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
 import { hostRefusal } from '../../src/http/guard.ts';
@@ -36,7 +38,7 @@ describe('signing in', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
     const cookie = answer.headers.get('set-cookie') ?? '';
     expect(cookie).toMatch(
-      /^bms_sync_session=\d+\.\w+\.\.[\w/+]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+      /^bms_sync_session=\d+\.\w+\.\.[\w-]{12}\.[\w/+]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
     );
     expect(cookie).not.toContain(TOKEN);
     const page = await fetch(stage.url, { headers: { cookie: await signIn(stage) } });
@@ -176,6 +178,13 @@ describe('a host name', () => {
     expect(hostRefusal('bms-sync:8080', server)).toBeNull();
     expect(hostRefusal('sync.example.com', server)).toBeNull();
     expect(hostRefusal('bms-sync.evil.example', server)).toMatchObject({ status: 421 });
+  });
+
+  test('that is sent twice is refused: a proxy may have judged the other one', async () => {
+    const { host, url } = await serveMirror(await mirror());
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`GET /health HTTP/1.1\r\nHost: ${host}\r\nhost: evil.example\r\nConnection: close\r\n\r\n`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 [^]*http\.bad_host/);
   });
 });
 

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
 import { deleteUser, insertUser } from '../../src/mirror/people/user-store.ts';
@@ -6,10 +7,11 @@ import { MirrorError } from '../../src/db/session/errors.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { at, putChanges } from '../feed/support.ts';
 import { canary } from '../support/canary.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { DATABASES } from '../mirror/databases.ts';
 import { thrownBy } from '../mirror/temp-mirror.ts';
 import { asking } from './ask.ts';
-import { jsonOf, serveMirror, signIn } from './stage.ts';
+import { jsonOf, serveMirror, signIn, TOKEN } from './stage.ts';
 import type { Stage } from './stage.ts';
 
 const MARIE = `marie-${canary('-9c1d7f3b5e2a8460')}`;
@@ -145,15 +147,57 @@ describe.each(DATABASES.slice(0, 1))('a proxy that signs in', (_name, open) => {
   });
 });
 
-test('signing out takes the browser its cookie, and only a page of this host can do it', async () => {
+describe.each(DATABASES)('signing out of %s', (_name, open) => {
+  test('ends the session, so that a copy of its cookie is worth nothing; another browser stays signed in', async () => {
+    const stage = await serveMirror(await open());
+    const cookie = await signIn(stage);
+    const other = await signIn(stage);
+    const leave = (origin: string): Promise<Response> =>
+      fetch(`${stage.url}/logout`, { method: 'POST', headers: { cookie, origin }, redirect: 'manual' });
+    expect((await leave('http://elsewhere.example')).status).toBe(403);
+    const left = await leave(stage.url);
+    expect([left.status, left.headers.get('location')]).toEqual([303, '/login']);
+    expect(left.headers.get('set-cookie')).toMatch(/^bms_sync_session=; Max-Age=0; Path=\/;/);
+    expect([await statusOf(stage, { cookie }), await statusOf(stage, { cookie: other })]).toEqual([401, 200]);
+  });
+
+  test('forgets ended sessions once their cookies have expired', async () => {
+    const session = await open();
+    const clock = fakeClock();
+    const stage = await serveMirror(session, { clock });
+    const leave = async (): Promise<void> => {
+      const cookie = await signIn(stage);
+      await fetch(`${stage.url}/logout`, {
+        method: 'POST',
+        headers: { cookie, origin: stage.url },
+        redirect: 'manual',
+      });
+    };
+    const ended = () => session.query(sql`select 1 from mirror_meta where key like 'signed_out.%'`);
+    await leave();
+    await leave();
+    expect(await ended()).toHaveLength(2);
+    await clock.sleep(43_200_000);
+    await leave();
+    expect(await ended()).toHaveLength(1);
+  });
+});
+
+test('one user may open eight streams, and leaves the others to the others', async () => {
   const [[, open] = []] = DATABASES;
   if (open === undefined) throw new Error('no database');
-  const stage = await serveMirror(await open());
-  const cookie = await signIn(stage);
-  const leave = (origin: string): Promise<Response> =>
-    fetch(`${stage.url}/logout`, { method: 'POST', headers: { cookie, origin }, redirect: 'manual' });
-  expect((await leave('http://elsewhere.example')).status).toBe(403);
-  const left = await leave(stage.url);
-  expect([left.status, left.headers.get('location')]).toEqual([303, '/login']);
-  expect(left.headers.get('set-cookie')).toMatch(/^bms_sync_session=; Max-Age=0; Path=\/;/);
+  const session = await open();
+  const stage = await serveMirror(session);
+  await add(session, 'Marie', MARIE, 'viewer');
+  const stopping = new AbortController();
+  const stream = (token: string): Promise<Response> =>
+    fetch(`${stage.url}/v1/changes`, {
+      headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+      signal: stopping.signal,
+    });
+  const answers: Response[] = [];
+  for (let n = 0; n < 9; n += 1) answers.push(await stream(MARIE));
+  expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 8 }, () => 200), 503]);
+  expect((await stream(TOKEN)).status).toBe(200);
+  stopping.abort();
 });

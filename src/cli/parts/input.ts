@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { parseJson } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import { SyncError, UsageError, fileFault } from '../../lib/sync-error.ts';
+import { decodeText } from '../../lib/text/decode-text.ts';
 import type { Io } from './io.ts';
 
 /** Parses a command-line number; commander names the option in its message. */
@@ -84,21 +85,12 @@ const SHOWN = 60;
 function readText(option: string, path: string): string {
   const unusable = (why: string, cause: unknown): UsageError =>
     new UsageError(`The file ${path} of ${option} ${why}.`, { code: 'usage.file', hint: HINT, cause });
-  let bytes: Uint8Array;
   try {
-    bytes = readFileSync(path);
+    return decodeText(readFileSync(path));
   } catch (error) {
     throw unusable(fileFault(error), error);
   }
-  try {
-    return textOf(bytes);
-  } catch (error) {
-    throw unusable('is not UTF-8 text', error);
-  }
 }
-
-/** Drops the byte order mark; throws a TypeError if the bytes are not UTF-8. */
-const textOf = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 
 /**
  * Reads the piped input to its end.
@@ -117,8 +109,8 @@ export async function readStdin({ stdin, signal }: Io): Promise<string> {
   }
   if (signal.aborted) throw new SyncError('Interrupted: nothing was stored.', { code: 'push.interrupted' });
   try {
-    return textOf(Buffer.concat(chunks));
+    return decodeText(Buffer.concat(chunks));
   } catch (error) {
-    throw new UsageError('What is piped in is not UTF-8 text.', { code: 'usage.json', cause: error });
+    throw new UsageError(`What is piped in ${fileFault(error)}.`, { code: 'usage.json', cause: error });
   }
 }

@@ -44,7 +44,7 @@ export const retention = group({
 });
 
 const trustedHeader = z.strictObject(
-  { name: a.headerName, from: z.array(a.network, 'a list of addresses').min(1, 'at least one address') },
+  { name: a.proxyHeaderName, from: z.array(a.network, 'a list of addresses').min(1, 'at least one address') },
   'a map with the name of a header, and from: a list of addresses',
 );
 
@@ -62,8 +62,8 @@ export const server = group({
     'Further names that serve answers under: that of a service in Kubernetes or Compose, or of a proxy that passes its own on.',
   ),
   publicUrl: setting(
-    unset(a.serviceUrl),
-    'Address at which people open the dashboard: what they are told leads to its pages; null names commands instead.',
+    unset(a.originUrl),
+    'Address at which people open the dashboard, without a path: notifications link to its pages, and changes from it are accepted; null: they name commands instead.',
   ),
   port: setting(a.port.default(8080), 'Port that serve listens on; 0 takes a free one.', {
     variables: ['PORT'],

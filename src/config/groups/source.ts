@@ -30,7 +30,7 @@ export const source = group({
     a.pageSize.default(100),
     'Records to ask for on a page (per_page), from 1 to 1000; half of it where the service refuses so many, or takes too long.',
   ),
-  proxyUrl: setting(unset(a.webUrl), 'HTTP proxy that every request to the service goes through.', {
+  proxyUrl: setting(unset(a.proxyUrl), 'HTTP proxy that every request to the service goes through.', {
     secret: 'password',
   }),
 });

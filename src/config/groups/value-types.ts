@@ -1,3 +1,4 @@
+import { BlockList, isIPv6 } from 'node:net';
 import * as z from 'zod';
 
 /** The kinds of value that settings have. Each one's error text states the expected form, and nothing else. */
@@ -50,16 +51,48 @@ export const headerNames = z.union(
   HEADERS,
 );
 
+const PASSED_ON = ['authorization', 'cookie', 'host', 'origin'];
+/** A header that a proxy adds: browsers and clients send the excluded ones themselves. */
+export const proxyHeaderName = headerName.refine(
+  (name) => !PASSED_ON.includes(name.toLowerCase()),
+  'a header that only the proxy sets: not Authorization, Cookie, Host or Origin',
+);
+
 const NETWORK = 'an IP address, or a network such as 10.0.0.0/8';
-export const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], NETWORK);
+export const network = z
+  .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], NETWORK)
+  .refine((place) => !isHuge(place), `${NETWORK}, smaller than that of everybody`);
+
+/** One address of each first byte, as itself and as IPv6 shows it; and one of each region of IPv6. */
+const FAR_APART = Array.from({ length: 223 }, (_, byte) => `${byte + 1}.1.1.1`).concat(
+  ['2001:4::1', '2400::1', '2600::1', '2800::1', '2a00::1', '2c00::1'], // prettier-ignore
+);
+
+/** Whether a network has addresses that belong to no one organisation together. */
+function isHuge(place: string): boolean {
+  const [address = '', bits] = place.split('/');
+  if (bits === undefined) return false;
+  const list = new BlockList();
+  list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
+  const isIn = (one: string): boolean =>
+    isIPv6(one) ? list.check(one, 'ipv6') : list.check(one, 'ipv4') || list.check(`::ffff:${one}`, 'ipv6');
+  return FAR_APART.filter(isIn).length > 1;
+}
 
 export const webUrl = z.url({ protocol: /^https?$/, normalize: true, error: 'an http or https URL' });
+
+const ESCAPES = 'in its user and password % is written %25, @ %40, / %2F, # %23 and ? %3F';
+export const proxyUrl = webUrl.refine(hasReadableUser, `an http or https URL; ${ESCAPES}`);
 
 const SERVICE_URL = 'an http or https URL without user, query or fragment';
 export const serviceUrl = z
   .url({ protocol: /^https?$/, normalize: true, abort: true, error: SERVICE_URL })
   .refine((url) => !/[?#]/.test(url) && new URL(url).username + new URL(url).password === '', SERVICE_URL)
   .overwrite((url) => url.replace(/\/+$/, ''));
+export const originUrl = serviceUrl.refine(
+  (url) => (URL.parse(url)?.pathname ?? '/') === '/',
+  'an http or https URL without a path: the dashboard needs a host name of its own',
+);
 
 export const databaseUrl = urlLike(/^(file:|postgres(ql)?:\/\/)./, 'file:PATH or a postgres:// URL');
 export const mailUrl = urlLike(/^smtps?:\/\/./, 'an smtp:// or smtps:// URL');
@@ -82,9 +115,23 @@ function textLike(pattern: RegExp, expected: string) {
   return z.string(expected).regex(pattern, expected);
 }
 
-/** A text that no URL parser reads is refused, because its password could not be masked. */
+/** A URL whose user and password can be read and masked; a path after `file:` may have any character. */
 function urlLike(pattern: RegExp, expected: string) {
-  return textLike(pattern, expected).refine((url) => URL.parse(url) !== null, expected);
+  return textLike(pattern, expected).refine((url) => url.startsWith('file:') || hasReadableUser(url), {
+    error: `${expected}; ${ESCAPES}`,
+  });
+}
+
+/** A `/`, `#` or `?` in a password ends the host, and a `%` without two digits after it encodes nothing. */
+function hasReadableUser(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || `${url.pathname}${url.search}${url.hash}`.includes('@')) return false;
+  try {
+    decodeURIComponent(`${url.username}:${url.password}${url.pathname}`);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isTimezone(name: string): boolean {

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import pg from 'pg';
 import type { QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult } from 'pg';
+import { fileFault } from '../../lib/sync-error.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { SqlValue } from '../session/session.ts';
 import { SEARCH_PATH } from '../session/sql-text.ts';
@@ -28,6 +29,8 @@ export interface Connection {
   arrays(query: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>;
   /** Sends statements without parameters; each statement has its own result. */
   script(statements: string): Promise<QueryResult<Record<string, SqlValue>>[]>;
+  /** The statement that gives a transaction its settings, whatever those of server, database and role are. */
+  readonly settings: string;
   /** True once the server or the network has ended it. */
   isLost(): boolean;
   close(): Promise<void>;
@@ -55,18 +58,21 @@ export async function openConnection(target: Target): Promise<Connection> {
       throw fault;
     }
   };
-  const connection: Connection = {
-    rows: (query) => told(client.query(query)),
-    arrays: (query) => told(client.query(query)),
-    script: async (statements) => [await told(client.query<Record<string, SqlValue>>(statements))].flat(),
+  const connection = {
+    rows: (query: QueryConfig) => told(client.query<Record<string, SqlValue>>(query)),
+    arrays: (query: QueryArrayConfig) => told(client.query<SqlValue[]>(query)),
+    script: async (statements: string) =>
+      [await told(client.query<Record<string, SqlValue>>(statements))].flat(),
     isLost: () => isGone,
     close: () => client.end(),
-  };
+  } satisfies Omit<Connection, 'settings'>;
   try {
     await told(client.connect());
-    const [shown] = await connection.script('show server_version_num');
-    refuseOldServer(Number(shown?.rows[0]?.['server_version_num']), target.location);
-    return connection;
+    const [numbered, encoded] = await connection.script('show server_version_num; show server_encoding');
+    const version = Number(numbered?.rows[0]?.['server_version_num']);
+    refuseOldServer(version, target.location);
+    refuseOtherEncoding(String(encoded?.rows[0]?.['server_encoding']), target.location);
+    return { ...connection, settings: localSettings(target, version) };
   } catch (error) {
     await connection.close();
     throw error;
@@ -84,9 +90,23 @@ function newClient(url: string): pg.Client {
       keepAliveInitialDelayMillis: 5_000,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
-  } catch {
-    throw badAddress(); // Without its cause, which may quote the address.
+  } catch (error) {
+    const file = error instanceof Error && 'path' in error ? String(error.path) : null;
+    if (file === null) throw badAddress(); // Without its cause, which may quote the address.
+    throw new MirrorError(`The file ${file}, which DATABASE_URL names for TLS, ${fileFault(error)}.`, {
+      code: 'mirror.no_tls',
+      hint: 'Correct sslrootcert, sslcert or sslkey in DATABASE_URL.',
+    });
   }
+}
+
+/** Refuses a database that cannot hold every character of a record. */
+function refuseOtherEncoding(encoding: string, location: string): void {
+  if (encoding === 'UTF8') return;
+  throw new MirrorError(`The database ${location} has the encoding ${encoding}, expected UTF8.`, {
+    code: 'mirror.not_utf8',
+    hint: 'Create another one: createdb --encoding=UTF8 --template=template0 NAME, and name it in DATABASE_URL.',
+  });
 }
 
 /** Refuses a server by its `server_version_num`: 120022 is 12.22. */
@@ -129,17 +149,17 @@ function badAddress(): MirrorError {
   });
 }
 
-/**
- * The statement with which each transaction gets its settings, whatever those of server, database and role are. Every user may
- * set them.
- */
-export function localSettings({ lockTimeoutMs }: Target): string {
+const FIRST_WITH_TRANSACTION_TIMEOUT = 170_000;
+
+/** Every user may set these. */
+function localSettings({ lockTimeoutMs }: Target, version: number): string {
   const settings = {
     search_path: SEARCH_PATH,
     TimeZone: 'UTC',
     DateStyle: 'ISO, YMD',
     lock_timeout: String(lockTimeoutMs),
     statement_timeout: '0',
+    ...(version >= FIRST_WITH_TRANSACTION_TIMEOUT && { transaction_timeout: '0' }),
     // The server ends a connection whose process hangs inside a transaction, or whose host is gone: its locks are free within 15 s.
     idle_in_transaction_session_timeout: '8s',
     tcp_keepalives_idle: '5',

@@ -7,6 +7,7 @@ const CONNECTION_LOST = 'mirror.connection_lost';
 const UNREACHABLE = 'mirror.unreachable';
 const BUSY = 'mirror.busy';
 export const LOCKED = 'mirror.locked';
+export const TABLES_MISSING = 'mirror.tables_missing';
 /** Another bms-sync is writing. Unlike other locks, this one is worth waiting for. */
 export const WRITER_BUSY = 'mirror.writer_busy';
 
@@ -16,6 +17,7 @@ const FAULTS: readonly DatabaseFault[] = [
     signs: [
       '57P01',
       '57P02',
+      '57P04',
       '57P05',
       '25P03',
       '25P04',
@@ -84,6 +86,24 @@ const FAULTS: readonly DatabaseFault[] = [
     hint: 'Set DATABASE_URL to the primary server, and see that default_transaction_read_only is off.',
   },
   {
+    signs: ['22021'],
+    code: 'mirror.null_character',
+    what: 'cannot hold a text with a null character',
+    hint: 'Remove the character.',
+  },
+  {
+    signs: ['42P01'],
+    code: TABLES_MISSING,
+    what: 'lacks a table of this mirror',
+    hint: 'The database was dropped and made again, or restored in part. Stop bms-sync, restore a back-up, then start it again; a new mirror begins with: bms-sync migrate.',
+  },
+  {
+    signs: ['58', 'XX'],
+    code: 'mirror.server_fault',
+    what: 'reports a fault of the server itself',
+    hint: "See the server's log. If PostgreSQL was upgraded while it ran, restart it.",
+  },
+  {
     signs: ['53100'],
     code: 'mirror.disk_full',
     what: 'has no room: the disk is full',
@@ -93,7 +113,7 @@ const FAULTS: readonly DatabaseFault[] = [
     signs: ['53300'],
     code: 'mirror.too_many_connections',
     what: 'takes no more connections',
-    hint: 'Close other clients, or raise max_connections on the server: bms-sync needs five.',
+    hint: 'Close other clients, or raise max_connections on the server: each process of bms-sync needs five.',
   },
   {
     signs: [

@@ -4,13 +4,7 @@ import { systemClock } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Row, Session, Transaction } from '../session/session.ts';
-import {
-  createConnectionPool,
-  createLazyConnection,
-  localSettings,
-  locationOf,
-  openConnection,
-} from './connection.ts';
+import { createConnectionPool, createLazyConnection, locationOf, openConnection } from './connection.ts';
 import type { Connection, LazyConnection, Target } from './connection.ts';
 import { createRetryPolicy, isLoss } from './errors.ts';
 import type { DatabaseRetryPolicy } from './errors.ts';
@@ -49,9 +43,9 @@ export async function openPostgresSession(
     location: target.location,
     query: (statement) =>
       readers.use((lazy) =>
-        retried(createRetryPolicy(clock), async () => readOnce(await lazy.connection(), target, statement)),
+        retried(createRetryPolicy(clock), async () => readOnce(await lazy.connection(), statement)),
       ),
-    atomically: (work) => enqueue(() => inTransaction(writer, target, createRetryPolicy(clock), work)),
+    atomically: (work) => enqueue(() => inTransaction(writer, createRetryPolicy(clock), work)),
     makeDurable: () => Promise.resolve(), // The server's default setting does that.
     close,
     [Symbol.asyncDispose]: close,
@@ -59,8 +53,8 @@ export async function openPostgresSession(
 }
 
 /** Runs one statement in a transaction that only reads, in one round trip. */
-async function readOnce(connection: Connection, target: Target, statement: SQL): Promise<Row[]> {
-  const begun = connection.script(`begin isolation level read committed read only; ${localSettings(target)}`);
+async function readOnce(connection: Connection, statement: SQL): Promise<Row[]> {
+  const begun = connection.script(`begin isolation level read committed read only; ${connection.settings}`);
   const read = runStatement(connection, statement);
   const ended = connection.script('commit');
   const [, rows] = await Promise.all([begun, read, ended]);
@@ -85,14 +79,12 @@ async function connectFirst(writer: LazyConnection, retries: DatabaseRetryPolicy
  */
 async function inTransaction<T>(
   writer: LazyConnection,
-  target: Target,
   retries: DatabaseRetryPolicy,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  const settings = localSettings(target);
   for (;;) {
     const connection = await retried(retries, () => writer.connection());
-    const outcome = await attempt(connection, settings, work);
+    const outcome = await attempt(connection, work);
     if (outcome.is === 'landed') return outcome.result;
     if (outcome.is === 'unknown' && (await hasLanded(writer, retries, outcome))) return outcome.result;
     await retries.waitOrThrow(outcome.fault);
@@ -147,7 +139,7 @@ async function retried<T>(retries: DatabaseRetryPolicy, work: () => Promise<T>):
 export async function openSnapshotReader(url: string) {
   const target = { url, location: locationOf(url), lockTimeoutMs: LOCK_TIMEOUT_MS };
   const connection = await openConnection(target);
-  await connection.script(`begin isolation level repeatable read read only; ${localSettings(target)}`);
+  await connection.script(`begin isolation level repeatable read read only; ${connection.settings}`);
   return {
     dialect: 'postgres' as const,
     query: (statement: SQL): Promise<Row[]> => runStatement(connection, statement),

@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 import { MirrorError } from '../session/errors.ts';
-import { LOCKED, WRITER_BUSY, isLoss, mayPass } from './errors.ts';
+import { LOCKED, TABLES_MISSING, WRITER_BUSY, isLoss, mayPass } from './errors.ts';
 import { forgetTypes, insertAll, readById, runStatement, tableColumns } from './statements.ts';
 import type { Transaction } from '../session/session.ts';
 import { createQueue } from '../../lib/queue.ts';
@@ -14,18 +14,16 @@ type Outcome<T> =
 
 /**
  * Makes one attempt at a transaction. After a rollback by a transient fault it can be repeated.
- * @param settings The statement that gives it its settings.
  * @throws Errors of `work`, and faults that are not transient: the first one, since PostgreSQL answers all later statements
  * with "current transaction is aborted".
  */
 export async function attempt<T>(
   connection: Connection,
-  settings: string,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<Outcome<T>> {
   const handle = transaction(connection);
   try {
-    const xid = await handle.run(() => beginInTurn(connection, settings));
+    const xid = await handle.run(() => beginInTurn(connection));
     const result = await work(handle.tx);
     await handle.end();
     return await handle.run(() => commit(connection, result, xid, handle.fault()));
@@ -143,16 +141,14 @@ const FIRST_SETUP_LOCK = 7_237_970_109;
 const IN_FIRST_TURN = `select pg_advisory_xact_lock(${FIRST_SETUP_LOCK}); ${XID};
   select to_regclass('mirror_meta') is not null as is_mirror`;
 
-const NO_SUCH_TABLE = '42P01';
-
 /**
  * Begins a transaction once no other bms-sync writes to this database, in one round trip.
  * @returns The transaction's id, by which the server can later tell whether it landed.
  * @throws {MirrorError} `mirror.writer_busy` if another one is still writing after the connection's `lock_timeout`.
  */
-async function beginInTurn(connection: Connection, settings: string): Promise<string> {
+async function beginInTurn(connection: Connection): Promise<string> {
   let xid: string | null = null;
-  while (xid === null) xid = await tryRow(connection, `${BEGIN}; ${settings}`);
+  while (xid === null) xid = await tryRow(connection, `${BEGIN}; ${connection.settings}`);
   return xid;
 }
 
@@ -162,7 +158,7 @@ async function tryRow(connection: Connection, begin: string): Promise<string | n
     const [, , locked, begun] = await waiting(connection.script(`${begin}; ${IN_TURN}`));
     if (locked?.rows.length === 1) return String(begun?.rows[0]?.['xid']);
   } catch (error) {
-    if (errorCode(error) !== NO_SUCH_TABLE) throw error;
+    if (!(error instanceof MirrorError && error.code === TABLES_MISSING)) throw error;
     await connection.script('rollback');
     return firstTurn(connection, begin);
   }

@@ -81,6 +81,17 @@ const SQLITE_FAULTS: readonly DatabaseFault[] = [
   },
 ];
 
+const UNREADABLE: DatabaseFault = {
+  signs: ['SQLITE_ERROR', 'SQLITE_SCHEMA'],
+  code: 'mirror.unreadable_schema',
+  what: 'has a table or view that cannot be read as this release wrote it',
+  hint: 'Run bms-sync doctor. If the file is damaged, restore it from a copy, or move it away; if it is sound, this is a bug: please report it.',
+};
+
+/** As `sqliteError`, of a statement that only reads: what is written in the file may be damaged, such as the text of a view. */
+export const sqliteReadError = (error: unknown, path: string): unknown =>
+  mirrorError(error, errorCode(error), path, [...SQLITE_FAULTS, UNREADABLE]);
+
 /** Turns a driver's error into one that names the file and what to do; passes on errors that it does not know. */
 export const sqliteError = (error: unknown, path: string): unknown =>
   mirrorError(error, errorCode(error), path, SQLITE_FAULTS);

@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop, setTimeout as delay } from 'node:time
 import type { Database } from 'better-sqlite3';
 import { createQueue } from '../../lib/queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
-import { sqliteError } from '../session/errors.ts';
+import { sqliteError, sqliteReadError } from '../session/errors.ts';
 import type { Session, Transaction } from '../session/session.ts';
 import {
   openReader,
@@ -43,7 +43,7 @@ export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
     query: async (statement) => {
       await yieldToEventLoop(); // SQLite answers on our thread: whatever reads a lot lets other work in between.
       return onceFree(busyMs, () => runStatement(reader, statement)).catch((error: unknown) => {
-        throw sqliteError(error, path);
+        throw sqliteReadError(error, path);
       });
     },
     atomically: (work) => atomically(() => withHandle(writer, work)),

@@ -1,6 +1,11 @@
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { readyDeliveries, wakeNext, writeOutcomes } from '../../mirror/webhooks/delivery-queue.ts';
+import {
+  latestPause,
+  readyDeliveries,
+  wakeNext,
+  writeOutcomes,
+} from '../../mirror/webhooks/delivery-queue.ts';
 import type { Delivery, DeliveryOutcome } from '../../mirror/webhooks/delivery-queue.ts';
 import { readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
 import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
@@ -70,7 +75,8 @@ async function dueNow(
   { inFlight, now }: ChoiceFacts,
 ): Promise<Delivery[]> {
   const { id, replayAfter, notBefore } = endpoint;
-  if (replayAfter !== null || (notBefore !== null && notBefore > instantText(now))) return [];
+  const isPausing = notBefore !== null && notBefore > instantText(now) && notBefore <= latestPause(now);
+  if (replayAfter !== null || isPausing) return [];
   const isLetter = endpoint.format === 'email';
   if (isLetter && inFlight.length > 0) return [];
   const limit = isLetter ? TOLD_AT_ONCE : SENT_AT_ONCE - inFlight.length;

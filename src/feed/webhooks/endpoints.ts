@@ -53,7 +53,7 @@ export async function addEndpoint(
 
 /** A letter goes to one address, without names and without headers of somebody else's. */
 function refuseAddress(url: string): void {
-  if (/^mailto:[^\s@,;:<>?%"()]+@[^\s@,;:<>?%"()]+$/.test(url)) return;
+  if (/^mailto:[^\s@,;:<>?%"()/\\]+@[^\s@,;:<>?%"()/\\]+$/.test(url)) return;
   throw new UsageError('A receiver of e-mail has a URL such as mailto:anna@example.com.', {
     code: 'webhooks.refused',
     hint: 'Give one address; each person is a receiver, with a language of their own.',
@@ -107,7 +107,7 @@ export async function endpointDocuments(db: Queryable): Promise<EndpointDocument
 export function shownUrl({ url, format }: Pick<EndpointStanding, 'url' | 'format'>): string {
   if (format === 'email') return url;
   const { origin, pathname, search } = new URL(url);
-  if (format === 'slack' || format === 'teams') return `${origin}/…`;
+  if (format !== 'json') return `${origin}/…`;
   return search === '' ? origin + pathname : `${origin}${pathname}?…`;
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createTransport } from 'nodemailer';
 import { isLoopback } from '../../lib/net/loopback.ts';
-import { SyncError } from '../../lib/sync-error.ts';
+import { UsageError } from '../../lib/sync-error.ts';
 import { maskSecrets } from '../../lib/text/mask-secrets.ts';
 
 /** The settings of e-mail. */
@@ -37,7 +37,7 @@ export function createMailer({ url, from }: MailRules, timeoutMs: number) {
     disableUrlAccess: true,
   });
   return {
-    /** Sends a letter; the status is that of SMTP. @throws {Error} Of Node or nodemailer, where the server gave no answer. */
+    /** Sends a letter; the status is that of SMTP, null where the answer has none. @throws {Error} Of Node or nodemailer, where the server gave no answer. */
     send: async (letter: Letter, signal: AbortSignal) => {
       const sending = transport.sendMail({
         from: from ?? decodeURIComponent(username),
@@ -56,16 +56,17 @@ export function createMailer({ url, from }: MailRules, timeoutMs: number) {
       );
       const start = await Promise.race([answer, once(signal, 'abort').then(() => '')]);
       signal.throwIfAborted();
-      const status = Number(start.slice(0, 3));
-      return { status, start: mask(start), pauseMs: status < 300 ? PAUSE_MS : null };
+      const status = /^[2-5]\d\d/.test(start) ? Number(start.slice(0, 3)) : null;
+      return { status, start: mask(start), pauseMs: status !== null && status < 300 ? PAUSE_MS : null };
     },
   };
 }
 
-const refuse = (): Promise<never> =>
-  Promise.reject(
-    new SyncError('No e-mail is sent: mail.url is not set.', {
-      code: 'mail.unset',
-      hint: 'Set SMTP_URL to smtp://USER:PASSWORD@HOST:587.',
-    }),
-  );
+const refuse = (): Promise<never> => Promise.reject(mailUnset('No e-mail is sent'));
+
+/** The error of whoever wants e-mail where the settings name no server of it. */
+export const mailUnset = (effect: string): UsageError =>
+  new UsageError(`${effect}: mail.url is not set.`, {
+    code: 'mail.unset',
+    hint: 'Set SMTP_URL to smtp://USER:PASSWORD@HOST:587.',
+  });

@@ -74,8 +74,9 @@ export function createSender(
         const { status, start, pauseMs } = isLetter
           ? await mailer.send(delivery, limit.signal)
           : await post(agentOf, delivery, at, limit.signal);
-        const responseStart = start === '' ? '' : maskSecrets(delivery.secrets)(start);
-        return { at, status, error: null, responseStart, retryAfterMs: pauseMs, durationMs: passedMs() };
+        const responseStart = start === '' ? '' : maskSecrets(delivery.secrets)(storableText(start));
+        const error = status === null ? 'no_status' : null;
+        return { at, status, error, responseStart, retryAfterMs: pauseMs, durationMs: passedMs() };
       } catch (error) {
         return { ...noAnswer, error: limit.isOver() ? 'timeout' : faultCode(error), durationMs: passedMs() };
       } finally {
@@ -132,8 +133,11 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
     length += chunk.length;
     if (length > 64 * RESPONSE_BYTES) break; // Destroys the connection.
   }
-  return start.toString('utf8').replaceAll('\0', '\ufffd'); // PostgreSQL keeps no null characters.
+  return start.toString('utf8');
 }
+
+/** PostgreSQL keeps no null characters. */
+const storableText = (text: string): string => text.slice(0, RESPONSE_BYTES).replaceAll('\0', '\ufffd');
 
 /** The code of an error, or of the first of several attempts to connect. */
 function faultCode(error: unknown): string {

@@ -1,10 +1,14 @@
+import { hostname, uptime } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { processPlace } from '../is-running.ts';
 
 /** The source of time, so that a test can control it. */
 export interface Clock {
   now(): Date;
   /** Milliseconds that never run backwards; only differences mean anything. */
   monotonicMs(): number;
+  /** Milliseconds since the machine started, and which start that was; absent = this clock has no other than `monotonicMs`. */
+  machine?(): { readonly boot: string; readonly upMs: number };
   /** Resolves after `ms`; rejects with the signal's reason when aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -14,6 +18,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1; // A longer timer fires at once.
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonicMs: () => performance.now(),
+  machine: () => ({ boot: processPlace() ?? hostname(), upMs: uptime() * 1000 }),
   sleep: async (ms, signal) => {
     signal?.throwIfAborted();
     try {
@@ -48,6 +53,13 @@ export function instantText(instant: Date): string {
 export function instantOf(text: string): Date {
   return new Date(`${text.replace(' ', 'T')}Z`);
 }
+
+const AHEAD_MS = 300_000;
+
+/** Whether a stored instant lies so far in the future that a clock which was ahead has written it: it counts as none. */
+export const isAhead = (stored: string, now: Date): boolean => stored > instantText(aheadOf(now));
+
+export const aheadOf = (now: Date): Date => new Date(now.getTime() + AHEAD_MS);
 
 /** A length of time for a person: `31 s`, `4 min`, `2 h 5 min`. */
 export function lengthOf(ms: number): string {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { HoldClock } from '../../diff/hold-clock.ts';
-import { instantOf, instantText } from '../../lib/time/clock.ts';
+import { instantOf, instantText, isAhead } from '../../lib/time/clock.ts';
 import { LeaseError } from '../../db/session/errors.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
@@ -69,7 +69,8 @@ function isBusy(
   { owner, leaseUntil }: Pick<State, 'owner' | 'leaseUntil'>,
   { now, isDead }: Pick<LeaseClaim, 'now' | 'isDead'>,
 ): boolean {
-  return owner !== null && (leaseUntil ?? '') > instantText(now) && !isDead(owner);
+  const until = leaseUntil ?? '';
+  return owner !== null && until > instantText(now) && !isAhead(until, now) && !isDead(owner);
 }
 
 type Standing = Omit<KindLease, 'kind' | 'owner' | 'epoch'>;

@@ -22,6 +22,7 @@ type MetaKey =
   | 'changes.forgotten_before' // Up to when change events were removed.
   | 'integrity' // What the latest check of the database file found.
   | 'privacy.excluded' // Which fields are kept out: settings that do not speak of them are refused.
+  | 'privacy.excluding' // Those that are being removed.
   | 'privacy.scrub' // The step to do before the file no longer holds them.
   | `volatile.${string}` // The fields of a kind that most rows show otherwise with each sweep.
   | `page_size.${string}` // The smaller pages in which a kind's list is read, the size of the settings, and since when.
@@ -30,6 +31,9 @@ type MetaKey =
   | `whole.${string}` // The most rows with which a kind's list came whole as page 2.
   | 'digest' // The day of the last one, and the event before it.
   | `alerts.${string}` // Up to where events are judged by a rule, and when people were told.
+  | `date.${string}` // Since when, by a machine's own clock, its date has held.
+  | `alive.${string}` // What a process looks for through a new connection.
+  | `signed_out.${string}` // Until when the cookie of a browser that signed out would still be good.
   | 'schedules' // The schedule that was dealt with last.
   | `schedules.${string}`; // Up to when a schedule's slots are dealt with.
 

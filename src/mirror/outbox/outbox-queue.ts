@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { aheadOf, instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
@@ -31,10 +31,14 @@ export async function dueEntries(db: Queryable, now: Date, limit: number): Promi
 
 const TRIED = sql`case when verdict in ('kind_blocked', 'forbidden') then attempts else 0 end`;
 
-/** A ready entry without an instant is due at once, so that an application can insert it without one. */
+/**
+ * A ready entry without an instant is due at once, so that an application can insert it without one; and so is one whose instant a
+ * clock that was ahead has written.
+ */
 function isDue(now: Date): SQL {
   return sql`state in ('ready', 'unsettled', 'done')
-    and (next_attempt_at <= ${instantText(now)} or (next_attempt_at is null and state = 'ready'))`;
+    and (next_attempt_at <= ${instantText(now)} or (next_attempt_at is null and state = 'ready')
+      or (next_attempt_at is not null and updated_at > ${instantText(aheadOf(now))}))`;
 }
 
 /** Claims an entry by compare-and-set and raises its epoch; null if it is no longer due with this epoch. */

@@ -6,6 +6,7 @@ import type { Incoming, Stored, RecordChange, ChangeEvent } from '../../diff/jud
 import { instantText } from '../../lib/time/clock.ts';
 import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction } from '../../db/session/session.ts';
+import { refuseUnlessExcluded } from '../kinds/exclusions.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { saveUnlisted } from '../sightings/sighting-store.ts';
 import { writtenColumns, writtenRow } from '../tables/kind-table.ts';
@@ -85,6 +86,7 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<vo
   const { kind, answers, origin, runId, now } = write;
   const records = answers.flatMap((answer) => answer.records);
   const found: Issue[] = [];
+  await refuseUnlessExcluded(tx, kind);
   await putRecords(tx, write, found);
   await putNestedRows(tx, { kind, records, found, now });
   await saveFieldIssues(tx, { kind: kind.name, recordIds: records.map(({ id }) => id), found, now });

@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
-import { instantText } from '../../lib/time/clock.ts';
+import { instantText, isAhead } from '../../lib/time/clock.ts';
 import { LEASE_MS } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { WORKERS } from '../tables/outbox-tables.ts';
-import { insertInto, select } from '../../db/rows/rows.ts';
+import { text, timestamp } from '../../db/rows/engine-column.ts';
+import { insertInto, readRows, select } from '../../db/rows/rows.ts';
 
 /** A process that works rows, with the roles that other processes can rely on. */
 export interface Worker {
@@ -58,10 +59,28 @@ export async function deadWorkers(db: Queryable, reader: WorkerJudge): Promise<s
   return workers.filter(({ isGone }) => isGone).map(({ owner }) => owner);
 }
 
-async function readWorkers(db: Queryable, { now, isDead }: WorkerJudge) {
-  const oldest = instantText(new Date(now.getTime() - LEASE_MS));
+async function readWorkers(db: Queryable, judge: WorkerJudge) {
   const workers = await select(db, WORKERS, sql`order by owner`);
-  return workers.map((worker) => ({ ...worker, isGone: worker.seenAt <= oldest || isDead(worker.owner) }));
+  return workers.map((worker) => ({ ...worker, isGone: isGone(worker, judge) }));
+}
+
+/** A heartbeat in the future is that of a clock which was ahead. */
+function isGone(worker: { owner: string; seenAt: string }, { now, isDead }: WorkerJudge): boolean {
+  const oldest = instantText(new Date(now.getTime() - LEASE_MS));
+  return worker.seenAt <= oldest || isAhead(worker.seenAt, now) || isDead(worker.owner);
+}
+
+/** The owners at work on a mirror that this or an older release has made: those with a heartbeat. */
+export async function ownersAtWork(session: Session, judge: WorkerJudge): Promise<readonly string[]> {
+  return session.atomically(async (tx) => {
+    if ((await tx.columnsOf('workers')).size === 0) return [];
+    const seen = await readRows(
+      tx,
+      [text('owner'), timestamp('seen_at')],
+      sql`select owner, seen_at from workers`,
+    );
+    return seen.filter((worker) => !isGone(worker, judge)).map(({ owner }) => owner);
+  });
 }
 
 /**

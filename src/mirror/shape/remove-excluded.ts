@@ -5,6 +5,7 @@ import { idColumn } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { DECIMAL_TWINS } from '../../catalog/reserved-names.ts';
 import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
+import { exclusionsIn } from '../kinds/exclusions.ts';
 import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { removeAnswers, removeFromOutbox } from '../outbox/excluded-entries.ts';
 import { deletePlans } from '../outbox/plan-store.ts';
@@ -40,6 +41,7 @@ export async function removeExcluded(
   if ([wanted, applied, leftover].every((each) => each === null))
     return { hasRemoved: false, isScrubbed: null };
   const hasRemoved = wanted !== null && wanted !== applied;
+  if (hasRemoved) await session.atomically((tx) => writeMeta(tx, 'privacy.excluding', wanted)); // Others land none of them from now on.
   for (const kind of hasRemoved ? excluding : []) {
     await removeFromRows(session, kind, (rows) => onProgress?.({ kind: kind.name, rows }));
     await removeFromEvents(session, kind);
@@ -47,23 +49,13 @@ export async function removeExcluded(
   }
   for (const kind of excluding) await removeFromOutbox(session, kind);
   const isScrubbed = await scrub(session, hasRemoved, leftover);
-  if (wanted !== applied) await session.atomically((tx) => saveMeta(tx, 'privacy.excluded', wanted));
+  if (wanted !== applied)
+    await session.atomically(async (tx) => {
+      await saveMeta(tx, 'privacy.excluded', wanted);
+      await dropMeta(tx, 'privacy.excluding');
+    });
   return { hasRemoved, isScrubbed };
 }
-
-/** The names of excluded fields by kind. */
-type Exclusions = ReadonlyMap<string, readonly string[]>;
-
-/** The fields that a mirror keeps out, by the settings that were applied to it last; none where there is no mirror yet. */
-export async function readExclusions(db: Session): Promise<Exclusions> {
-  const text = await db.atomically(async (tx) =>
-    (await tx.columnsOf('mirror_meta')).size === 0 ? null : readMeta(tx, 'privacy.excluded'),
-  );
-  return exclusionsIn(text);
-}
-
-const exclusionsIn = (text: string | null): Exclusions =>
-  new Map(JSON.parse(text ?? '[]') as [string, string[]][]);
 
 /** The outcome of a removal. */
 interface Removal {

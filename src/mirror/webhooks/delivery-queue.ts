@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { withoutNames } from '../outbox/excluded-entries.ts';
 import type { Queryable, Transaction, SqlValue } from '../../db/session/session.ts';
@@ -7,7 +8,7 @@ import { bigint } from '../../db/rows/engine-column.ts';
 import { pick, readRows, select, without, append, readNumber, rewrite } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES, WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
-import { instantText } from '../../lib/time/clock.ts';
+import { aheadOf, instantText } from '../../lib/time/clock.ts';
 
 /** A change event that an endpoint is to be sent. */
 export interface PlannedDelivery extends Pick<Delivery, 'webhookId' | 'type' | 'seq' | 'kind' | 'recordId'> {
@@ -61,6 +62,18 @@ export async function dropPendingAfter(tx: Transaction, endpointId: number, afte
     delete from webhook_deliveries where endpoint_id = ${endpointId} and ${PENDING} and seq > ${after}`);
 }
 
+/** A delivery that a clock which was ahead has put off is due, too. */
+export const isDueDelivery = (
+  now: Date,
+): SQL => sql`state = 'ready' and (next_attempt_at <= ${instantText(now)}
+  or coalesce(attempted_at, created_at) > ${instantText(aheadOf(now))})`;
+
+const LONGEST_PAUSE_MS = 900_000;
+
+/** The end of a pause of an endpoint; one later than this was written by a clock that was ahead. */
+export const latestPause = (now: Date): string =>
+  instantText(aheadOf(new Date(now.getTime() + LONGEST_PAUSE_MS)));
+
 /** Deliveries of an endpoint that may be sent now, oldest first. `except`: those that are being sent. */
 export async function readyDeliveries(
   db: Queryable,
@@ -69,7 +82,7 @@ export async function readyDeliveries(
 ): Promise<Delivery[]> {
   const others = except.length === 0 ? sql`` : sql` and id not in (${sqlList(except)})`;
   const due = sql`
-    where endpoint_id = ${endpointId} and state = 'ready' and next_attempt_at <= ${instantText(now)}${others}
+    where endpoint_id = ${endpointId} and ${isDueDelivery(now)}${others}
     order by id limit ${limit}`;
   return select(db, WEBHOOK_DELIVERIES, due);
 }

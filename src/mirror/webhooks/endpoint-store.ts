@@ -1,3 +1,4 @@
+import { isDueDelivery, latestPause } from './delivery-queue.ts';
 import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
@@ -204,11 +205,11 @@ export async function forgetExpiredSecrets(tx: Transaction, now: Date): Promise<
 export async function dueEndpoints(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
   const at = instantText(now);
   const due = sql`
-    where state = 'active' and owner is null and (not_before is null or not_before <= ${at})
+    where state = 'active' and owner is null and (not_before is null or not_before <= ${at} or not_before > ${latestPause(now)})
       and (replay_after is not null
         or (format = 'json' and cursor < (select coalesce(max(seq), 0) from changes))
         or exists (select 1 from webhook_deliveries d
-          where d.endpoint_id = webhook_endpoints.id and d.state = 'ready' and d.next_attempt_at <= ${at}))
+          where d.endpoint_id = webhook_endpoints.id and ${isDueDelivery(now)}))
     order by id limit ${limit}`;
   return select(db, pick(WEBHOOK_ENDPOINTS, 'id', 'epoch'), due);
 }

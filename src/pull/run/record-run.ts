@@ -1,4 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
+import { hasDateHeld } from '../../mirror/runs/held-date.ts';
 import { applyRetention } from '../../mirror/runs/retention.ts';
 import type { Retention } from '../../mirror/runs/retention.ts';
 import { finishRun, startRun } from '../../mirror/runs/run-store.ts';
@@ -47,7 +48,7 @@ export async function recordRun<T>(
   const end = async (state: RunState, reason: string | null): Promise<void> => {
     const now = clock.now();
     await finishRun(session, run, { state, reason, now });
-    await applyRetention(session, request.retention, now);
+    if (await hasDateHeld(session, clock)) await applyRetention(session, request.retention, now);
   };
   try {
     const { state, result } = await work(runId);

@@ -51,6 +51,23 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
     expect(JSON.stringify(others)).not.toContain(secret);
   });
 
+  test('add refuses an e-mail receiver where SMTP_URL is not set, and stores nothing', async () => {
+    const hooks = hooksOf((await mirrorIn(database)).url);
+    const refused = await hooks('add', 'mailto:anna@garage.example', '--name', 'anna', '--format', 'email');
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain('Set SMTP_URL');
+    expect(document(await hooks('list', '--json'))).toEqual({ endpoints: [] });
+  });
+
+  test('the address of a chat room is never shown: it is its secret', async () => {
+    const hooks = hooksOf((await mirrorIn(database)).url);
+    for (const format of ['slack', 'teams', 'text'])
+      await added(hooks, `http://127.0.0.1:9/hooks/${format}-key`, '--name', format, '--format', format);
+    const { stdout } = await hooks('list', '--json');
+    expect(stdout).toContain('http://127.0.0.1:9/…');
+    expect(stdout).not.toContain('-key');
+  });
+
   test('list has each endpoint with its filter, its standing and what waits', async () => {
     const { url, session } = await mirrorIn(database);
     const hooks = hooksOf(url);

@@ -1,6 +1,8 @@
+import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { alertNews, blockedNews, digestNews, leaveNews } from '../../../src/mirror/webhooks/news.ts';
 import { canary } from '../../support/canary.ts';
+import { listening } from '../../support/listening.ts';
 import { opened, update } from '../../outbound/stage.ts';
 import { DATABASES, ONE_DATABASE } from '../support.ts';
 import { startMailServer } from './mail-server.ts';
@@ -162,6 +164,34 @@ test.each([
   expect(await on.deliveries()).toMatchObject([{ state: 'ready', status: null, error }]);
 });
 
+describe.each(DATABASES)('on %s, an answer to a letter that', (database) => {
+  test.each([
+    ['has a null character', '550 No\0body\r\n', 550],
+    ['has no number', 'Go away\r\n', null],
+    ['has a number that is no status', '999 What\r\n', null],
+    ['is as long as a book', `550 ${'x'.repeat(20_000)}\r\n`, 550],
+    ['ends the connection', '', null],
+  ])('%s is an outcome like others', async (_, answer, status) => {
+    await using server = await listening(
+      createServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.write('220 here\r\n');
+        socket.on('data', (sent) => {
+          if (/^EHLO/i.test(sent.toString())) socket.write('250 here\r\n');
+          else if (answer === '') socket.destroy();
+          else socket.end(answer);
+        });
+      }),
+    );
+    const mail = { url: `smtp://127.0.0.1:${server.port}`, from: 'bms@garage.example' };
+    const on = await deliveryStage(database, { rules: { ...SENDING, mail } });
+    await on.add(ANNA);
+    await tell(on, 'clients');
+    await on.deliver();
+    expect(await on.deliveries()).toMatchObject([{ state: 'ready', attempts: 1, status }]);
+  });
+});
+
 test('a password is not sent to a server elsewhere that offers no TLS', async () => {
   const password = canary('smtp-password');
   const server = await startMailServer(password);
@@ -183,6 +213,7 @@ test.each([
   'mailto:a@b.c?bcc=d@e.f',
   'https://garage.example',
   'mailto:a%0a@b.c',
+  'mailto://a@b.c',
 ])('%s is no address of a person', async (url) => {
   const on = await deliveryStage('SQLite');
   await expect(on.add({ ...ANNA, url })).rejects.toMatchObject({ code: 'webhooks.refused' });

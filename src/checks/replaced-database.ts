@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { openFreshReader, sqlitePath } from '../db/open-session.ts';
+import { isAway, MirrorError } from '../db/session/errors.ts';
+import type { Session } from '../db/session/session.ts';
+import { createFaultLog } from '../lib/log/fault-log.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import { repeat } from '../lib/log/repeat.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import { dropMeta, readMeta, writeMeta } from '../mirror/kinds/meta.ts';
+
+interface WatchParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The name of this process in the mirror. */
+  readonly owner: string;
+}
+
+const LOOK_MS = 60_000;
+
+/**
+ * Watches whether the address of a mirror still leads to the database that a session has open. A SQLite file that was replaced or
+ * removed takes writes as before, and nobody ever reads them. While the address leads elsewhere, `session` refuses every write, so
+ * that nothing is sent or promised.
+ */
+export function watchReplacement(opened: Session, url: string, { clock, logger, owner }: WatchParts) {
+  const path = sqlitePath(url);
+  let inode = inodeOf(path);
+  let fault: MirrorError | null = null;
+  const look = async (): Promise<void> => {
+    const found = await judge(opened, url, owner);
+    if (found !== null && fault === null)
+      logger.error({ event: 'mirror.replaced', code: found.code, hint: found.hint }, found.message);
+    fault = found;
+  };
+  const faults = createFaultLog({ logger, clock, isTold: isAway });
+  const name = 'looking whether the database was replaced';
+  const { stop } = repeat({ clock, faults, everyMs: LOOK_MS, name, task: look });
+  const session: Session = {
+    ...opened,
+    atomically: async (work) => {
+      const present = inodeOf(path);
+      if (present !== inode) await look(); // On shared folders a number may change without a reason.
+      inode = present;
+      if (fault !== null) throw fault;
+      return opened.atomically(work);
+    },
+  };
+  return { session, [Symbol.asyncDispose]: stop };
+}
+
+/** The number of the file at a path; null where there is none, and on a server. */
+const inodeOf = (path: string | null): number | null =>
+  path === null ? null : (statSync(path, { throwIfNoEntry: false })?.ino ?? null);
+
+/** Writes a random value through the session and looks for it through a new connection. */
+async function judge(opened: Session, url: string, owner: string): Promise<MirrorError | null> {
+  const key = `alive.${owner}` as const;
+  const value = randomUUID();
+  try {
+    await opened.atomically((tx) => writeMeta(tx, key, value));
+    await using fresh = await openFreshReader(url);
+    const isSame = (await readMeta(fresh, key)) === value;
+    await opened.atomically((tx) => dropMeta(tx, key));
+    return isSame ? null : replaced(opened);
+  } catch (error) {
+    if (isAway(error)) return null; // Others report an outage.
+    if (error instanceof MirrorError && error.code === 'mirror.tables_missing') return error;
+    return replaced(opened, error);
+  }
+}
+
+const replaced = ({ location }: Session, cause?: unknown): MirrorError =>
+  new MirrorError(
+    `The mirror ${location} is not the database any more that this process has open: it was replaced or removed.`,
+    {
+      code: 'mirror.replaced',
+      hint: 'Nothing is stored or sent until it is back. Stop bms-sync, put the right database in place, and start it again.',
+      cause,
+    },
+  );
