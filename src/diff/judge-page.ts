@@ -1,7 +1,6 @@
-import { Big } from 'big.js';
 import { LosslessNumber } from 'lossless-json';
 import type { Kind, Field } from '../catalog/kind.ts';
-import { decimalPlaces, shortestNumber } from '../lib/json/decimal.ts';
+import { withoutFloatNoise } from '../lib/json/decimal.ts';
 import {
   DEEPEST,
   canonicalJson,
@@ -10,7 +9,6 @@ import {
   isDeeper,
   isObject,
   isNumber,
-  itemsOf,
   parseObject,
 } from '../lib/json/json.ts';
 import type { Json, JsonObject } from '../lib/json/json.ts';
@@ -213,9 +211,6 @@ export function changedFields(kind: Kind, before: JsonObject, after: JsonObject)
   });
 }
 
-const DIGITS_KEPT = 12;
-const MOST_PLACES = 4;
-
 /** A value as it stays from one reading to the next: texts composed (NFC), numbers without the noise of floats. */
 function steady(field: Field | undefined, value: Json | undefined): Json | undefined {
   if (isArray(value)) return value.map((item) => steady(undefined, item) ?? null);
@@ -224,24 +219,15 @@ function steady(field: Field | undefined, value: Json | undefined): Json | undef
     return Object.fromEntries(members) as JsonObject;
   }
   if (typeof value === 'string')
-    return (field?.type === 'text' ? null : withoutNoise(field, value)) ?? value.normalize('NFC');
-  const rounded = isNumber(value) ? withoutNoise(field, String(value)) : null;
+    return (field?.type === 'text' ? null : withoutFloatNoise(value, field?.scale)) ?? value.normalize('NFC');
+  const rounded = isNumber(value) ? withoutFloatNoise(String(value), field?.scale) : null;
   return rounded === null ? value : new LosslessNumber(rounded);
-}
-
-/** A number at twelve digits, if it has more and, as sums of floats do, more places than amounts have; null for any other text. */
-function withoutNoise(field: Field | undefined, token: string): string | null {
-  const number = shortestNumber(token);
-  const places = Math.max(field?.scale ?? 0, MOST_PLACES);
-  if (number === null || decimalPlaces(number) <= places) return null;
-  const digits = number.replace(/^-?[0.]*|\./g, '').length;
-  return digits > DIGITS_KEPT ? new Big(number).prec(DIGITS_KEPT).toFixed() : null;
 }
 
 /** A text that is equal exactly for equal values: by the field's type, or as JSON where it has none or fits none. */
 function canonicalValue(field: Field | undefined, value: Json | undefined): string {
   if (value === undefined) return 'absent';
-  if (field === undefined) return canonicalJson(itemsOf(value) ?? value);
+  if (field === undefined) return canonicalJson(value);
   const decoded = fittingValue(field, value);
   if (decoded === undefined) return `misfit ${canonicalJson(value)}`;
   return decoded === null ? 'none' : `value ${decoded}`; // The text "null" is not null.

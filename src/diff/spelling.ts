@@ -1,5 +1,4 @@
-import { Big } from 'big.js';
-import { decimalPlaces, shortestNumber } from '../lib/json/decimal.ts';
+import { withoutFloatNoise } from '../lib/json/decimal.ts';
 import { isArray, isNumber, isObject } from '../lib/json/json.ts';
 import type { Json } from '../lib/json/json.ts';
 
@@ -8,23 +7,11 @@ import type { Json } from '../lib/json/json.ts';
  * blanks at the ends come and go, accents are composed or not, and a float adds digits.
  */
 export function plain(value: Json): Json {
-  if (isNumber(value)) return withoutNoise(String(value)) ?? value;
-  if (typeof value === 'string') return withoutNoise(value) ?? plainText(value);
+  if (isNumber(value)) return withoutFloatNoise(String(value)) ?? value;
+  if (typeof value === 'string') return withoutFloatNoise(value) ?? plainText(value);
   if (isArray(value)) return value.map(plain);
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
-}
-
-const EXACT_DIGITS = 12;
-/** A number with fewer places is an amount, however long it is. */
-const LEAST_PLACES = 7;
-
-/** A decimal without the digits that a float adds; null where it has none. */
-function withoutNoise(text: string): string | null {
-  const number = shortestNumber(text);
-  if (number === null || decimalPlaces(number) < LEAST_PLACES) return null;
-  if (number.replace(/^-?0?\.?0*|\./g, '').length <= EXACT_DIGITS) return null;
-  return shortestNumber(new Big(number).prec(EXACT_DIGITS).toFixed());
 }
 
 const SIGNS: Readonly<Record<string, string>> = {

@@ -602,11 +602,25 @@ test('a json field takes any value that databases can take apart again, as canon
   };
   fc.assert(
     fc.property(models, (model) => {
+      // An object whose keys are numbers is an array of PHP's: see below.
+      fc.pre(
+        !('object' in model && model.object.every(([name]) => /^\d+$/.test(name)) && model.object.length > 0),
+      );
       const token = spell(model);
       const value = token === 'null' ? null : canonicalJson(parseJson(`[${token}]`)).slice(1, -1);
       expect(decode(json('j'), token)).toEqual(isUnstorable(model) ? none('unstorable_text') : fit(value));
     }),
   );
+});
+
+test.each([
+  ['{"0":{"id":1},"2":{"id":2}}', '[{"id":1},{"id":2}]'],
+  ['{"7":["a"]}', '[["a"]]'],
+  ['{"7":"a"}', '{"7":"a"}'],
+  ['{"a":{},"1":{}}', '{"1":{},"a":{}}'],
+  ['{}', '{}'],
+])('a json field takes %s as %s', (token, kept) => {
+  expect(decode(json('j'), token)).toEqual(fit(kept));
 });
 
 test.each([

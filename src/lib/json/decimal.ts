@@ -1,3 +1,5 @@
+import { Big } from 'big.js';
+
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const LARGEST_EXPONENT = 400; // A number beyond it would cost a page of zeros.
 
@@ -42,4 +44,17 @@ export function isLess(one: string, other: string): boolean {
 export function decimalPlaces(text: string): number {
   const point = text.indexOf('.');
   return point === -1 ? 0 : text.length - point - 1;
+}
+
+const EXACT_DIGITS = 12;
+
+/**
+ * Rounds a number to twelve digits if it has more and, as sums of floats do, more places than amounts have: those of its field, or
+ * four. Null for any other text: a long amount is exact.
+ */
+export function withoutFloatNoise(token: string, scale = 4): string | null {
+  const number = shortestNumber(token);
+  if (number === null || decimalPlaces(number) <= Math.max(scale, 4)) return null;
+  const digits = number.replace(/^-?[0.]*|\./g, '').length;
+  return digits > EXACT_DIGITS ? shortestNumber(new Big(number).prec(EXACT_DIGITS).toFixed()) : null;
 }
