@@ -24,6 +24,7 @@ function rights(stage: Stage): ReadonlyMap<string, UserRole> {
   const routes = describedRoutes(stage).filter((route) => !OPEN.includes(route));
   const isKnown = (route: string): boolean => route.startsWith('GET ') || table.has(route);
   expect(routes.filter((route) => !isKnown(route))).toEqual([]);
+  routes.sort((one, other) => Number(one === 'POST /logout') - Number(other === 'POST /logout')); // The last one: it ends the session.
   return new Map(routes.map((route) => [route, table.get(route) ?? 'viewer']));
 }
 

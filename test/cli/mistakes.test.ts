@@ -97,7 +97,7 @@ describe('mistakes that only a process of its own can make', () => {
 
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toBe(
-      'Error: The file .env may not be read by this user. Correct its rights, or move it away.\n',
+      'Error: The file .env may not be read by this user. Correct it, or move it away.\n',
     );
   });
 });

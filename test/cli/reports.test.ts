@@ -54,6 +54,7 @@ describe('status', () => {
       blockedKinds: [],
       frozen: null,
       damage: null,
+      volatile: null,
     });
 
     const asText = await run(['status'], env);

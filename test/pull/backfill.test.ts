@@ -151,7 +151,7 @@ test('a kind that somebody else sweeps is busy, and nothing is asked for', async
   const session = await mirror();
   await session.atomically((tx) =>
     tx.query(sql`insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
-      values ('clients', 0, 'running', 0, 'another-host:1:x', 1, '2999-01-01 00:00:00.000')`),
+      values ('clients', 0, 'running', 0, 'another-host:1:x', 1, '2026-03-01 12:02:00.000')`),
   );
   const asked = newRequests(service);
   await expect(backfillFrom(service, session, { kind, extent: ALL })).rejects.toThrow(LeaseError);

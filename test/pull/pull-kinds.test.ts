@@ -161,7 +161,7 @@ describe('two pulls', () => {
     const stranger = { name: 'another-host:1:x', isDead: () => false };
     await session.atomically((tx) =>
       tx.query(sql`insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
-        values ('clients', 0, 'running', 0, ${stranger.name}, 1, '2999-01-01 00:00:00.000')`),
+        values ('clients', 0, 'running', 0, ${stranger.name}, 1, '2026-03-01 12:02:00.000')`),
     );
 
     const report = await pullFrom(service, session, { parts: { owner: createOwner() } });

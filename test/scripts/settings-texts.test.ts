@@ -77,5 +77,5 @@ test('every setting has its row', () => {
     'shutdown.graceSeconds',
   ];
   expect(named.filter((name) => !name.startsWith('source.'))).toEqual(expected);
-  expect(named).toHaveLength(expected.length + 9);
+  expect(named).toHaveLength(expected.length + 10);
 });

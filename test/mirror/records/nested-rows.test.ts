@@ -83,7 +83,7 @@ describe.each(DATABASES)('%s: the elements of a documented array', (_name, open)
     const found = await put(
       session,
       clients,
-      ...contacts('[1,"x",null,[{"id":1}],{"id":2},true]', '[{"id":3}]', '{"id":4}', '"[{}]"'),
+      ...contacts('[1,"x",null,[{"id":1}],{"id":2},true]', '[{"id":3}]', '{"no":4}', '"[{}]"'),
     );
     await session.atomically((tx) =>
       tx.query(sql`update clients set _deleted_at = ${NOON_TEXT} where id = 2`),
