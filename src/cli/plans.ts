@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
@@ -17,6 +17,7 @@ import { COUNTED, RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plan
 import { speechIn } from '../lib/text/speech.ts';
 import type { ShownPlan } from '../outbound/plans/plan-document.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
+import { MOST_BYTES, tooLarge } from '../outbound/plans/sheet-table.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
 import { outputFault, outputFile } from '../report/output-file.ts';
 import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
@@ -78,8 +79,10 @@ async function planOfFile(
 
 function bytesOf(file: string): Uint8Array {
   try {
+    if (statSync(file).size > MOST_BYTES) throw tooLarge(`${MOST_BYTES} bytes`);
     return readFileSync(file);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`${file} ${fileFault(error)}.`, {
       code: 'usage.file',
       hint: 'Name a file that `bms-sync export KIND --excel --out FILE` has written and somebody has edited.',

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Row } from '../../db/session/session.ts';
 import { numberIn, plainText, readCell } from './read-cell.ts';
-import type { Sheet, SheetCell } from './read-sheet.ts';
+import type { Sheet, SheetCell, SheetCells } from './sheet-table.ts';
 
 /** A field that a row changes; by its name of a read. */
 export type PlannedCell = Readonly<Record<'old' | 'new', Json>> & { readonly field: string };
@@ -28,11 +28,11 @@ export interface SeenRecord {
 }
 
 /** The cells of a row that differ from a record, and what is wrong with others. */
-export function editsOf({ kind, known, sheet }: EditedTable, cells: readonly SheetCell[], seen: SeenRecord) {
+export function editsOf({ kind, known, sheet }: EditedTable, cells: SheetCells, seen: SeenRecord) {
   const edits: PlannedCell[] = [];
   const faults: string[] = [];
   for (const [index, column] of sheet.columns.entries()) {
-    const cell = cells[index] ?? BLANK;
+    const cell = cells.get(index) ?? BLANK;
     const field = writableField(kind, column);
     if (field === undefined) {
       if (!TOLD_ELSEWHERE.includes(column) && isEdited(known, column, cell, { ...sheet, ...seen }))
@@ -85,8 +85,8 @@ function whyUnwritable(column: string, known: ReadonlySet<string>): string {
 }
 
 /** A column of a row, without the signs of an export. */
-export function textIn({ columns }: Sheet, cells: readonly SheetCell[], column: string): string {
-  return plainText(cells[columns.indexOf(column)]?.text ?? '').trim();
+export function textIn({ columns }: Sheet, cells: SheetCells, column: string): string {
+  return plainText(cells.get(columns.indexOf(column))?.text ?? '').trim();
 }
 
 /** Cells as they are stored. */

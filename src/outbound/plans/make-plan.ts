@@ -15,7 +15,7 @@ import { readDeclaredColumns } from '../../mirror/views/views.ts';
 import { recordsWithKey } from '../intake/gate.ts';
 import { cellsOf, dataOf, editsOf, textIn } from './judge-row.ts';
 import type { EditedTable, PlannedCell, SeenRecord } from './judge-row.ts';
-import type { Sheet, SheetCell } from './read-sheet.ts';
+import type { Sheet, SheetCells } from './sheet-table.ts';
 
 interface Spreadsheet {
   readonly kinds: readonly Kind[];
@@ -116,7 +116,7 @@ interface JudgedRow {
 const refused = (faults: readonly string[]): JudgedRow => ({ cells: [], refusal: faults.join('; ') });
 
 interface GivenRow extends EditedTable {
-  readonly cells: readonly SheetCell[];
+  readonly cells: SheetCells;
   readonly id: string;
   readonly record: LiveRow | undefined;
 }

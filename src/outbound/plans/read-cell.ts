@@ -6,7 +6,7 @@ import { parseJson } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import { isCalendarDate } from '../../lib/time/clock.ts';
 import { writtenValue } from '../intake/write-value.ts';
-import type { Sheet, SheetCell } from './read-sheet.ts';
+import type { Sheet, SheetCell } from './sheet-table.ts';
 
 /** What a cell says of a field. */
 type CellReading =
