@@ -29,6 +29,8 @@ import { atCommandLine, partsOf } from './parts/operation-command.ts';
 
 interface Options extends CommonOptions {
   readonly kind?: string;
+  readonly allowNew?: true;
+  readonly allowReordered?: true;
   readonly out?: string;
   readonly wait?: true;
   readonly timeout?: number;
@@ -43,6 +45,8 @@ export function planCommand(context: CommandContext): Command {
   )
     .argument('[file|number]', 'export as CSV or workbook, or the number of a plan to show')
     .option('--kind <kind>', 'its record kind, where the columns do not tell it')
+    .option('--allow-new', 'make records of rows without an id, which else are refused')
+    .option('--allow-reordered', 'take a column whose values only changed places for edited')
     .option('--out <file>', OUT)
     .action(async (what: string | undefined, options: Options) => {
       const config = settingsOf(context, options);
@@ -57,7 +61,7 @@ export function planCommand(context: CommandContext): Command {
         answer(context, options, { plans }, plans.length === 0 ? ['No plans.'] : [table]);
         return;
       }
-      const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(session, config, what, options.kind);
+      const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(session, config, what, options);
       if (id === null) answer(context, options, { id: null, rows: [] }, ['Nothing would change.']);
       else await tell(context, config, session, { ...options, id });
     });
@@ -69,12 +73,13 @@ async function planOfFile(
   session: Session,
   config: Config,
   file: string,
-  kind?: string,
+  { kind, allowNew, allowReordered }: Options,
 ): Promise<number | null> {
   const sheet = await readSheet(basename(file), bytesOf(file));
   const { who: createdBy } = atCommandLine();
   const kinds = allKinds(config);
-  return makePlan(session, { kinds, sheet, kind, origin: basename(file), createdBy, now: systemClock.now() });
+  const asked = { kinds, sheet, kind, allowNew, allowReordered };
+  return makePlan(session, { ...asked, origin: basename(file), createdBy, now: systemClock.now() });
 }
 
 function bytesOf(file: string): Uint8Array {

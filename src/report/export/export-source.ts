@@ -4,12 +4,14 @@ import { didYouMean } from '../../lib/text/nearest-name.ts';
 import { instantText, isCalendarDate } from '../../lib/time/clock.ts';
 import { readKnownPast } from '../../mirror/records/as-of.ts';
 import type { KnownPast, PastRows } from '../../mirror/records/as-of.ts';
+import { VERSION_COLUMN } from '../../mirror/records/record-version.ts';
 import { nestedTables } from '../../mirror/tables/kind-table.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { OLD_CONTACTS } from '../../db/session/sql-text.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
 import { exportColumns, readAsOf, readDictionary, readView } from './read-rows.ts';
+import type { ExportColumn } from './read-rows.ts';
 
 interface ExportWish {
   /** A record kind or a view. */
@@ -46,12 +48,16 @@ export async function openExport(
   }
   const dictionary = await readDictionary(session, name);
   const times = new Set(dictionary.filter((row) => row['type'] === 'time').map((row) => row['column'])); // Texts in SQLite.
-  const columns = exportColumns(declared).map((column) =>
+  const own = exportColumns(declared).map((column) =>
     times.has(column.name) ? { ...column, type: 'time' as const } : column,
   );
-  const shown = { name, columns, dictionary };
+  const isVersioned =
+    names.some((kind) => name === `bi_${kind}`) && own.every((each) => each.name !== VERSION_COLUMN);
+  const columns = isVersioned ? [...own, VERSION] : own;
+  const shown = { name, columns, dictionary: isVersioned ? [...dictionary, VERSION_MEANING] : dictionary };
+  const table = isVersioned ? name.slice('bi_'.length) : null;
   if (asOf === undefined)
-    return { source: { ...shown, batches: readView(session, { name, columns }) }, remark: null };
+    return { source: { ...shown, batches: readView(session, { name, columns, table }) }, remark: null };
   const { at, isZoned } = asOfInstant(asOf, { now, timezone });
   const past = await findPast(session, kinds, { view: name, at });
   if (past === null)
@@ -65,6 +71,16 @@ export async function openExport(
   const remarks = [read, past.partial].filter((remark) => remark !== null);
   return { source: { ...shown, batches }, remark: remarks.join('\n') || null };
 }
+
+const VERSION: ExportColumn = { name: VERSION_COLUMN, type: 'text' };
+
+const VERSION_MEANING = {
+  column: VERSION_COLUMN,
+  type: 'text',
+  meaning: 'Names the state of the record that the row shows: plan compares it.',
+  label_en: 'Version',
+  label_fr: 'Version',
+};
 
 interface Past extends PastRows {
   /** Why the state cannot be told; null where it can. */
