@@ -157,7 +157,7 @@ async function readDateStyles(parts: Parts): Promise<(style: number) => boolean>
 
 const isDateCode = (code: string): boolean => {
   const [first = ''] = code.replace(/"[^"]*"|\[[^\]]*\]|\\./g, '').split(';');
-  return /[dmyhs]/i.test(first) && !/[@0#]/.test(first.replace(/s\.0+/i, ''));
+  return /d|m|y|h|s/i.test(first) && !/[@0#]/.test(first.replace(/s\.0+/i, ''));
 };
 
 interface Form {
