@@ -168,7 +168,11 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
   test('of a workbook is that of its cells: formulas are refused, and types are read back', async () => {
     const { on, id } = await scene(database);
     await on.clock.sleep(65_123);
-    on.service.world.update('clients', Number(id), { term: 31 });
+    on.service.world.update('clients', Number(id), {
+      term: 31,
+      fax: 'a\u0007b_x0007_\u001fc',
+      city: '_x000D_',
+    });
     await on.pull('clients');
     const path = join(tempFolder(), 'clients.xlsx');
     const { source } = await openExport(on.session, KINDS, {
