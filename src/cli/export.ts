@@ -41,7 +41,10 @@ export function exportCommand(context: CommandContext): Command {
     )
     .option('--ids <list>', 'with --as-of: of these records only, e.g. 1,5-9')
     .option('--out <file>', 'write this file, which appears whole (default: stdout)')
-    .option('--raw', 'leave texts in CSV that a spreadsheet would run as formulas as they are')
+    .option(
+      '--raw',
+      'the columns of the view alone, and in CSV texts that a spreadsheet would run as formulas',
+    )
     .action(async (what: string, options: Options) => {
       const { io } = context;
       const { raw: isRaw = false, excel: isExcel = false, asOf, out } = options;
@@ -55,7 +58,7 @@ export function exportCommand(context: CommandContext): Command {
         await using session = await openExistingMirror(config);
         const { timezone } = config.schedules;
         const ids = options.ids === undefined ? undefined : expandIds(options.ids);
-        const wish = { what, asOf, ids, now: systemClock.now(), timezone };
+        const wish = { what, asOf, ids, now: systemClock.now(), timezone, isRaw };
         const { source, remark } = await openExport(session, allKinds(config), wish);
         const written = file === null ? null : { ...(await exportFile(source, file, how)), file, format };
         if (written === null) await exportText(source, writerOf(io), how);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
@@ -18,6 +18,7 @@ import { COUNTED, RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plan
 import { speechIn } from '../lib/text/speech.ts';
 import type { ShownPlan } from '../outbound/plans/plan-document.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
+import { MOST_BYTES, tooLarge } from '../outbound/plans/sheet-table.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
 import { outputFault, outputFile } from '../report/output-file.ts';
 import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
@@ -29,6 +30,8 @@ import { atCommandLine, partsOf } from './parts/operation-command.ts';
 
 interface Options extends CommonOptions {
   readonly kind?: string;
+  readonly allowNew?: true;
+  readonly allowReordered?: true;
   readonly out?: string;
   readonly unproven?: true;
   readonly wait?: true;
@@ -44,6 +47,8 @@ export function planCommand(context: CommandContext): Command {
   )
     .argument('[file|number]', 'export as CSV or workbook, or the number of a plan to show')
     .option('--kind <kind>', 'its record kind, where the columns do not tell it')
+    .option('--allow-new', 'make records of rows without an id, which else are refused')
+    .option('--allow-reordered', 'take a column whose values only changed places for edited')
     .option('--out <file>', OUT)
     .action(async (what: string | undefined, options: Options) => {
       const config = settingsOf(context, options);
@@ -59,7 +64,7 @@ export function planCommand(context: CommandContext): Command {
         answer(context, options, { plans }, plans.length === 0 ? ['No plans.'] : [table]);
         return;
       }
-      const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(session, config, what, options.kind);
+      const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(session, config, what, options);
       if (id === null) answer(context, options, { id: null, rows: [] }, ['Nothing would change.']);
       else await tell(context, config, session, { ...options, id });
     });
@@ -71,18 +76,21 @@ async function planOfFile(
   session: Session,
   config: Config,
   file: string,
-  kind?: string,
+  { kind, allowNew, allowReordered }: Options,
 ): Promise<number | null> {
   const sheet = await readSheet(basename(file), bytesOf(file));
   const { who: createdBy } = atCommandLine();
   const kinds = allKinds(config);
-  return makePlan(session, { kinds, sheet, kind, origin: basename(file), createdBy, now: systemClock.now() });
+  const asked = { kinds, sheet, kind, allowNew, allowReordered };
+  return makePlan(session, { ...asked, origin: basename(file), createdBy, now: systemClock.now() });
 }
 
 function bytesOf(file: string): Uint8Array {
   try {
+    if (statSync(file).size > MOST_BYTES) throw tooLarge(`${MOST_BYTES} bytes`);
     return readFileSync(file);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`${file} ${fileFault(error)}.`, {
       code: 'usage.file',
       hint: 'Name a file that `bms-sync export KIND --excel --out FILE` has written and somebody has edited.',

@@ -59,7 +59,7 @@ describe.each(DATABASES)('%s', (database) => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [header, ...lines] = stdout.split('\r\n');
     const [row = {}] = await session.query(sql`select * from bi_clients limit 1`);
-    expect(header).toBe(Object.keys(row).join(','));
+    expect(header).toBe([...Object.keys(row), '_version'].join(','));
     const hard = lines.find((line) => line.includes('HYPERLINK'));
     expect(hard).toContain(`,'-7,"'=HYPERLINK(""x"")",`);
     expect(hard).toContain('"Montréal, ""QC"""');

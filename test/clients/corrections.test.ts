@@ -6,7 +6,7 @@ import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { insertHardRows } from './hard-rows.ts';
-import { saveInOffice } from './office.ts';
+import { csvOf, saveInOffice } from './office.ts';
 
 /** A mirror with rows that spreadsheets are known to bend. */
 async function scene() {
@@ -27,7 +27,9 @@ describe.each(['csv', 'xlsx'])('%s that LibreOffice in French has saved', (forma
     const { env, folder } = await scene();
     const path = join(folder, `${kind}.${format}`);
     await run(['export', kind, ...(format === 'csv' ? ['--excel'] : []), '--out', path], env);
-    const planned = document(await run(['plan', await saveInOffice(path), '--json'], env)) as Planned;
+    const planned = document(
+      await run(['plan', await saveInOffice(path), '--allow-new', '--json'], env),
+    ) as Planned;
     expect(planned.rows.filter(({ cells }) => cells.length > 0)).toEqual([]);
     expect(planned.rows).toEqual([]);
   });
@@ -38,8 +40,38 @@ test('CSV that LibreOffice in French has saved changes what its author has chang
   const path = join(folder, 'clients.csv');
   await run(['export', 'clients', '--excel', '--out', path], env);
   writeFileSync(path, readFileSync(path, 'utf8').replace(/;"?L'Anse-à-la-Cabane"?;/, ';Gaspé;'));
-  const planned = document(await run(['plan', await saveInOffice(path), '--json'], env)) as Planned;
+  const planned = document(
+    await run(['plan', await saveInOffice(path), '--allow-new', '--json'], env),
+  ) as Planned;
   expect(planned.rows).toMatchObject([
     { cells: [{ field: 'city', old: "L'Anse-à-la-Cabane", new: 'Gaspé' }], refusal: null },
   ]);
+});
+
+const COUNTRIES = {
+  'the United States': 1033,
+  'Great Britain': 2057,
+  Germany: 1031,
+  France: 1036,
+  Japan: 1041,
+};
+
+describe.each(Object.entries(COUNTRIES))('LibreOffice of %s', (_, language) => {
+  test.each([
+    ['csv', ',', []],
+    ['csv', ';', ['--excel']],
+  ])(
+    'that has saved untouched %s with "%s" changes nothing: what it did to codes and long amounts is refused',
+    async (format, separator, flags) => {
+      const { env, folder } = await scene();
+      const path = join(folder, `clients.${format}`);
+      await run(['export', 'clients', ...flags, '--out', path], env);
+      const file = await saveInOffice(path, csvOf(language, separator));
+      const planned = document(await run(['plan', file, '--json'], env)) as Planned;
+      const isLost = ({ refusal }: Planned['rows'][number]): boolean =>
+        /^code: it has lost its zeros|^credit: a spreadsheet has rounded it|^credit_e4/.test(refusal ?? '');
+      expect(planned.rows.filter(({ cells }) => cells.length > 0)).toEqual([]);
+      expect(planned.rows.filter((row) => separator === ';' || !isLost(row))).toEqual([]);
+    },
+  );
 });

@@ -30,12 +30,16 @@ export async function openInOffice(path: string): Promise<Opened> {
 }
 
 /** Opens a spreadsheet in LibreOffice and saves it in its own format, cells of CSV as they are shown; the path of the new file. */
-export const saveInOffice = (path: string): Promise<string> =>
-  convert(path, extname(path) === '.csv' ? `csv:Text - txt - csv (StarCalc):${FRENCH_CSV.slice(4)}` : 'xlsx');
+export const saveInOffice = (path: string, form = FRENCH_CSV): Promise<string> =>
+  convert(path, extname(path) === '.csv' ? `csv:Text - txt - csv (StarCalc):${form.slice(4)}` : 'xlsx', form);
 
-async function convert(path: string, format: string): Promise<string> {
+/** CSV of a country, by the number of its language and the sign between its cells. */
+export const csvOf = (language: number, separator: string): string =>
+  `CSV:${separator.charCodeAt(0)},34,76,1,,${language},false,true`;
+
+async function convert(path: string, format: string, form = FRENCH_CSV): Promise<string> {
   const folder = dirname(path);
-  const csv = extname(path) === '.csv' ? [`--infilter=${FRENCH_CSV}`] : [];
+  const csv = extname(path) === '.csv' ? [`--infilter=${form}`] : [];
   const profile = `-env:UserInstallation=file://${join(folder, 'office')}`;
   const opened = join(folder, 'opened');
   const argv = [profile, '--headless', ...csv, '--convert-to', format, '--outdir', opened, path];

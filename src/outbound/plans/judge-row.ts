@@ -5,8 +5,12 @@ import { parseJson } from '../../lib/json/json.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Row } from '../../db/session/session.ts';
-import { numberIn, plainText, readCell } from './read-cell.ts';
-import type { Sheet, SheetCell } from './read-sheet.ts';
+import { VERSION_COLUMN } from '../../mirror/records/record-version.ts';
+import { plainText, readCell, spelledAlike } from './read-cell.ts';
+import { heldText } from './sheet-table.ts';
+import type { Sheet, SheetCell, SheetCells } from './sheet-table.ts';
+import { compareSpelled, dayFirstIn, numberIn } from './spellings.ts';
+import type { Spelling } from './spellings.ts';
 
 /** A field that a row changes; by its name of a read. */
 export type PlannedCell = Readonly<Record<'old' | 'new', Json>> & { readonly field: string };
@@ -18,6 +22,20 @@ export interface EditedTable {
   /** The columns of the kind's view. */
   readonly known: ReadonlySet<string>;
   readonly sheet: Sheet;
+  readonly spelling: Spelling;
+  /** Why a column cannot be written, by its place: to look for a similar name takes time. */
+  readonly unwritable: readonly string[];
+}
+
+export function editedTable(kind: Kind, known: ReadonlySet<string>, sheet: Sheet): EditedTable {
+  const isDated = ({ type }: Field): boolean => type === 'date' || type === 'timestamp';
+  const dated = sheet.columns.flatMap((column, place) => {
+    const field = kind.fields.find(({ name }) => name === column);
+    return field !== undefined && isDated(field) ? [place] : [];
+  });
+  const texts = sheet.rows.flatMap(({ cells }) => dated.map((place) => cells.get(place)?.text ?? ''));
+  const unwritable = sheet.columns.map((column) => whyUnwritable(column, known));
+  return { kind, known, sheet, spelling: { mark: sheet.mark, dayFirst: dayFirstIn(texts) }, unwritable };
 }
 
 /** A live record: as it was sent, and what an export shows of it now. */
@@ -27,28 +45,52 @@ export interface SeenRecord {
   readonly shown?: Row;
 }
 
+/** What a cell has shown and what it shows now, where these differ. */
+export type CellMove = Readonly<Record<'column' | 'from' | 'to', string>>;
+
 /** The cells of a row that differ from a record, and what is wrong with others. */
-export function editsOf({ kind, known, sheet }: EditedTable, cells: readonly SheetCell[], seen: SeenRecord) {
+export function editsOf(table: EditedTable, cells: SheetCells, seen: SeenRecord) {
+  const { kind, known, sheet, spelling } = table;
   const edits: PlannedCell[] = [];
   const faults: string[] = [];
+  const moves: CellMove[] = [];
   for (const [index, column] of sheet.columns.entries()) {
-    const cell = cells[index] ?? BLANK;
+    const cell = cells.get(index) ?? BLANK;
     const field = writableField(kind, column);
     if (field === undefined) {
-      if (!TOLD_ELSEWHERE.includes(column) && isEdited(known, column, cell, { ...sheet, ...seen }))
-        faults.push(whyUnwritable(column, known));
+      if (!KNOWN_BY_ROW.includes(column) && isEdited(known, column, cell, { spelling, ...seen }))
+        faults.push(table.unwritable[index] ?? column);
       continue;
     }
     const old = shownValue(kind, seen.raw, column) ?? null;
-    const read = readCell(field, cell, old, sheet.mark);
+    const read = readCell(field, cell, old, spelling);
+    if (read.is === 'same') continue;
+    moves.push({ column, ...spelledAlike(field, cell, old, spelling) });
     if (read.is === 'refused') faults.push(`${column}: ${read.why}`);
-    if (read.is === 'new') edits.push({ field: column, old, new: read.value });
+    else edits.push({ field: column, old, new: read.value });
   }
-  return { cells: edits, faults };
+  return { cells: edits, faults, moves };
+}
+
+const FEWEST_MOVED = 2;
+const MOVED_PART = 0.8;
+
+/** A column whose new values are its old ones in another order, all or nearly all: it was probably sorted without the others. */
+export function reorderedColumn(moves: readonly CellMove[]): string | undefined {
+  return [...Map.groupBy(moves, ({ column }) => column)].find(([, cells]) => {
+    const left = new Map<string, number>();
+    for (const { from } of cells) left.set(from, (left.get(from) ?? 0) + 1);
+    const found = cells.filter(({ to }) => {
+      const count = left.get(to) ?? 0;
+      left.set(to, count - 1);
+      return count > 0;
+    });
+    return cells.length >= FEWEST_MOVED && found.length >= cells.length * MOVED_PART;
+  })?.[0];
 }
 
 const BLANK: SheetCell = { text: '', isFormula: false };
-const TOLD_ELSEWHERE = ['id', '_changed_at', '_first_seen_at'];
+const KNOWN_BY_ROW = ['id', VERSION_COLUMN, '_changed_at', '_first_seen_at'];
 
 /** Lists of entries have tables of their own; other columns are computed. */
 function writableField(kind: Kind, column: string): Field | undefined {
@@ -62,17 +104,17 @@ function isEdited(
   known: ReadonlySet<string>,
   column: string,
   { text: given, isFormula }: SheetCell,
-  { mark, shown: row }: Pick<Sheet, 'mark'> & SeenRecord,
+  { spelling, shown: row }: Pick<EditedTable, 'spelling'> & SeenRecord,
 ): boolean {
   if (isFormula || !known.has(column)) return isFormula || given !== '';
   if (row === undefined) return false;
   const text = plainText(given);
-  const shown = plainText(String(row[column] ?? ''));
+  const shown = heldText(plainText(String(row[column] ?? '')));
   const isInstant = text.length > 'YYYY-MM-DD'.length && shown.startsWith(text); // Without its fraction.
-  const number = numberIn(text, mark);
-  return (
-    text !== shown && !isInstant && (number === null || shown === '' || Number(number) !== Number(shown))
-  );
+  const number = numberIn(text, spelling.mark);
+  const isNumber = number !== null && shown !== '' && Number(number) === Number(shown);
+  const whole = shown.replace(/(\d\d:\d\d)\.\d{3}$/, '$1');
+  return text !== shown && !isInstant && !isNumber && compareSpelled(text, whole, spelling) === 'other';
 }
 
 function whyUnwritable(column: string, known: ReadonlySet<string>): string {
@@ -85,8 +127,8 @@ function whyUnwritable(column: string, known: ReadonlySet<string>): string {
 }
 
 /** A column of a row, without the signs of an export. */
-export function textIn({ columns }: Sheet, cells: readonly SheetCell[], column: string): string {
-  return plainText(cells[columns.indexOf(column)]?.text ?? '').trim();
+export function textIn({ columns }: Sheet, cells: SheetCells, column: string): string {
+  return plainText(cells.get(columns.indexOf(column))?.text ?? '').trim();
 }
 
 /** Cells as they are stored. */

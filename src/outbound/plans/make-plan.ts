@@ -6,16 +6,18 @@ import { compactJson, parseObject } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import type { Row, Session, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
-import { readNumber } from '../../db/rows/rows.ts';
+import { optionalText, text, timestamp } from '../../db/rows/engine-column.ts';
+import { readRows } from '../../db/rows/rows.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { insertPlan } from '../../mirror/outbox/plan-store.ts';
 import type { NewPlanRow } from '../../mirror/outbox/plan-store.ts';
-import { rowsAsOf } from '../../mirror/records/as-of.ts';
+import { VERSION_COLUMN, versionOf } from '../../mirror/records/record-version.ts';
 import { readDeclaredColumns } from '../../mirror/views/views.ts';
 import { recordsWithKey } from '../intake/gate.ts';
-import { cellsOf, dataOf, editsOf, textIn } from './judge-row.ts';
-import type { EditedTable, PlannedCell, SeenRecord } from './judge-row.ts';
-import type { Sheet, SheetCell } from './read-sheet.ts';
+import { shown as beginningOf } from '../intake/write-value.ts';
+import { cellsOf, dataOf, editedTable, editsOf, reorderedColumn, textIn } from './judge-row.ts';
+import type { CellMove, EditedTable, PlannedCell, SeenRecord } from './judge-row.ts';
+import type { Sheet, SheetCells } from './sheet-table.ts';
 
 interface Spreadsheet {
   readonly kinds: readonly Kind[];
@@ -26,37 +28,58 @@ interface Spreadsheet {
   readonly origin: string;
   readonly createdBy: string;
   readonly now: Date;
+  /** Makes records of rows without an id; else they are refused, as a row of totals is. */
+  readonly allowNew?: boolean | undefined;
+  /** Takes a column whose values only changed places for edited. */
+  readonly allowReordered?: boolean | undefined;
 }
 
 /**
  * Compares an edited export with the mirror, and stores what it would change as a plan: cell by cell, and each row that is refused
  * with the reason. Nothing is sent. Returns the number of the plan, null where it would have no row.
  *
- * @throws {UsageError} `usage.sheet` where the columns tell no kind.
+ * @throws {UsageError} `usage.sheet` where the columns tell no kind, or a column was probably sorted without the others.
  */
 export async function makePlan(session: Session, asked: Spreadsheet): Promise<number | null> {
-  const { sheet } = asked;
+  const { sheet, allowNew = false, allowReordered = false } = asked;
   return session.atomically(async (tx) => {
     const { kind, known } = await kindOf(tx, asked);
-    const table = { kind: await asMirrored(tx, kind), known, sheet };
+    const table = editedTable(await asMirrored(tx, kind), known, sheet);
     const ids = sheet.rows.map(({ cells }) => textIn(sheet, cells, 'id'));
     const seen = await readSeen(tx, kind, ids.filter(isRecordId));
     const twice = repeated(ids);
     const rows: NewPlanRow[] = [];
+    const moves: CellMove[] = [];
     for (const [index, { position, cells }] of sheet.rows.entries()) {
       const id = ids[index] ?? '';
       const edited = { ...table, cells, id, record: seen.get(id) };
-      const judge = id === '' ? createOf : updateOf;
-      const row = twice.has(id) ? refused([`id ${id} is in the sheet twice`]) : await judge(tx, edited);
+      const row = twice.has(id)
+        ? refused([`id ${id} is in the sheet twice`])
+        : await judged(tx, edited, allowNew);
       const { cells: changed, refusal } = row;
+      moves.push(...(row.moves ?? []));
       if (changed.length === 0 && refusal === null) continue;
       const operation = id === '' ? 'create' : 'update';
-      rows.push({ position, operation, recordId: id || null, refusal, cells: compactJson(changed) });
+      const recordId = id.slice(0, LONGEST_ID) || null;
+      rows.push({ position, operation, recordId, refusal, cells: compactJson(changed) });
     }
+    const reordered = allowReordered ? undefined : reorderedColumn(moves);
+    if (reordered !== undefined) throw sortedAlone(reordered);
     if (rows.length === 0) return null;
     return insertPlan(tx, { ...asked, kind: kind.name }, withoutTwins(table.kind, rows));
   });
 }
+
+const LONGEST_ID = 60;
+
+const sortedAlone = (column: string): UsageError =>
+  new UsageError(
+    `The new values of ${column} are its old ones in another order: it was probably sorted alone.`,
+    {
+      code: 'usage.sheet',
+      hint: 'Export again, and sort whole rows. If each value is meant as it stands: --allow-reordered.',
+    },
+  );
 
 /** The ids that stand in more than one row. */
 function repeated(ids: readonly string[]): ReadonlySet<string> {
@@ -87,7 +110,13 @@ async function kindOf(tx: Transaction, { kinds, kind: named, sheet }: Spreadshee
   });
 }
 
-type LiveRow = SeenRecord & { readonly shown: Row };
+type LiveRow = SeenRecord & RecordState & { readonly shown: Row };
+
+/** A state of a record, and since when it was seen. */
+interface RecordState {
+  readonly text: string;
+  readonly since: string;
+}
 
 async function readSeen(
   tx: Transaction,
@@ -102,7 +131,8 @@ async function readSeen(
     );
     for (const shown of rows) {
       const id = String(shown['id']);
-      seen.set(id, { raw: parseObject(String(raws.get(id)?.[0] ?? '{}')), shown });
+      const raw = String(raws.get(id)?.[0] ?? '{}');
+      seen.set(id, { raw: parseObject(raw), text: raw, since: String(shown['_changed_at']), shown });
     }
   }
   return seen;
@@ -111,64 +141,104 @@ async function readSeen(
 interface JudgedRow {
   readonly cells: readonly PlannedCell[];
   readonly refusal: string | null;
+  readonly moves?: readonly CellMove[];
 }
 
-const refused = (faults: readonly string[]): JudgedRow => ({ cells: [], refusal: faults.join('; ') });
+const MOST_FAULTS = 10;
+
+const refused = (faults: readonly string[], moves?: readonly CellMove[]): JudgedRow => {
+  const more = faults.length > MOST_FAULTS ? [`${faults.length - MOST_FAULTS} more`] : [];
+  return {
+    cells: [],
+    refusal: [...faults.slice(0, MOST_FAULTS), ...more].join('; '),
+    ...(moves && { moves }),
+  };
+};
 
 interface GivenRow extends EditedTable {
-  readonly cells: readonly SheetCell[];
+  readonly cells: SheetCells;
   readonly id: string;
   readonly record: LiveRow | undefined;
 }
 
+async function judged(tx: Transaction, row: GivenRow, allowNew: boolean): Promise<JudgedRow> {
+  if (row.id !== '') return updateOf(tx, row);
+  if (allowNew) return createOf(tx, row);
+  return refused(['it has no id, as a row of totals has none: to make a new record of it, add --allow-new']);
+}
+
 async function updateOf(tx: Transaction, row: GivenRow): Promise<JudgedRow> {
-  const { kind, id, record, sheet } = row;
-  if (!isRecordId(id)) return refused([`"${id}" is no id of a record`]);
+  const { kind, id, record } = row;
+  if (!isRecordId(id)) return refused([`${beginningOf(id)} is no id of a record`]);
   if (record === undefined) return refused([`${kind.name} has no record ${id} any more`]);
-  const exportedAt = textIn(sheet, row.cells, '_changed_at').replace(/^.{10}$/, '$& 00:00'); // A workbook has no midnight.
-  if (!INSTANT.test(exportedAt))
-    return refused([`"${exportedAt}" in _changed_at is no instant of an export`]);
-  const isMoved = !String(record.shown['_changed_at']).startsWith(exportedAt);
-  const { cells, faults } = editsOf(row, row.cells, isMoved ? await recordAt(tx, row, exportedAt) : record);
+  const { cells, faults, moves } = editsOf(row, row.cells, record);
   if (cells.length === 0 && faults.length === 0) return { cells, refusal: null };
-  if (isMoved) return refused([`record ${id} has changed since the export`]);
+  const exported = exportedState(row);
+  if (typeof exported === 'string') return refused([exported, ...faults], moves);
+  if (!exported.isShown(record)) return movedOn(tx, row, record, exported);
+  if (!exported.isExact && (await shownStates(tx, row, record, exported)).length > 1)
+    faults.push(severalStates(id, record.since));
   if (kind.update === null) faults.push(`records of ${kind.name} cannot be updated`);
-  if (exportedAt === '')
-    faults.push('_changed_at is blank: nobody can tell whether the record has changed since');
-  else if (!(await isOneState(tx, row, record.shown, exportedAt))) faults.push(severalStates(id, exportedAt));
-  return faults.length > 0 ? refused(faults) : { cells, refusal: null };
+  return faults.length > 0 ? refused(faults, moves) : { cells, refusal: null, moves };
+}
+
+/** A row whose record has changed since the export: it is refused, unless nobody has edited it. */
+async function movedOn(
+  tx: Transaction,
+  row: GivenRow,
+  record: LiveRow,
+  exported: ExportedState,
+): Promise<JudgedRow> {
+  const isAsExported = (await shownStates(tx, row, record, exported)).some((state) => {
+    const { cells, faults } = editsOf(row, row.cells, { raw: parseObject(state.text) });
+    return cells.length === 0 && faults.length === 0;
+  });
+  return isAsExported
+    ? { cells: [], refusal: null }
+    : refused([`record ${row.id} has changed since the export`]);
+}
+
+interface ExportedState {
+  readonly isShown: (state: RecordState) => boolean;
+  readonly isExact: boolean;
 }
 
 /** A spreadsheet may keep neither seconds nor their fraction. */
-const INSTANT = /^(?:\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d(?:\.\d{3})?)?)?$/;
+const INSTANT = /^\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d(?:\.\d{3})?)?$/;
+
+/** Which state of the record a row shows: by its version, or by the instant in a file of a release before versions; else why not. */
+function exportedState({ sheet, cells, known }: GivenRow): ExportedState | string {
+  const isVersioned = sheet.columns.includes(VERSION_COLUMN) && !known.has(VERSION_COLUMN);
+  const column = isVersioned ? VERSION_COLUMN : '_changed_at';
+  const stamp = textIn(sheet, cells, column);
+  if (stamp === '') return `${column} is blank: nobody can tell whether the record has changed since`;
+  if (isVersioned) return { isShown: (state) => versionOf(state.text) === stamp, isExact: true };
+  const instant = stamp.replace(/^.{10}$/, '$& 00:00'); // A workbook has no midnight.
+  if (!INSTANT.test(instant)) return `${beginningOf(stamp)} in ${column} is no instant of an export`;
+  return { isShown: ({ since }) => since.startsWith(instant), isExact: false };
+}
 
 const severalStates = (id: string, at: string): string =>
   `record ${id} has changed more than once at ${at} UTC, and the sheet does not tell which of these states it shows`;
 
-const SPAN = { from: '0000-00-00 00:00:00.000', to: '0000-00-00 00:00:59.999' };
+const EVENT = [text('change'), timestamp('observed_at'), optionalText('before'), optionalText('after')];
 
-/** The record as it was at the end of the second, or minute, that an export tells; blank where that is not known. */
-async function recordAt(tx: Transaction, { kind, id }: GivenRow, exportedAt: string): Promise<SeenRecord> {
-  const instant = exportedAt + SPAN.to.slice(exportedAt.length);
-  for await (const [row] of rowsAsOf(tx, { kind, nested: null, instant, ids: [id] }))
-    if (row !== undefined) return { raw: parseObject(String(row['_raw'])) };
-  return { raw: {} };
-}
-
-/** Whether the record had only one state in the second, or minute, that an export tells. */
-async function isOneState(
+/** The states that a record has had and that a row may show, as far as they are kept. */
+async function shownStates(
   tx: Transaction,
-  { kind: { name }, id }: GivenRow,
-  shown: Row,
-  exportedAt: string,
-): Promise<boolean> {
-  const from = exportedAt + SPAN.from.slice(exportedAt.length);
-  const to = exportedAt + SPAN.to.slice(exportedAt.length);
-  const events = sql`select count(*) from changes where kind = ${name} and record_id = ${id}`;
-  const changes = (await readNumber(tx, sql`${events} and observed_at between ${from} and ${to}`)) ?? 0;
-  const isToldCreate = ((await readNumber(tx, sql`${events} and change = 'created'`)) ?? 0) > 0;
-  const isFirst = String(shown['_first_seen_at']).startsWith(exportedAt) && !isToldCreate; // Records of the first read.
-  return changes + (isFirst ? 1 : 0) <= 1;
+  { kind, id }: GivenRow,
+  now: LiveRow,
+  { isShown }: ExportedState,
+): Promise<readonly RecordState[]> {
+  const events = await readRows(
+    tx,
+    EVENT,
+    sql`select change, observed_at, before, after from changes where kind = ${kind.name} and record_id = ${id} order by seq`,
+  );
+  const later = events.map(({ after, observedAt }) => ({ text: after ?? '{}', since: observedAt }));
+  const first = { text: events[0]?.before ?? now.text, since: String(now.shown['_first_seen_at']) };
+  const isFirstKnown = events.some(({ change }) => change === 'created');
+  return (isFirstKnown ? later : [first, ...later]).filter(isShown);
 }
 
 /** A row without an id: a record to be made, unless something has its natural key. */

@@ -4,9 +4,11 @@ import { decodeField } from '../../diff/decode-record.ts';
 import { decimalPlaces, shortestNumber } from '../../lib/json/decimal.ts';
 import { parseJson } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
-import { isCalendarDate } from '../../lib/time/clock.ts';
-import { writtenValue } from '../intake/write-value.ts';
-import type { Sheet, SheetCell } from './read-sheet.ts';
+import { shown as beginningOf, writtenValue } from '../intake/write-value.ts';
+import { heldText } from './sheet-table.ts';
+import type { SheetCell } from './sheet-table.ts';
+import { compareSpelled, dateIn, isTakenForDate, numberIn } from './spellings.ts';
+import type { Spelling } from './spellings.ts';
 
 /** What a cell says of a field. */
 type CellReading =
@@ -22,23 +24,39 @@ export function readCell(
   field: Field,
   { text: given, isFormula }: SheetCell,
   seen: Json,
-  mark: Sheet['mark'],
+  spelling: Spelling,
 ): CellReading {
   if (isFormula) return refused('it is a formula: put its value there');
   const text = plainText(given);
-  const shown = plainText(shownText(field, seen));
-  if (isSame(field, text, shown, mark)) return { is: 'same' };
-  const harm = harmDone(field, text, shown, mark);
+  const shown = shownText(field, seen);
+  const likeness = likenessOf(field, text, shown, spelling);
+  if (likeness === 'same') return { is: 'same' };
+  if (likeness === 'unclear') return refused(`${beginningOf(text)} may be ${shown}, or another number`);
+  const harm = harmDone(field, text, shown, spelling);
   if (harm !== null) return refused(harm);
   if (text === CLEARED) return { is: 'new', value: null };
-  const read = isNumeric(field) ? numberIn(text, mark) : text;
-  if (read === null) return refused(`expected a number, got "${text}"`);
+  const read = newValue(field, text, spelling.mark);
+  if (read === null) return refused(`expected a number, got ${beginningOf(text)}`);
   const written = writtenValue(field, field.type === 'integer' ? wholeOr(read) : read);
   if ('fault' in written) return refused(written.fault);
   // The service may round it, and what is applied is to be what was shown.
   return written.note === undefined
     ? { is: 'new', value: written.value }
-    : refused(`"${text}" ${written.note}`);
+    : refused(`${beginningOf(text)} ${written.note}`);
+}
+
+function newValue(field: Field, text: string, mark: Spelling['mark']): string | null {
+  if (isNumeric(field)) return numberIn(text, mark);
+  return field.type === 'date' ? (dateIn(text, null) ?? text) : text;
+}
+
+/** What a cell of a field shows now and has shown, in one spelling. */
+export function spelledAlike(field: Field, { text }: SheetCell, seen: Json, { mark, dayFirst }: Spelling) {
+  const alike = (given: string, sign: Spelling['mark']): string =>
+    isNumeric(field)
+      ? (shortestNumber(numberIn(given, sign) ?? '') ?? given)
+      : ((field.type === 'date' ? dateIn(given, dayFirst) : null) ?? given);
+  return { from: alike(shownText(field, seen), '.'), to: alike(plainText(text), mark) };
 }
 
 /** Clears a field. A blank cell says neither null nor an empty text. */
@@ -54,7 +72,7 @@ const wholeOr = (digits: string): Json => (/^-?(?:0|[1-9]\d*)$/.test(digits) ? p
 function shownText(field: Field, seen: Json): string {
   const value = decodeField(field, seen, () => undefined);
   const text = value === null ? '' : String(value);
-  return field.type === 'timestamp' ? text.slice(0, 'YYYY-MM-DD HH:MM:SS'.length) : text;
+  return heldText(plainText(field.type === 'timestamp' ? text.slice(0, 'YYYY-MM-DD HH:MM:SS'.length) : text));
 }
 
 const SIGN = '[=+\\-@\uff1d\uff0b\uff0d\uff20]';
@@ -65,44 +83,24 @@ const INNER_GUARD = new RegExp(`([;,\\t\\r\\n])'(?=[^\\S\\t\\r\\n]*${SIGN})`, 'g
 export const plainText = (text: string): string =>
   text.replace(/^\t/, '').replace(GUARD, '$1').replace(INNER_GUARD, '$1').replace(/\r\n?/g, '\n');
 
-function isSame(field: Field, text: string, shown: string, mark: Sheet['mark']): boolean {
-  if (text === shown) return true;
-  if (isNumeric(field)) return shown !== '' && shortestOf(numberIn(text, mark)) === shortestOf(shown);
-  if (field.type === 'timestamp') return shown === `${text} 00:00:00`; // A workbook has no midnight.
-  if (field.type === 'time') return text === shown.replace(/:00$/, '');
-  return text.endsWith('…') && text.length > LONG && shown.startsWith(text.slice(0, -1)); // A workbook's cell is full.
+function likenessOf(field: Field, text: string, shown: string, spelling: Spelling) {
+  if (text === shown) return 'same';
+  if (field.type !== 'text') return compareSpelled(text, shown, spelling);
+  const isFull = text.endsWith('…') && text.length > LONG && shown.startsWith(text.slice(0, -1));
+  return isFull ? 'same' : 'other'; // A workbook's cell is full.
 }
 
 const LONG = 32_000;
 
-const shortestOf = (text: string | null): string | null => (text === null ? null : shortestNumber(text));
-
-const GROUPS = /^(-?\d{1,3})((?:[ \u00a0\u202f]\d{3})+)(?=$|[.,])/;
-const NUMBER = /^(-?)0*(\d+)(?:([.,])(\d+))?$/;
-const THOUSAND = 3;
-
-/**
- * A number as a person writes it, `1 234,50`, in the grammar of JSON; null for any other text. Three digits behind the other sign
- * than that of the file may be thousands or thousandths, so they are none.
- */
-export function numberIn(text: string, mark: Sheet['mark']): string | null {
-  const grouped = text.trim().replace(/[ \u00a0\u202f]?\$$/, '');
-  const plain = grouped.replace(GROUPS, (_, head: string, tail: string) => head + tail.replace(/\D/g, ''));
-  const [, sign, whole, point, places] = NUMBER.exec(plain) ?? [];
-  if (sign === undefined || whole === undefined) return null;
-  if (point === undefined || places === undefined) return sign + whole;
-  return point !== mark && places.length === THOUSAND ? null : `${sign}${whole}.${places}`;
-}
-
+const LONGEST = 60;
 const POWER = /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i;
 const FORMULA = /^\s*[=@\uff1d\uff20]/;
 const ERROR = /^(?:#(?:REF|NAME|NOM|VALUE|VALEUR|DIV\/0|N\/A|NUM|NUL|NULL)[!?]?|Err:\s?\d+)$/i;
 const LONG_DIGITS = /^\d{16,}$/;
 const EXACT_DIGITS = 15;
-const SHORT_DATE = /^\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?$/;
 
 /** What a spreadsheet has probably done to the value by itself; null for an edit. */
-function harmDone(field: Field, text: string, shown: string, mark: Sheet['mark']): string | null {
+function harmDone(field: Field, text: string, shown: string, spelling: Spelling): string | null {
   const isNumber = isNumeric(field);
   const harms: readonly (readonly [boolean, string])[] = [
     [text === '', `it is blank, which says neither null nor an empty text: write ${CLEARED} to clear it`],
@@ -110,17 +108,24 @@ function harmDone(field: Field, text: string, shown: string, mark: Sheet['mark']
     [FORMULA.test(text), 'it is a formula: put its value there'],
     [
       POWER.test(text),
-      `a spreadsheet has shortened it to ${text}: write all digits, in a cell of the form Text`,
+      `a spreadsheet has shortened it to ${text.slice(0, LONGEST)}: write all digits, in a cell of the form Text`,
     ],
-    [isNumber && lostDigits(numberIn(text, mark), shown), 'a spreadsheet has rounded it: write all digits'],
+    [
+      isNumber && lostDigits(numberIn(text, spelling.mark), shown),
+      'a spreadsheet has rounded it: write all digits',
+    ],
     [
       !isNumber && ZEROS.test(shown) && text === shown.replace(ZEROS, ''),
       `it has lost its zeros: it was ${shown}`,
     ],
     [!isNumber && isRounded(text, shown), `a spreadsheet has rounded it: it was ${shown}`],
     [
-      field.type === 'text' && SHORT_DATE.test(shown) && isCalendarDate(text),
-      `it was ${shown}, and is a date`,
+      field.type === 'text' && isTakenForDate(text, shown),
+      `a spreadsheet has taken it for something else: it was ${shown}`,
+    ],
+    [
+      field.type === 'text' && compareSpelled(text, shown, spelling) !== 'other',
+      `a spreadsheet has spelled it in its own way: it was ${shown}`,
     ],
   ];
   return harms.find(([isDone]) => isDone)?.[1] ?? null;

@@ -1,104 +1,63 @@
-import { Workbook } from '@cj-tech-master/excelts';
-import { parseCsv } from '@cj-tech-master/excelts/csv';
-import { UsageError } from '../../lib/sync-error.ts';
-import { instantText } from '../../lib/time/clock.ts';
-
-/** A cell as text; a blank one is empty. */
-export interface SheetCell {
-  readonly text: string;
-  readonly isFormula: boolean;
-}
-
-/** The first sheet of a file: its columns, and its rows below them with the numbers that a spreadsheet shows. */
-export interface Sheet {
-  readonly columns: readonly string[];
-  readonly rows: readonly { readonly position: number; readonly cells: readonly SheetCell[] }[];
-  /** What stands before the decimals. */
-  readonly mark: ',' | '.';
-}
+import { SyncError, UsageError } from '../../lib/sync-error.ts';
+import { decodeText } from '../../lib/text/decode-text.ts';
+import { readWorkbook } from './read-workbook.ts';
+import { MOST_BYTES, collectRows, tooLarge, unreadable } from './sheet-table.ts';
+import type { Sheet, SheetCell } from './sheet-table.ts';
 
 /**
  * Reads CSV, with a comma, semicolon or tab between its cells, or the first sheet of a workbook.
  *
- * @throws {UsageError} `usage.sheet` for a file that is neither.
+ * @throws {UsageError} `usage.sheet` for a file that is neither, or too large.
  */
 export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet> {
   try {
-    if (name.toLowerCase().endsWith('.xlsx')) return await readWorkbook(bytes);
-    return readCsv(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    if (bytes.length > MOST_BYTES) throw tooLarge(`${MOST_BYTES} bytes`);
+    return name.toLowerCase().endsWith('.xlsx') ? await readWorkbook(bytes) : readCsv(decodeText(bytes));
   } catch (error) {
     if (error instanceof UsageError || !(error instanceof Error)) throw error;
+    if (error instanceof SyncError) throw unreadable(`${name} ${error.message}.`, error);
     throw unreadable(`${name} is neither a workbook nor CSV in UTF-8: ${error.message}`, error);
   }
 }
 
-const unreadable = (message: string, cause?: unknown): UsageError =>
-  new UsageError(message, {
-    code: 'usage.sheet',
-    hint: 'Save it as a workbook (.xlsx), or as CSV in UTF-8.',
-    cause,
-  });
+/** A line before all others that tells Excel the separator. */
+const SEPARATOR_LINE = /^"?sep=([;,\t])"?(?:\r\n?|\n)/i;
 
-function readCsv(text: string): Sheet {
-  const [head = ''] = text.split(/\r?\n/, 1);
-  const separator = [';', '\t', ','].find((each) => head.includes(each)) ?? ',';
-  const lines = parseCsv(text, { delimiter: separator, skipEmptyLines: false });
-  const mark = separator === ';' ? ',' : '.';
-  return sheetOf(
-    lines.map((line) => line.map((cell) => ({ text: cell, isFormula: false }))),
-    mark,
-  );
+function readCsv(file: string): Sheet {
+  const [line = '', named] = SEPARATOR_LINE.exec(file) ?? [];
+  const text = file.slice(line.length);
+  const [head = ''] = text.split(/[\r\n]/, 1);
+  const separator = named ?? [';', '\t', ','].find((each) => head.includes(each)) ?? ',';
+  const { add, sheetWith } = collectRows();
+  let position = 0;
+  for (const cells of csvRows(text, separator)) add(++position, cells);
+  return sheetWith(separator === ';' ? ',' : '.');
 }
 
-async function readWorkbook(bytes: Uint8Array): Promise<Sheet> {
-  const book = new Workbook();
-  await book.xlsx.load(bytes);
-  const [sheet] = book.worksheets;
-  if (sheet === undefined) throw unreadable('The workbook has no sheet.');
-  const lines = Array.from({ length: sheet.rowCount }, (_, row) =>
-    Array.from({ length: sheet.columnCount }, (__, column) => {
-      const cell = sheet.getCell(row + 1, column + 1);
-      return { text: textOf(cell.value), isFormula: cell.formula !== undefined && cell.formula !== '' };
-    }),
-  );
-  return sheetOf(lines, '.');
+/** The rows of CSV with their cells that hold something. A library for it takes minutes for a million separators in a row. */
+function* csvRows(text: string, separator: string): Generator<ReadonlyMap<number, SheetCell>> {
+  const sign = new RegExp(`[${separator}\\r\\n]`, 'g');
+  let cells = new Map<number, SheetCell>();
+  for (let at = 0, place = 0; at < text.length; place++) {
+    const quoted = text[at] === '"' ? endOfQuotes(text, at) : at;
+    sign.lastIndex = quoted;
+    const end = sign.exec(text)?.index ?? text.length;
+    const inner = quoted === at ? '' : text.slice(at + 1, quoted - 1).replaceAll('""', '"');
+    const value = inner + text.slice(quoted, end);
+    if (value !== '') cells.set(place, { text: value, isFormula: false });
+    at = text.startsWith('\r\n', end) ? end + 2 : end + 1;
+    if (text[end] === separator) continue;
+    yield cells;
+    cells = new Map();
+    place = -1;
+  }
+  if (cells.size > 0) yield cells;
 }
 
-/** Day zero of a workbook: a time of day is an instant of it. */
-const DAY_ZERO = /^1899-12-3\d /;
-
-function textOf(value: unknown): string {
-  if (value instanceof Date) return instantIn(value);
-  if (typeof value === 'object' && value !== null) return styledText(value);
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return typeof value === 'string' ? value : '';
-}
-
-function instantIn(value: Date): string {
-  const text = instantText(value).replace(/\.000$/, '');
-  return DAY_ZERO.test(text) ? text.replace(DAY_ZERO, '') : text.replace(/ 00:00:00$/, '');
-}
-
-/** A text with fonts, a link, or an error. */
-function styledText(value: object): string {
-  if ('richText' in value && Array.isArray(value.richText))
-    return value.richText.map((run: { readonly text?: string }) => run.text ?? '').join('');
-  if ('text' in value) return textOf(value.text);
-  return 'error' in value ? textOf(value.error) : '';
-}
-
-/** @throws {UsageError} `usage.sheet` where the first row does not name every column once. */
-function sheetOf(lines: readonly (readonly SheetCell[])[], mark: Sheet['mark']): Sheet {
-  const [head = [], ...rest] = lines;
-  const names = head.map(({ text }) => text.replace(/^\ufeff/, '').trim());
-  const columns = names.slice(0, names.findLastIndex((name) => name !== '') + 1);
-  const twice = columns.find((name, index) => name !== '' && columns.indexOf(name) !== index);
-  if (twice !== undefined) throw unreadable(`Two columns are named ${twice}.`);
-  if (!columns.includes('id')) throw unreadable('The first row does not name the columns, id among them.');
-  const rows = rest.map((cells, index) => ({ position: index + 2, cells }));
-  return {
-    columns,
-    rows: rows.filter(({ cells }) => cells.some(({ text, isFormula }) => text !== '' || isFormula)),
-    mark,
-  };
+/** The place behind the quotes that close a cell; quotes within are doubled. */
+function endOfQuotes(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
+  if (end < 0) throw new Error('a cell that begins with a quotation mark has no end');
+  return end + 1;
 }

@@ -4,12 +4,15 @@ import { didYouMean } from '../../lib/text/nearest-name.ts';
 import { instantText, isCalendarDate } from '../../lib/time/clock.ts';
 import { readKnownPast } from '../../mirror/records/as-of.ts';
 import type { KnownPast, PastRows } from '../../mirror/records/as-of.ts';
+import { VERSION_COLUMN } from '../../mirror/records/record-version.ts';
 import { nestedTables } from '../../mirror/tables/kind-table.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { OLD_CONTACTS } from '../../db/session/sql-text.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
+import type { DeclaredColumn } from '../../mirror/views/views.ts';
 import { exportColumns, readAsOf, readDictionary, readView } from './read-rows.ts';
+import type { ExportColumn } from './read-rows.ts';
 
 interface ExportWish {
   /** A record kind or a view. */
@@ -19,6 +22,8 @@ interface ExportWish {
   /** Of these records only, as they were at an instant; undefined = of all. */
   readonly ids?: readonly string[] | undefined;
   readonly now: Date;
+  /** Leaves out the version of each record, which corrections need: the columns are those of the view. */
+  readonly isRaw?: boolean;
   /** The zone of an instant that names none. */
   readonly timezone: string;
 }
@@ -32,7 +37,7 @@ interface ExportWish {
 export async function openExport(
   session: Session,
   kinds: readonly Kind[],
-  { what, asOf, ids, now, timezone }: ExportWish,
+  { what, asOf, ids, now, timezone, isRaw = false }: ExportWish,
 ) {
   const names = kinds.map((one) => one.name);
   const name = names.includes(what) ? `bi_${what}` : what;
@@ -44,14 +49,11 @@ export async function openExport(
       hint: `The kinds are: ${names.join(', ')}. The views begin with bi_: docs/analysts.md.`,
     });
   }
-  const dictionary = await readDictionary(session, name);
-  const times = new Set(dictionary.filter((row) => row['type'] === 'time').map((row) => row['column'])); // Texts in SQLite.
-  const columns = exportColumns(declared).map((column) =>
-    times.has(column.name) ? { ...column, type: 'time' as const } : column,
-  );
-  const shown = { name, columns, dictionary };
+  const kind = names.find((each) => name === `bi_${each}`) ?? null;
+  const { table, ...shown } = await shownIn(session, name, declared, isRaw ? null : kind);
+  const { columns } = shown;
   if (asOf === undefined)
-    return { source: { ...shown, batches: readView(session, { name, columns }) }, remark: null };
+    return { source: { ...shown, batches: readView(session, { name, columns, table }) }, remark: null };
   const { at, isZoned } = asOfInstant(asOf, { now, timezone });
   const past = await findPast(session, kinds, { view: name, at });
   if (past === null)
@@ -65,6 +67,33 @@ export async function openExport(
   const remarks = [read, past.partial].filter((remark) => remark !== null);
   return { source: { ...shown, batches }, remark: remarks.join('\n') || null };
 }
+
+/** What an export shows of a view: its columns, and the version of the records in a table, where it is of them. */
+async function shownIn(
+  db: Queryable,
+  name: string,
+  declared: readonly DeclaredColumn[],
+  kind: string | null,
+) {
+  const dictionary = await readDictionary(db, name);
+  const times = new Set(dictionary.filter((row) => row['type'] === 'time').map((row) => row['column'])); // Texts in SQLite.
+  const columns = exportColumns(declared).map((column) =>
+    times.has(column.name) ? { ...column, type: 'time' as const } : column,
+  );
+  if (kind === null || columns.some((column) => column.name === VERSION_COLUMN))
+    return { name, columns, dictionary, table: null };
+  return { name, columns: [...columns, VERSION], dictionary: [...dictionary, VERSION_MEANING], table: kind };
+}
+
+const VERSION: ExportColumn = { name: VERSION_COLUMN, type: 'text' };
+
+const VERSION_MEANING = {
+  column: VERSION_COLUMN,
+  type: 'text',
+  meaning: 'Names the state of the record that the row shows: plan compares it.',
+  label_en: 'Version',
+  label_fr: 'Version',
+};
 
 interface Past extends PastRows {
   /** Why the state cannot be told; null where it can. */

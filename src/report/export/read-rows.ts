@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
+import type { SQL, SQLChunk } from 'drizzle-orm';
 import { rowsAsOf } from '../../mirror/records/as-of.ts';
+import { VERSION_COLUMN, versionOf } from '../../mirror/records/record-version.ts';
 import type { PastRows } from '../../mirror/records/as-of.ts';
 import type { WithDialect } from '../../mirror/records/nested-rows.ts';
 import type { Queryable, Row, Values } from '../../db/session/session.ts';
@@ -20,20 +21,25 @@ export interface ExportSource {
 interface ViewToRead {
   readonly name: string;
   readonly columns: readonly ExportColumn[];
+  /** The table of the kind whose records the rows show; null = of none. */
+  readonly table?: string | null;
 }
 
 const ROWS_A_QUERY = 250; // More make the program larger, and hardly faster.
 
 /** Reads a view in steps, each from the row after the last one: a row is whole, and memory does not grow with the view. */
 export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator<readonly Values[]> {
-  const { name, columns } = view;
+  const { name, columns, table = null } = view;
   const toValues = (row: Row): Values =>
     columns.map(({ name: column, type }) => {
+      if (table !== null && column === VERSION_COLUMN) return versionOf(String(row['_raw']));
       const exact = type === 'decimal' ? String(row[column + EXACT] ?? '') : ''; // An amount comes as its exact digits.
       return isNumberText(exact) ? exact : (row[column] ?? null);
     });
   const key = keyOf(name, columns);
-  const names = columns.map((column) => sql.identifier(column.name));
+  const shown = columns.filter((column) => table === null || column.name !== VERSION_COLUMN);
+  const names: SQLChunk[] = shown.map((column) => sql.identifier(column.name));
+  if (table !== null) names.push(rawOf(name, table)); // By one statement: the version is that of the row.
   const listed = sql`select ${sql.join(names, sql`, `)} from ${sql.identifier(name)}`;
   if (key === null) {
     yield (await db.query(listed)).map(toValues);
@@ -45,6 +51,9 @@ export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator
     last = rows.length < ROWS_A_QUERY ? null : (rows.at(-1) ?? null);
   }
 }
+
+const rawOf = (view: string, table: string): SQL =>
+  sql`(select k._raw from ${sql.identifier(table)} k where k.id = ${sql.identifier(view)}.id) as _raw`;
 
 /** What `bi_dictionary` says of a view's columns. */
 export const readDictionary = (db: Queryable, view: string): Promise<readonly Row[]> =>
@@ -81,7 +90,9 @@ export async function* readAsOf(
     return type === 'decimal' && amounts === 'numbers' ? `${name}_real` : name;
   });
   for await (const rows of rowsAsOf(db, past))
-    yield rows.map((row) => sources.map((name) => row[name] ?? null));
+    yield rows.map((row) =>
+      sources.map((name) => (name === VERSION_COLUMN ? versionOf(String(row['_raw'])) : (row[name] ?? null))),
+    );
 }
 
 /**

@@ -22,7 +22,7 @@ import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { kindNamed, thrownBy } from '../../mirror/temp-mirror.ts';
 import { opened, spoil } from '../stage.ts';
 import type { Stage } from '../stage.ts';
-import { edit, exported, planOf, told } from './support.ts';
+import { edit, exported, planOf, told, unversioned } from './support.ts';
 
 const CLIENT = {
   code: '000123',
@@ -172,7 +172,11 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
   test('of a workbook is that of its cells: formulas are refused, and types are read back', async () => {
     const { on, id } = await scene(database);
     await on.clock.sleep(65_123);
-    on.service.world.update('clients', Number(id), { term: 31 });
+    on.service.world.update('clients', Number(id), {
+      term: 31,
+      fax: 'a\u0007b_x0007_\u001fc',
+      city: '_x000D_',
+    });
     await on.pull('clients');
     const path = join(tempFolder(), 'clients.xlsx');
     const { source } = await openExport(on.session, KINDS, {
@@ -231,8 +235,8 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
       ['a word for a number', { term: 'soon' }, 'term: expected a number'],
       ['a day that does not exist', { creation_date: '2025-02-30' }, 'creation_date: expected a date'],
       ['a computed column', { credit_exact: '5' }, 'credit_exact is computed: change credit'],
-      ['an instant that is none', { _changed_at: 'yesterday' }, '"yesterday" in _changed_at is no instant'],
-      ['no instant of the export', { name: 'Ours', _changed_at: '' }, '_changed_at is blank'],
+      ['no version', { name: 'Ours', _version: '' }, '_version is blank'],
+      ['a version that is none', { name: 'Ours', _version: 'v1' }, 'has changed since the export'],
     ];
   test.each(REFUSED)('refuses %s', async (_, cells, why) => {
     const { on, id, lines } = await scene(database);
@@ -241,6 +245,22 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     expect(plan?.rows).toMatchObject([
       { recordId: id, cells: [], refusal: expect.stringContaining(why) as string },
     ]);
+  });
+
+  test.each([
+    ['an instant that is none', 'yesterday', '"yesterday" in _changed_at is no instant'],
+    ['minutes of an hour', '11:44.0', '"11:44.0" in _changed_at is no instant'],
+    ['no instant of the export', '', '_changed_at is blank'],
+  ])('refuses in a file without versions %s', async (_, instant, why) => {
+    const { on, id, lines } = await scene(database);
+    edit(lines, id, { name: 'Ours', _changed_at: instant });
+    expect(told(await planOf(on, unversioned(lines)))).toEqual([expect.stringContaining(why)]);
+  });
+
+  test('takes no notice of _changed_at where the row has a version', async () => {
+    const { on, id, lines } = await scene(database);
+    edit(lines, id, { name: 'Ours', _changed_at: '11:44.0' });
+    expect(told(await planOf(on, lines))).toEqual([`${id} name: "Zoé & Fils" → "Ours"`]);
   });
 
   test('refuses ids that are gone or there twice, columns that nobody knows, and records that are there', async () => {
@@ -273,12 +293,13 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     on.service.world.update('clients', Number(other), { term: 45 });
     await on.pull('clients');
     edit(lines, id, { name: 'Ours' });
-    expect(told(await planOf(on, lines))).toEqual([
-      expect.stringContaining(`${id} refused: record ${id} has changed since the export`),
-    ]);
+    for (const file of [lines, unversioned(lines)])
+      expect(told(await planOf(on, file))).toEqual([
+        expect.stringContaining(`${id} refused: record ${id} has changed since the export`),
+      ]);
   });
 
-  test('refuses an edit where two states of the record are of the instant that the sheet tells', async () => {
+  test('tells states of the same instant apart by their version, and refuses an edit in a file without', async () => {
     const { on, id, number } = await scene(database);
     await on.pass(60);
     on.service.world.update('clients', number, { term: 45 });
@@ -287,7 +308,10 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     await on.pull('clients');
     const lines = await exported(on);
     edit(lines, id, { name: 'Ours' });
-    expect(told(await planOf(on, lines))).toEqual([expect.stringContaining('has changed more than once')]);
+    expect(told(await planOf(on, unversioned(lines)))).toEqual([
+      expect.stringContaining('has changed more than once'),
+    ]);
+    expect(told(await planOf(on, lines))).toEqual([`${id} name: "Zoé & Fils" → "Ours"`]);
   });
 
   test('does not overwrite what the service shows by the time it is sent', async () => {

@@ -24,6 +24,12 @@ export async function exported(on: Stage, what = 'clients'): Promise<string[][]>
   return parseCsv(texts.join('').slice(1), { delimiter: ';' }).filter((line) => line.length > 1);
 }
 
+/** An export of 1.0.0, which had no versions. */
+export function unversioned(lines: readonly string[][]): string[][] {
+  const at = lines[0]?.indexOf('_version') ?? -1;
+  return lines.map((line) => line.filter((_, index) => index !== at));
+}
+
 /** The bytes of CSV as Excel saves them in French Canada. */
 export const saved = (lines: readonly (readonly string[])[]): Uint8Array =>
   new TextEncoder().encode(
@@ -41,7 +47,8 @@ export function edit(lines: string[][], id: string, cells: Readonly<Record<strin
 /** Makes a plan of an edited export; null where nothing would change. */
 export async function planOf(on: Stage, lines: readonly (readonly string[])[]): Promise<ShownPlan | null> {
   const sheet = await readSheet('clients.csv', saved(lines));
-  const told = { kinds: KINDS, sheet, origin: 'clients.csv', createdBy: 'ada', now: on.clock.now() };
+  const asked = { kinds: KINDS, sheet, allowNew: true };
+  const told = { ...asked, origin: 'clients.csv', createdBy: 'ada', now: on.clock.now() };
   const id = await makePlan(on.session, told);
   return id === null ? null : showPlan(on.session, KINDS, id);
 }

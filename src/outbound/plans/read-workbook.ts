@@ -1,0 +1,255 @@
+import { Readable } from 'node:stream';
+import { createInflateRaw } from 'node:zlib';
+import { SaxParser } from '@cj-tech-master/excelts/xml';
+import { instantText } from '../../lib/time/clock.ts';
+import { MOST_BYTES, MOST_CELLS, collectRows, tooLarge, unreadable } from './sheet-table.ts';
+import type { Sheet, SheetCell } from './sheet-table.ts';
+
+/**
+ * Reads the first sheet of a workbook, cell after cell as they stand in the file: what it only claims to have, by merged cells, styles
+ * or its size, costs nothing.
+ *
+ * @throws {UsageError} `usage.sheet` for a workbook that is too large.
+ */
+export async function readWorkbook(bytes: Uint8Array): Promise<Sheet> {
+  const parts = partsOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const { sheet, is1904 } = await readIndex(parts);
+  const form = { strings: await readStrings(parts), isDate: await readDateStyles(parts), is1904 };
+  const { add, sheetWith } = collectRows();
+  await readRows(parts(sheet), form, add);
+  return sheetWith('.');
+}
+
+type Part = AsyncIterable<Uint8Array> | null;
+type Parts = (path: string) => Part;
+
+const END = 'PK\u0005\u0006';
+const ENTRY = 0x02014b50;
+const STORED = 0;
+const DEFLATED = 8;
+
+/** The parts of a zip archive by their paths, unpacked as they are read, within one bound for all. */
+function partsOf(zip: Buffer): Parts {
+  const end = zip.lastIndexOf(END, undefined, 'latin1');
+  if (end < 0) throw new Error('it is no zip archive');
+  const found = new Map<string, { readonly method: number; readonly packed: Buffer }>();
+  for (let at = zip.readUInt32LE(end + 16), left = zip.readUInt16LE(end + 10); left > 0; left--) {
+    if (zip.readUInt32LE(at) !== ENTRY) throw new Error('its zip archive is damaged');
+    const [name = 0, extra = 0, comment = 0] = [28, 30, 32].map((place) => zip.readUInt16LE(at + place));
+    const local = zip.readUInt32LE(at + 42);
+    const start = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28);
+    const packed = zip.subarray(start, start + zip.readUInt32LE(at + 20));
+    found.set(zip.toString('utf8', at + 46, at + 46 + name), { method: zip.readUInt16LE(at + 10), packed });
+    at += 46 + name + extra + comment;
+  }
+  const unpacked = { bytes: 0 };
+  return (path) => {
+    const { method, packed } = found.get(path) ?? {};
+    if (method === undefined || packed === undefined) return null;
+    if (method !== STORED && method !== DEFLATED) throw new Error('its zip archive is of an unknown form');
+    const source = Readable.from([packed]);
+    return bounded(method === STORED ? source : source.pipe(createInflateRaw()), unpacked);
+  };
+}
+
+async function* bounded(source: AsyncIterable<Uint8Array>, unpacked: { bytes: number }) {
+  for await (const chunk of source) {
+    unpacked.bytes += chunk.length;
+    if (unpacked.bytes > MOST_BYTES) throw tooLarge(`${MOST_BYTES} bytes once it is unpacked`);
+    yield chunk;
+  }
+}
+
+interface XmlReader {
+  readonly open: (name: string, attributes: Readonly<Record<string, string>>) => void;
+  readonly text?: (text: string) => void;
+  readonly close?: (name: string) => void;
+}
+
+/** Reads XML by its elements, whose names come without the prefix of a namespace. */
+async function readXml(part: Part, { open, text, close }: XmlReader): Promise<void> {
+  if (part === null) return;
+  const parser = new SaxParser({ position: false, invalidCharHandling: 'skip', maxEntityExpansions: 0 });
+  const nameOf = ({ name }: { readonly name: string }): string => name.slice(name.indexOf(':') + 1);
+  parser.on('opentag', (tag) => {
+    open(nameOf(tag), tag.attributes);
+  });
+  if (text !== undefined) {
+    parser.on('text', text);
+    parser.on('cdata', text);
+  }
+  if (close !== undefined)
+    parser.on('closetag', (tag) => {
+      close(nameOf(tag));
+    });
+  const decoder = new TextDecoder();
+  for await (const chunk of part) parser.write(decoder.decode(chunk, { stream: true }));
+  parser.close();
+}
+
+/** Where the first sheet is, and whether its days count from 1904. */
+async function readIndex(parts: Parts) {
+  const sheets: (string | undefined)[] = [];
+  let is1904 = false;
+  await readXml(parts('xl/workbook.xml'), {
+    open: (name, attributes) => {
+      if (name === 'sheet') sheets.push(Object.entries(attributes).find(([key]) => /:id$/.test(key))?.[1]);
+      if (name === 'workbookPr') is1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '');
+    },
+  });
+  const targets = new Map<string | undefined, string>();
+  await readXml(parts('xl/_rels/workbook.xml.rels'), {
+    open: (_, { Id, Target = '' }) => targets.set(Id, new URL(Target, 'file:///xl/').pathname.slice(1)),
+  });
+  const sheet = targets.get(sheets[0]);
+  if (sheet === undefined || parts(sheet) === null) throw unreadable('The workbook has no sheet.');
+  return { sheet, is1904 };
+}
+
+async function readStrings(parts: Parts): Promise<readonly string[]> {
+  const strings: string[] = [];
+  let text = '';
+  let isText = false;
+  let isSound = false; // How a text in Japanese is pronounced stands beside it.
+  await readXml(parts('xl/sharedStrings.xml'), {
+    open: (name) => {
+      if (name === 'si') text = '';
+      if (name === 'rPh') isSound = true;
+      isText = name === 't' && !isSound;
+    },
+    text: (more) => {
+      if (isText) text += more;
+    },
+    close: (name) => {
+      if (name === 'si' && strings.push(unescaped(text)) > MOST_CELLS) throw tooLarge(`${MOST_CELLS} texts`);
+      if (name === 'rPh') isSound = false;
+      isText = false;
+    },
+  });
+  return strings;
+}
+
+/** A workbook writes control characters as `_x0007_`. */
+const unescaped = (text: string): string =>
+  text.replace(/_x([\da-f]{4})_/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
+
+const isDateFormat = (id: number): boolean =>
+  (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 47) || (id >= 50 && id <= 58);
+
+/** Tells of the number of a style whether it shows numbers as dates or times. */
+async function readDateStyles(parts: Parts): Promise<(style: number) => boolean> {
+  const custom = new Map<number, boolean>();
+  const styles: boolean[] = [];
+  let isInCells = false;
+  await readXml(parts('xl/styles.xml'), {
+    open: (name, { numFmtId = '0', formatCode = '' }) => {
+      const id = Number(numFmtId);
+      if (name === 'numFmt') custom.set(id, isDateCode(formatCode));
+      if (name === 'cellXfs') isInCells = true;
+      if (name === 'xf' && isInCells) styles.push(custom.get(id) ?? isDateFormat(id));
+    },
+    close: (name) => {
+      if (name === 'cellXfs') isInCells = false;
+    },
+  });
+  return (style) => styles[style] ?? false;
+}
+
+const isDateCode = (code: string): boolean => {
+  const [first = ''] = code.replace(/"[^"]*"|\[[^\]]*\]|\\./g, '').split(';');
+  return /d|m|y|h|s/i.test(first) && !/[@0#]/.test(first.replace(/s\.0+/i, ''));
+};
+
+interface Form {
+  readonly strings: readonly string[];
+  readonly isDate: (style: number) => boolean;
+  readonly is1904: boolean;
+}
+
+interface OpenCell {
+  readonly index: number;
+  readonly attributes: Readonly<Record<string, string>>;
+  isFormula: boolean;
+  value: string;
+}
+
+type Add = ReturnType<typeof collectRows>['add'];
+
+async function readRows(part: Part, form: Form, add: Add): Promise<void> {
+  let position = 0;
+  let count = 0;
+  let next = 0;
+  let row = new Map<number, SheetCell>();
+  let cell: OpenCell | null = null;
+  let element = '';
+  await readXml(part, {
+    open: (name, attributes) => {
+      element = name;
+      if (name === 'row') {
+        position = Number(attributes['r'] ?? position + 1);
+        row = new Map();
+        next = 0;
+      } else if (name === 'c') {
+        const index = columnIn(attributes['r']) ?? next;
+        cell = { index, attributes, isFormula: false, value: '' };
+        next = index + 1;
+      } else if (name === 'f' && cell !== null) cell.isFormula = true;
+      else if (name === 'rPh') cell = null;
+    },
+    text: (text) => {
+      if (cell !== null && (element === 'v' || element === 't')) cell.value += text;
+    },
+    close: (name) => {
+      element = '';
+      if (name === 'c' && cell !== null) {
+        const text = textOf(cell, form);
+        if (text !== '' || cell.isFormula) row.set(cell.index, { text, isFormula: cell.isFormula });
+        cell = null;
+      } else if (name === 'row' && row.size > 0) {
+        count += row.size;
+        if (count > MOST_CELLS) throw tooLarge(`${MOST_CELLS} cells`);
+        add(position, row);
+      }
+    },
+  });
+}
+
+/** The place of the column in `AB12`. */
+function columnIn(place: string | undefined): number | null {
+  const [letters] = /^[A-Z]{1,3}/.exec(place ?? '') ?? [];
+  if (letters === undefined) return null;
+  return Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+}
+
+const LONGEST_TEXT = 32_767;
+const LONGEST_NUMBER = 400;
+
+function textOf({ attributes, value }: OpenCell, { strings, ...form }: Form): string {
+  const { t: type = 'n', s: style = '0' } = attributes;
+  const text = type === 's' ? (strings[Number(value)] ?? '') : value;
+  if (text.length > LONGEST_TEXT) throw tooLarge(`${LONGEST_TEXT} characters in a cell`);
+  if (type === 'n') return numberText(text, form.isDate(Number(style)), form.is1904);
+  if (type === 'b') return value === '0' ? 'false' : 'true';
+  if (type === 'd') return withoutMidnight(text.replace('T', ' ').replace(/Z$/, ''));
+  return type === 'inlineStr' ? unescaped(text) : text;
+}
+
+function numberText(text: string, isDate: boolean, is1904: boolean): string {
+  if (text === '' || text.length > LONGEST_NUMBER) return text;
+  return isDate ? instantIn(Number(text), is1904) : String(Number(text));
+}
+
+/** Day zero of a workbook: a time of day is an instant of it. */
+const DAY_ZERO = /^(?:1899-12-3\d|1904-01-01) /;
+const DAY_MS = 86_400_000;
+const FIRST_DAY = 25_569;
+const DAYS_TO_1904 = 1_462;
+
+function instantIn(days: number, is1904: boolean): string {
+  const date = new Date(Math.round((days - FIRST_DAY + (is1904 ? DAYS_TO_1904 : 0)) * DAY_MS));
+  if (Number.isNaN(date.getTime())) return String(days);
+  const text = instantText(date).replace(/\.000$/, '');
+  return DAY_ZERO.test(text) ? text.replace(DAY_ZERO, '') : withoutMidnight(text);
+}
+
+const withoutMidnight = (text: string): string => text.replace(/ 00:00:00$/, '');

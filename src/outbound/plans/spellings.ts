@@ -1,0 +1,197 @@
+import { shortestNumber } from '../../lib/json/decimal.ts';
+import { isCalendarDate } from '../../lib/time/clock.ts';
+
+/** How a file spells values. */
+export interface Spelling {
+  /** What stands before the decimals. */
+  readonly mark: ',' | '.';
+  /** Whether the day comes before the month; null where no date of the file shows it. */
+  readonly dayFirst: boolean | null;
+}
+
+const LONGEST_NUMBER = 400;
+const CURRENCY = '(?:(?:CA|US|C)?\\$|[€£¥]|CAD|USD|EUR|GBP|CHF)';
+const MINUS = '[-\\u2212]';
+const SIGNED = new RegExp(
+  `^(?:(${MINUS})|\\+)?\\s?${CURRENCY}?\\s?(${MINUS})?(.*?)(${MINUS})?\\s?${CURRENCY}?$`,
+  'i',
+);
+const GROUPS = /^(\d{1,3})((?:[ '\u2019]\d{3})+)(?=$|[.,])/;
+const NUMBERS = {
+  '.': /^(\d+|\d{1,3}(?:,\d{3})+)(?:\.(\d+))?$/,
+  ',': /^(\d+|\d{1,3}(?:\.\d{3})+)(?:,(\d+))?$/,
+};
+const PLAIN = { '.': /^-?\d+(?:\.\d+)?$/, ',': /^-?\d+(?:,\d+)?$/ };
+
+/** A number with so much as is the same in all countries brought into one form: spaces, signs of currencies, `(12.00)`, `12-`. */
+function bareNumber(text: string): { readonly sign: string; readonly digits: string } {
+  const plain = text.replace(/[\s\u00a0\u202f]+/g, ' ').trim();
+  const inner = /^\((.*)\)$/.exec(plain)?.[1];
+  const [, before, within, unsigned = '', behind] = SIGNED.exec(inner ?? plain) ?? [];
+  const digits = unsigned
+    .trim()
+    .replace(GROUPS, (_, head: string, tail: string) => head + tail.replace(/\D/g, ''));
+  return { sign: inner === undefined && !(before ?? within ?? behind) ? '' : '-', digits };
+}
+
+/** The number that a text spells where this sign stands before the decimals, in the grammar of JSON; null for any other text. */
+function numberAs(text: string, mark: Spelling['mark']): string | null {
+  if (text.length > LONGEST_NUMBER) return null;
+  const { sign, digits } = bareNumber(text);
+  const [, whole, places] = NUMBERS[mark].exec(digits) ?? [];
+  if (whole === undefined) return null;
+  const plain = sign + (whole.replace(/\D/g, '').replace(/^0+(?=\d)/, '') || '0');
+  return places === undefined ? plain : `${plain}.${places}`;
+}
+
+const otherMark = (mark: Spelling['mark']): Spelling['mark'] => (mark === '.' ? ',' : '.');
+
+/**
+ * A number as a person writes it, `1 234,50`, in the grammar of JSON; null for any other text. `1.234` where a comma stands before the
+ * decimals may be thousands or thousandths, so it is none.
+ */
+export function numberIn(text: string, mark: Spelling['mark']): string | null {
+  const own = numberAs(text, mark);
+  if (own !== null && PLAIN[mark].test(text.trim())) return own;
+  const other = numberAs(text, otherMark(mark));
+  if (own === null || other === null) return own ?? other;
+  return shortestNumber(own) === shortestNumber(other) ? own : null;
+}
+
+type Likeness = 'same' | 'other' | 'unclear';
+
+function compareNumbers(text: string, shown: string, mark: Spelling['mark']): Likeness {
+  const [own, other] = [mark, otherMark(mark)].map((each) => {
+    const number = numberAs(text, each);
+    return number === null ? null : shortestNumber(number);
+  });
+  const wanted = shortestNumber(shown);
+  if (own === wanted || (own === null && other === wanted)) return 'same';
+  return other === wanted ? 'unclear' : 'other';
+}
+
+const DATE = /^(\d{1,4})(\.\s?|[/\-\s])(\d{1,2})(?:\.\s?|[/\-\s])(\d{1,4})\.?$/;
+const SERIAL = /^\d{1,6}(?:[.,]\d+)?$/;
+const DAY_MS = 86_400_000;
+const DAY_ZERO = Date.UTC(1899, 11, 30);
+
+interface DateParts {
+  readonly parts: readonly [number, number, number];
+  readonly order: 'year first' | 'day first' | 'month first' | 'unclear';
+  readonly hasYear: boolean;
+}
+
+function partsIn(text: string): DateParts | null {
+  const [, first = '', sign = '', second, third = ''] = DATE.exec(text.trim()) ?? [];
+  if (second === undefined) return null;
+  const parts = [Number(first), Number(second), Number(third)] as const;
+  const hasYear = [first, third].some(({ length }) => length === 4);
+  return { parts, order: orderOf(first, parts, sign), hasYear };
+}
+
+function orderOf(first: string, [a, b]: DateParts['parts'], sign: string): DateParts['order'] {
+  if (first.length > 2) return 'year first';
+  if (a > 12 || sign.startsWith('.')) return 'day first';
+  return b > 12 ? 'month first' : 'unclear';
+}
+
+/** Whether dates of a file have the day before the month, as far as one of them can be read in one way only. */
+export function dayFirstIn(texts: Iterable<string>): boolean | null {
+  const orders = new Set<DateParts['order'] | undefined>();
+  for (const text of texts) orders.add(partsIn(text.replace(/[ T,]+\d{1,2}[:h].*$/, ''))?.order);
+  const isDayFirst = orders.has('day first');
+  return isDayFirst === orders.has('month first') ? null : isDayFirst;
+}
+
+/** The date that a text spells, `YYYY-MM-DD`; null where it may be another one as well. */
+export function dateIn(text: string, dayFirst: boolean | null): string | null {
+  const { parts, order, hasYear } = partsIn(text) ?? {};
+  if (parts === undefined || hasYear !== true) return null;
+  const [a, b, c] = parts;
+  const known = order === 'unclear' && a !== b ? dayFirst : order !== 'month first';
+  if (known === null) return null;
+  const [year, month, day] = order === 'year first' ? [a, b, c] : known ? [c, b, a] : [c, a, b];
+  const padded = (part: number, length: number): string => String(part).padStart(length, '0');
+  const date = `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
+  return isCalendarDate(date) ? date : null;
+}
+
+function isSameDate(text: string, shown: string, dayFirst: boolean | null): boolean {
+  const { parts, order } = partsIn(text) ?? {};
+  if (parts === undefined)
+    return SERIAL.test(text) && secondsOf(text) === Date.parse(`${shown}T00:00:00Z`) / 1000;
+  const [year = 0, month = 0, day = 0] = shown.split('-').map(Number);
+  const isAs = (...[y, m, d]: readonly [number, number, number]): boolean =>
+    (y === year || (y < 100 && y === year % 100)) && m === month && d === day;
+  const [a, b, c] = parts;
+  if (order === 'year first') return isAs(a, b, c);
+  const isDayFirst = order === 'unclear' ? dayFirst : order === 'day first';
+  return (isDayFirst !== false && isAs(c, b, a)) || (isDayFirst !== true && isAs(c, a, b));
+}
+
+/** The seconds since 1970 of an instant that Excel counts in days. */
+const secondsOf = (days: string): number =>
+  Math.round((DAY_ZERO + Number(days.replace(',', '.')) * DAY_MS) / 1000);
+
+const CLOCK = /^(\d{1,2})(?::| ?h ?)(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(?:([ap])\.?\s?m\.?)?$/i;
+
+/** A time of day as `HH:MM:SS`; without seconds as `HH:MM`. */
+function timeIn(text: string): string | null {
+  const [, hours, minutes = '', seconds, half] = CLOCK.exec(text.trim()) ?? [];
+  if (hours === undefined) return null;
+  const noon = half === undefined ? Number(hours) : (Number(hours) % 12) + (/p/i.test(half) ? 12 : 0);
+  return [String(noon).padStart(2, '0'), minutes, ...(seconds === undefined ? [] : [seconds])].join(':');
+}
+
+function isSameTime(text: string, shown: string): boolean {
+  const whole = shown.length === 'HH:MM'.length ? `${shown}:00` : shown;
+  if (/^0?[.,]\d+$/.test(text)) return Math.abs(secondsOf(text) - secondsOf('0') - secondsIn(whole)) <= 1;
+  const time = timeIn(text);
+  return time !== null && (whole === time || whole === `${time}:00`);
+}
+
+const secondsIn = (time: string): number => Date.parse(`1970-01-01T${time}Z`) / 1000;
+
+function isSameInstant(text: string, shown: string, dayFirst: boolean | null): boolean {
+  const [date = '', time = ''] = shown.split(' ');
+  if (SERIAL.test(text)) return Math.abs(secondsOf(text) - Date.parse(`${date}T${time}Z`) / 1000) <= 1;
+  const [, day, clock] = /^(.*?)[ T,]+(\d{1,2}(?::| ?h).*)$/.exec(text.trim()) ?? [];
+  if (day === undefined || clock === undefined)
+    return time === '00:00:00' && isSameDate(text, date, dayFirst);
+  const given = timeIn(clock);
+  return given !== null && time.startsWith(given) && isSameDate(day, date, dayFirst);
+}
+
+const LONGEST = 60;
+
+/** Compares a text with a value that an export has shown, whichever it is: `unclear` where the text may be it or another one. */
+export function compareSpelled(text: string, shown: string, { mark, dayFirst }: Spelling): Likeness {
+  if (text === shown) return 'same';
+  if (text === '' || shown === '') return 'other';
+  if (/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(shown)) return compareNumbers(text, shown, mark);
+  if (text.length > LONGEST) return 'other';
+  const isSame =
+    (isCalendarDate(shown) && isSameDate(text, shown, dayFirst)) ||
+    (/^\d\d:\d\d(?::\d\d)?$/.test(shown) && isSameTime(text, shown)) ||
+    (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(shown) && isSameInstant(text, shown, dayFirst));
+  return isSame ? 'same' : 'other';
+}
+
+const MONTH =
+  '(?:jan|f[eé]v|feb|m[aä]r|a[vp]r|ma[iy]|ju[inl]|ao[uû]|aug|sep|o[ck]t|nov|d[eé][cz])[a-zéû]*\\.?';
+const DATE_LIKE = new RegExp(
+  `^(?=.*\\d)(?:(?:\\d{1,4}[-/. ]?)?${MONTH}[-/. ]?(?:\\d{1,4})?|\\d{1,4}[-/.]\\d{1,2}(?:[-/.]\\d{1,4})?)$`,
+  'i',
+);
+const SHOWN_DATE = new RegExp(`^(?:\\d{1,2}[-/. ]${MONTH}(?:[-/. ]\\d{2,4})?|${MONTH}[-/. ]\\d{2,4})$`, 'i');
+const TRUTH = /^(?:true|false|vrai|faux)$/i;
+
+const shapeOf = (text: string): string => text.replace(/\d/g, '9').replace(/\p{L}/gu, 'a');
+
+/** Whether a spreadsheet has probably made something else of a text: of `MAR1` or `3-4` a date, of `true` a truth. */
+export function isTakenForDate(text: string, shown: string): boolean {
+  if (text.length > LONGEST || shown.length > LONGEST) return false;
+  if (text.toLowerCase() === shown.toLowerCase()) return TRUTH.test(shown) || DATE_LIKE.test(shown);
+  const isDate = SHOWN_DATE.test(text) || (DATE.test(text) && text.length > 5) || isCalendarDate(text);
+  return isDate && DATE_LIKE.test(shown) && shapeOf(text) !== shapeOf(shown);
+}
