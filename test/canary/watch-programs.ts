@@ -14,9 +14,14 @@ interface Spawning {
   spawn: (this: Spawning, options: Started) => number;
 }
 
-/** The sandbox tells what token it accepts: it plays the service, and that token is in its documentation. */
+const SANDBOX = /^(?:sandbox|demo|--service=.*)$/;
+
+/**
+ * The sandbox tells what token it accepts: it plays the service, and that token is in its documentation. The bundler, a service of its
+ * own, hands over the program, of which that token is a part.
+ */
 export const allowedFor = (argv: readonly string[]): readonly string[] =>
-  argv.includes('sandbox') || argv.includes('demo') ? [SANDBOX_TOKEN] : [];
+  argv.some((word) => SANDBOX.test(word)) ? [SANDBOX_TOKEN] : [];
 
 /** Looks at all that programs print that are started from now on; how, `spawn` and `execFile` have in common. */
 export function watchPrograms(): void {

@@ -218,8 +218,8 @@ describe('the body', () => {
     ])('B13: by %s is bounded by what is unpacked, and asked for once', async (encoding, bytes) => {
       expect(bytes.length).toBeLessThan(1_000_000);
       const { source } = open(await packed(encoding, bytes));
-      await expect(sweepAll(source, byAnswerKind)).rejects.toMatchObject(aborted('too_big'));
-      expect(source.counts).toEqual({ requests: 2, retries: 0 }); // Of pages 1 and 2.
+      await expect(sweepAll(source)).rejects.toMatchObject(aborted('too_big'));
+      expect(source.counts.requests).toBe(1);
     });
 
     test('B13: is read up to the very bound', async () => {
@@ -250,8 +250,8 @@ describe('the body', () => {
     });
     for (const base of [endless, declared]) {
       const { source } = open(base);
-      await expect(sweepAll(source, byAnswerKind)).rejects.toMatchObject(aborted('too_big'));
-      expect(source.counts).toEqual({ requests: 2, retries: 0 });
+      await expect(sweepAll(source)).rejects.toMatchObject(aborted('too_big'));
+      expect(source.counts.requests).toBe(1);
     }
     expect(streamed).toBeLessThan(50_000_000);
   });

@@ -142,7 +142,7 @@ function collect(
   reception: Reception,
 ): Promise<HttpAnswer> {
   let head: Pick<HttpAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
-  const body = gatherBytes();
+  const body = gatherBytes(reception.maxBytes);
   const countInterim = limitInterimAnswers();
   const allow = (bytes: number, got: string): void => {
     if (bytes > reception.maxBytes) throw tooBig(reception, got); // Thrown in a handler, it ends the exchange.
@@ -150,11 +150,15 @@ function collect(
   return new Promise((resolve, reject) => {
     let control: Dispatcher.DispatchController | null = null;
     let stopped: Error | null = null;
-    const release = onInterruption(reception, (why) => {
-      stopped = why;
-      reject(why);
-      control?.abort(why);
-    });
+    const release = onInterruption(
+      reception,
+      () => head.status,
+      (why) => {
+        stopped = why;
+        reject(why);
+        control?.abort(why);
+      },
+    );
     if (reception.signal.aborted) return;
     dispatcher.dispatch(request, {
       onRequestStart: (controller) => {
@@ -188,7 +192,11 @@ function collect(
 }
 
 /** Calls back once when the signal fires or the time is up; returns the function that removes both. */
-function onInterruption({ signal, timeoutMs, where }: Reception, stop: (why: Error) => void): () => void {
+function onInterruption(
+  { signal, timeoutMs, where }: Reception,
+  status: () => number,
+  stop: (why: Error) => void,
+): () => void {
   const abort = (): void => {
     release();
     stop(new errors.RequestAbortedError());
@@ -199,7 +207,7 @@ function onInterruption({ signal, timeoutMs, where }: Reception, stop: (why: Err
       : setTimeout(() => {
           release();
           const message = `${where}: got no whole answer within ${timeoutMs / 1000} s`;
-          stop(new SourceError('timeout', message, { passing: { waitMs: null } }));
+          stop(new SourceError('timeout', message, { passing: { waitMs: null }, status: status() }));
         }, timeoutMs);
   const release = (): void => {
     clearTimeout(timer);

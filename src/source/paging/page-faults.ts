@@ -20,7 +20,13 @@ const OF_THE_LIST: readonly SourceReason[] = [
   'page_ignored',
 ];
 /** On page 1 they tell of the address, the token and the network. */
-const OF_THE_SERVICE: readonly SourceReason[] = ['not_found', 'blocked', 'rejected', 'unreachable'];
+const OF_THE_SERVICE: readonly SourceReason[] = [
+  'not_found',
+  'blocked',
+  'rejected',
+  'unreachable',
+  'too_big',
+];
 
 /** Whether other pages may be read although this one cannot. A service that asks to wait means all of them. */
 export function isOfPage({ reason, passing }: SourceError, page: number): boolean {

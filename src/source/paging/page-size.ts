@@ -2,9 +2,9 @@ import type { ListedKind } from '../../catalog/kind.ts';
 import type { SourceError } from '../http/errors.ts';
 import type { PageSizes } from '../http/requester.ts';
 
-/** The service, or a gateway before it, took too long or was asked for too much. */
+/** The service, or a gateway before it, took too long or was asked for too much. An answer that had begun was not too slow to make. */
 const isTooSlow = ({ reason, status = 0 }: SourceError): boolean =>
-  reason === 'timeout' || reason === 'too_big' || [413, 504, 524].includes(status);
+  reason === 'timeout' ? status === 0 : [413, 504, 524].includes(status);
 
 const isRefused = ({ status = 0 }: SourceError): boolean => status === 400 || status === 422;
 
@@ -13,9 +13,12 @@ export function createPageSize({ name, list }: ListedKind, { wanted, answered }:
   const before = answered.get(name) ?? wanted;
   let size = before;
   let hasAnswered = false;
-  /** The first page may need pages of any size; where others of the size were read, a quarter is small enough. */
+  /**
+   * A gateway may refuse the first page down to any size. A quarter is small enough where no answer came in time, since each try waits as
+   * long, and where others of the size were read.
+   */
   const isTooLarge = (fault: SourceError): boolean => {
-    const least = hasAnswered ? Math.ceil(wanted / 4) : 1;
+    const least = hasAnswered || fault.reason === 'timeout' ? Math.ceil(wanted / 4) : 1;
     const mayHelp = isTooSlow(fault) || (!hasAnswered && isRefused(fault));
     return list.paging === 'documented' && mayHelp && Math.floor(size / 2) >= least;
   };
