@@ -23,9 +23,20 @@ export function doubled(recording: Recording): Found {
   return [...made].flatMap(([marker, ids]) => {
     const asked = entries.filter(({ intent }) => isCreateOf(intent, marker)).length;
     return ids.length > asked
-      ? [{ invariant: 'doubled' as const, detail: `${marker}: ${ids.join(', ')}` }]
+      ? [
+          {
+            invariant: 'doubled' as const,
+            detail: `${marker}: ${ids.join(', ')}`,
+            wasAnswered: wasAnswered(recording, marker),
+          },
+        ]
       : [];
   });
+}
+
+function wasAnswered(recording: Recording, marker: string): boolean {
+  const [first] = committedSends(recording, marker);
+  return first?.outcome === 'answered' && recording.personality.named !== 'as drawn';
 }
 
 const isCreateOf = ({ operation, kind, body }: EntryRecord['intent'], marker: string): boolean =>

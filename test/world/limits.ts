@@ -1,26 +1,52 @@
-import type { Invariant } from './finding.ts';
-import type { Personality } from './traits.ts';
+import type { Finding, Invariant } from './finding.ts';
+import type { Recording } from './history.ts';
+import { kindOf } from './bodies.ts';
 
 /** Services that break a promise by themselves, so that no client can keep it; all others must hold every invariant. */
 interface Limit {
   readonly why: string;
   readonly invariants: readonly Invariant[];
-  readonly holds: (personality: Personality) => boolean;
+  readonly holds: (recording: Recording, finding: Finding) => boolean;
 }
 
 const LIMITS: readonly Limit[] = [
   {
     why: 'the service says in its own words that it did nothing, and did it',
     invariants: ['doubled', 'denied'],
-    holds: ({ refusal, refusedWhen }) => refusal === 'in its own JSON' && refusedWhen !== 'before the commit',
+    holds: ({ personality: { refusal, refusedWhen } }) =>
+      refusal === 'in its own JSON' && refusedWhen !== 'before the commit',
   },
   {
     why: 'the service shows the beginning of its list whatever page is asked for, and gives no sign that there is more',
     invariants: ['falsely certified', 'unequal', 'doubled'],
-    holds: ({ asked, told }) => asked === 'page ignored' && told === 'nothing',
+    holds: ({ personality: { asked, told } }) => asked === 'page ignored' && told === 'nothing',
+  },
+  {
+    why: 'no list shows what is created, and no record that an answer has named gives that away',
+    invariants: ['falsely certified', 'unequal', 'doubled'],
+    holds: ({ personality: { approval, cut }, witnessedMs }, { wasAnswered = false }) =>
+      (approval !== 'none' || cut !== 'whole') && witnessedMs === null && !wasAnswered,
+  },
+  {
+    why: 'lists show what we create hours later: what they show until then is no list of the service’s',
+    invariants: ['falsely certified'],
+    holds: ({ personality: { ownShown } }) => ownShown !== 'at once',
+  },
+  {
+    why: 'a cache shows pages of several hours as one list, and does not say that it is one',
+    invariants: ['falsely certified'],
+    holds: ({ personality: { keeping } }) => keeping === 'for hours, hidden',
+  },
+  {
+    why: 'single rows of a list leave it where nobody can ask for a record alone: twice, then somebody is asked',
+    invariants: ['falsely deleted', 'falsely certified', 'unequal'],
+    holds: ({ personality: { window }, kinds }) =>
+      window === 'one by one' && kinds.every(({ name }) => kindOf(name).retrieve?.misprint !== undefined),
   },
 ];
 
-export function mayBreak(personality: Personality, invariant: Invariant): boolean {
-  return LIMITS.some(({ invariants, holds }) => invariants.includes(invariant) && holds(personality));
+export function mayBreak(recording: Recording, finding: Finding): boolean {
+  return LIMITS.some(
+    ({ invariants, holds }) => invariants.includes(finding.invariant) && holds(recording, finding),
+  );
 }
