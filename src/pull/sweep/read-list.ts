@@ -1,6 +1,6 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { describe } from '../../lib/sync-error.ts';
-import { awaitsSweep } from '../../mirror/records/deletion-store.ts';
+import { awaitsSweep, readAbsences } from '../../mirror/records/deletion-store.ts';
 import { OtherSourceError } from '../../db/session/errors.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
@@ -38,7 +38,8 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
     let last = await landAll(parts, reading, null);
     let verdict = await certifyList(parts.session, reading.sweep);
     for (let more = 0; more < READINGS_MORE && last !== null; more++) {
-      if (!(await isWorthAnother(parts, reading, verdict))) break;
+      const mayMiss = more === 0 && !last.isCounted;
+      if (!(await isWorthAnother(parts, reading, { ...verdict, mayMiss }))) break;
       last = await landAll(parts, reading, last);
       verdict = await certifyList(parts.session, reading.sweep);
     }
@@ -62,16 +63,21 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
 
 /**
  * Only for short lists, and only if a record is missing, the baseline is uncertain, or an unsettled create is searched
- * for.
+ * for; of a list that is known, only if it does not tell its length and ends below the live rows: one look may have missed some.
  */
 async function isWorthAnother(
   { session, signal }: PullParts,
   { kind, rules, sweep, tally }: ListReading,
-  verdict: ListCertification,
+  { isOfThisSweep, mayMiss }: ListCertification & { readonly mayMiss: boolean },
 ): Promise<boolean> {
-  if (verdict.isOfThisSweep || tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
+  if (tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
+  const seen = tally.counts().rows;
+  if (isOfThisSweep) {
+    if (!mayMiss) return false;
+    return (await countLive(session, kind.name)) - (await readAbsences(session, kind.name)).size > seen;
+  }
   if (sweep.lease.baselineAt === null || (await awaitsSweep(session, kind.name))) return true;
-  return (await countLive(session, kind.name)) > tally.counts().rows;
+  return (await countLive(session, kind.name)) > seen;
 }
 
 /** Lands every page in the order of the plan; returns the final plan, or null without any response. */

@@ -18,8 +18,10 @@ export interface PageResponse {
 /** A page that was read before, shown again. */
 export interface PageAgain {
   readonly page: number;
-  /** It says so, or it was read just before, and one reading shows every row of the other. */
+  /** It says so, or it was read just before. */
   readonly isSure: boolean;
+  /** It may be another page with the same ids: only a repeat by the next page, too, ends the list. */
+  readonly mayBeOther?: boolean;
 }
 
 /** The facts known from earlier responses of a sweep. */
@@ -50,6 +52,12 @@ export interface PagesKnown {
   /** The highest page that had rows, and the page read last. */
   readonly top: PageResponse;
   readonly latest: PageResponse;
+  /** The page that the latest response shows. */
+  readonly shown: number;
+  /** The page that the latest response may have repeated, which the next one decides; null = none. */
+  readonly repeats: number | null;
+  /** Rows that the list had when it was last read. */
+  readonly knownRows?: number;
 }
 
 /** @throws {SourceError} endless */
@@ -72,7 +80,7 @@ export function refuseEmptyPages(known: PagesKnown): void {
  * Finds the page that a response shows instead of the requested one; null if it shows that one.
  *
  * A list that tells its length may show its last page again beyond the end, if it says so. Any other list ends where a page
- * comes again, by its `meta` or by most of its ids.
+ * comes again, by its `meta` or by having exactly its ids: where the order differs between requests, pages share some.
  *
  * @throws {SourceError} page_ignored, page_repeated
  */
@@ -102,20 +110,26 @@ function lastPageAgain(known: PagesKnown, { page, keys }: PageResponse): PageAga
   throw fault('page_repeated', known, `page ${page}: got the records of page ${neighbour.page} again`);
 }
 
+/** Pages with fewer rows may have the same ids by chance. */
+const FEW_ROWS = 10;
+
 function readAlready(known: PagesKnown, response: PageResponse): PageAgain | null {
-  const { page, keys, hasNext } = response;
-  const { first, top, latest } = known;
-  const read = [latest, top, { page: 1, keys: first }];
-  // More than half of the longer one: rows that have moved on by a few places make no page the same.
-  const isMostlySame = (other: TextList): boolean =>
-    sameTexts(keys, other) || 2 * sharedTexts(keys, other) > Math.max(keys.length, other.length);
-  const again = read.find((other) => other.page !== page && isMostlySame(other.keys));
+  const { page, keys, meta, hasNext } = response;
+  const { first, top, latest, shown, repeats, stride, knownRows = 0 } = known;
+  const just = { page: repeats ?? shown, keys: latest.keys };
+  const read = [just, top, { page: 1, keys: first }];
+  const again = read.find((other) => other.page !== page && sameRows(keys, other.keys));
   if (again === undefined) return null;
-  const got = `page ${page}: got the records of page ${again.page} again`;
-  if (hasNext === true) throw fault('page_ignored', known, `${got}, and a link to a next page`);
-  const least = Math.min(keys.length, again.keys.length);
-  const showsAll = again === latest && sharedTexts(keys, again.keys) === least;
-  return { page: again.page, isSure: showsAll && !mayHideRows(again.page, response) };
+  if (hasNext === true) {
+    const got = `page ${page}: got the records of page ${again.page} again, and a link to a next page`;
+    throw fault('page_ignored', known, got);
+  }
+  const isFew = meta.currentPage !== null && keys.length < FEW_ROWS;
+  const isBelowLive = (again.page - 1) * stride + keys.length < knownRows;
+  const isDoubtful = isFew || isBelowLive || !sameTexts(keys, again.keys);
+  const mayBeOther = isDoubtful && !(repeats !== null && again === just);
+  const isSure = again === just && !mayBeOther && !mayHideRows(again.page, response);
+  return { page: again.page, isSure, mayBeOther };
 }
 
 function sharedTexts(a: TextList, b: TextList): number {

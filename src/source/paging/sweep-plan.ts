@@ -28,8 +28,6 @@ import type { PageAgain, PageResponse, PagesKnown, ListEnd, PageShown } from './
  */
 export interface SweepPlan extends PagesKnown {
   readonly thorough: boolean;
-  /** Rows that the list had when it was last read. */
-  readonly knownRows?: number;
   /** The most rows with which page 1 came again as page 2 in an earlier sweep. */
   readonly wholeUpTo?: number;
   readonly phase: Phase;
@@ -41,8 +39,6 @@ export interface SweepPlan extends PagesKnown {
   readonly ended: boolean;
   /** How often the end was searched for on another page than expected. */
   readonly detours: number;
-  /** The page that the latest response shows. */
-  readonly shown: number;
   /** Rows of page 1, where it came instead of a later page; else null. */
   readonly wholeAt: number | null;
   /** A page before the end came again: the end that was found is none. */
@@ -59,6 +55,7 @@ type Phase = 'first' | 'walk' | 'reread' | 'open' | 'body' | 'tail' | 'done';
 /** A response as the phases see it; `page` is the page that it shows. */
 interface SweepView extends PageShown {
   readonly again: PageAgain | null;
+  readonly repeats: number | null;
   /** The records of page 1 as read before. */
   readonly asFirst: boolean;
 }
@@ -81,6 +78,7 @@ export function startSweep(start: {
     ended: false,
     detours: 0,
     shown: 0,
+    repeats: null,
     wholeAt: null,
     hasShifted: false,
     isCounted: false,
@@ -134,13 +132,22 @@ export function advance(plan: SweepPlan, response: PageResponse): SweepPlan {
     refuseResized(known, response);
   }
 
-  const { keys, meta, hasNext } = response;
-  const page = again?.page ?? response.page;
-  const asFirst = sameRows(keys, known.first);
-  const view: SweepView = { page, rows: keys.length, meta, hasNext, again, asFirst };
+  const view = viewOf(known, response, again);
   const remembered = remember(known, response, view);
   refuseEmptyPages(remembered);
-  return PHASES[plan.phase]({ ...remembered, end: provenEnd(view, known.stride) }, view);
+  return next({ ...remembered, end: provenEnd(view, known.stride) }, view);
+}
+
+function next(plan: SweepPlan, view: SweepView): SweepPlan {
+  const isOpen = view.repeats !== null && plan.phase !== 'body';
+  return isOpen ? { ...plan, end: null, ask: only(view.page + 1) } : PHASES[plan.phase](plan, view);
+}
+
+function viewOf({ first }: SweepPlan, response: PageResponse, again: PageAgain | null): SweepView {
+  const { page, keys, meta, hasNext } = response;
+  const repeats = again?.mayBeOther === true ? again.page : null;
+  const shown = repeats === null ? (again?.page ?? page) : page;
+  return { page: shown, rows: keys.length, meta, hasNext, again, repeats, asFirst: sameRows(keys, first) };
 }
 
 function remember(plan: SweepPlan, response: PageResponse, view: SweepView): SweepPlan {
@@ -149,6 +156,7 @@ function remember(plan: SweepPlan, response: PageResponse, view: SweepView): Swe
   return {
     ...plan,
     shown,
+    repeats: view.repeats,
     answers: plan.answers + 1,
     lastPage: meta.lastPage ?? plan.lastPage,
     emptyFrom: view.rows === 0 ? Math.min(plan.emptyFrom, shown) : plan.emptyFrom,

@@ -266,6 +266,39 @@ describe('page 1 that comes again', () => {
     expect(carryOut(larger)).toMatchObject({ asked: [1, 2], ends: [{ page: 2, end: { rows: 10 } }] });
   });
 });
+
+describe('a page that has the rows of an earlier one', () => {
+  const named = (service: Service): Service => withMeta(service, (_, page) => ({ currentPage: page }));
+
+  test('and names itself ends a list; of a few rows, the next page must have them too', () => {
+    expect(carryOut(named(unpaged(ids(10)))).asked).toEqual([1, 2]);
+    expect(carryOut(named(unpaged(ids(9))))).toMatchObject({
+      asked: [1, 2, 3],
+      ends: [{ page: 3, end: { rows: 9 } }],
+      plan: { wholeAt: 9 },
+    });
+  });
+
+  test('ends no list below the rows that were live, unless the next page has them too', () => {
+    expect(carryOut(unpaged(ids(33)), { knownRows: 34 }).asked).toEqual([1, 2, 3]);
+    expect(carryOut(unpaged(ids(33)), { knownRows: 33 }).asked).toEqual([1, 2]);
+  });
+
+  test('in another order is another page, unless the next one has them too', () => {
+    const flipped = (page: number) => (page % 2 === 0 ? ids(20).toReversed() : ids(20));
+    const paging: Service = (page) => paged(flipped(page), 10, false)(page);
+    expect(carryOut(paging, { thorough: true }).asked).toEqual([1, 2, 3]);
+    const whole: Service = (page) => ({ page, keys: flipped(page), meta: NO_META });
+    expect(carryOut(whole)).toMatchObject({ asked: [1, 2, 3], ends: [{ page: 3, end: { rows: 20 } }] });
+  });
+
+  test('and others is another page', () => {
+    const rows = [ids(7), ids(5)];
+    const service = named((page) => ({ page, keys: rows[page - 1] ?? [], meta: NO_META }));
+    expect(carryOut(service, { thorough: true }).asked).toEqual([1, 2, 3]);
+  });
+});
+
 describe('a closing read', () => {
   const asked = (service: Service, options?: Options, later = service): number[] =>
     closing(carryOut(service, options), later).asked;
