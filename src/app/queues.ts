@@ -32,7 +32,11 @@ export function outboundQueue(config: Config, parts: PullParts & { readonly mark
     watch: startStopwatch(clock),
     random: Math.random,
     kinds: allKinds(config),
-    rules: { ...config.outbound, ignoreFields: config.diff.ignoreFields },
+    rules: {
+      ...config.outbound,
+      graceSeconds: config.deletions.graceSeconds,
+      ignoreFields: config.diff.ignoreFields,
+    },
   });
   return {
     ...work,

@@ -10,7 +10,7 @@ import { UsageError, fileFault } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { listPlans } from '../mirror/outbox/plan-store.ts';
 import type { AnyOperation } from '../operations/operation.ts';
-import { applyCorrections, approveCorrections, undoCorrections } from '../operations/plans.ts';
+import { applyCorrections, approveCorrections, undoCorrections, UNPROVEN } from '../operations/plans.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { makePlan } from '../outbound/plans/make-plan.ts';
 import { COUNTED, RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
@@ -29,6 +29,7 @@ import { atCommandLine, partsOf } from './parts/operation-command.ts';
 interface Options extends CommonOptions {
   readonly kind?: string;
   readonly out?: string;
+  readonly unproven?: true;
   readonly wait?: true;
   readonly timeout?: number;
 }
@@ -99,7 +100,8 @@ const TIMEOUT_SECONDS = 60;
 
 export const approveCommand = (context: CommandContext): Command => deciding(context, approveCorrections);
 
-export const undoCommand = (context: CommandContext): Command => deciding(context, undoCorrections);
+export const undoCommand = (context: CommandContext): Command =>
+  deciding(context, undoCorrections).option('--unproven', UNPROVEN);
 
 const deciding = (context: CommandContext, operation: AnyOperation): Command =>
   createCommand(operation.name, operation.words.summary)
@@ -107,7 +109,10 @@ const deciding = (context: CommandContext, operation: AnyOperation): Command =>
     .action(async (plan: string, options: Options) => {
       const config = settingsOf(context, options);
       await using session = await openExistingMirror(config);
-      const document = await operation.run(partsOf(context, config, session), { id: plan });
+      const document = await operation.run(partsOf(context, config, session), {
+        id: plan,
+        ...(options.unproven && { unproven: true }),
+      });
       await tell(context, config, session, { ...options, id: Number(document['id']) });
     });
 

@@ -86,7 +86,7 @@ function minuteOf(time: string): number {
   return hours * 60 + minutes + seconds / 60;
 }
 
-const isReference = ({ name, type, refersTo }: Field): boolean =>
+export const isReference = ({ name, type, refersTo }: Field): boolean =>
   refersTo !== undefined || (type === 'integer' && name.endsWith('_id'));
 
 /** 0 names no record. */

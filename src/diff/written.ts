@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../lib/json/json.ts';
 import { fittingValue, ownValue } from './decode-record.ts';
 import { shortestNumber } from '../lib/json/decimal.ts';
 import { changedFields } from './judge-page.ts';
+import { plain } from './spelling.ts';
 
 /** One field in three states; `field` is its name of a read. A field that a state does not show is null. */
 interface FieldStates {
@@ -39,19 +40,28 @@ export function merge(update: {
   readonly remote: JsonObject;
 }): Merge {
   const { kind, wanted, base, remote } = update;
-  const changes = unheld(kind, wanted, remote);
-  const conflicts = changes.flatMap(([name, value]): readonly FieldStates[] => {
+  const states = unheld(kind, wanted, remote).map(([name, value]) => {
     const field = readNameOf(kind, name);
     const seen = base === null ? undefined : shownValue(kind, base, field);
-    const there = shownValue(kind, remote, field);
+    return { name, field, base: seen, remote: shownValue(kind, remote, field), wanted: value };
+  });
+  const isSame = (field: string, one?: Json, other?: Json): boolean =>
+    one !== undefined && other !== undefined && isSameInAnySpelling(kind, field, one, other);
+  // What is there in another spelling need not be sent, unless its author wants that spelling changed.
+  const changes = states.filter(
+    ({ field, base: seen, remote: there, wanted: value }) =>
+      !isSame(field, value, there) ||
+      seen === undefined ||
+      (isSame(field, seen, value) && !holdsWritten(kind, field, value, seen)),
+  );
+  const conflicts = changes.flatMap(({ field, base: seen, remote: there, wanted: value }) => {
     // A field that one state does not show is unknown, so no change can be proved.
-    if (seen === undefined || there === undefined) return [];
-    // In an array, members that the service has added count too.
-    if (holdsWritten(kind, field, seen, there) && holdsWritten(kind, field, there, seen)) return [];
+    if (seen === undefined || there === undefined || isSame(field, seen, there)) return [];
     return [{ field, base: seen, remote: there, wanted: value }];
   });
   if (conflicts.length > 0) return { is: 'conflict', conflicts };
-  return changes.length > 0 ? { is: 'set', body: Object.fromEntries(changes) } : { is: 'nothing' };
+  if (changes.length === 0) return { is: 'nothing' };
+  return { is: 'set', body: Object.fromEntries(changes.map(({ name, wanted: value }) => [name, value])) };
 }
 
 /** Compares the readings before and after a write of `body`: fields that were not kept, and other fields that changed. */
@@ -98,6 +108,12 @@ export function shownValue(kind: Kind, record: JsonObject, name: string): Json |
 /** Whether the service shows the sent value, under the field's normaliser; `name` is the name of a read. */
 export function holdsWritten(kind: Kind, name: string, sent: Json, remote: Json | undefined): boolean {
   return holds(sentField(kind, name), sent, remote);
+}
+
+/** Whether two values of a field are one value in two spellings of the service; in an array, members that it has added count too. */
+export function isSameInAnySpelling(kind: Kind, name: string, one: Json, other: Json): boolean {
+  const field = sentField(kind, name);
+  return holds(field, plain(one), plain(other)) && holds(field, plain(other), plain(one));
 }
 
 /** Whether two values are equal in a field of this type; without a type they are compared as JSON, a number also as its text. */

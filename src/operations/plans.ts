@@ -83,6 +83,8 @@ export const applyCorrections = operation({
   },
 });
 
+export const UNPROVEN = 'take back, too, what another user may have written because no answer came';
+
 export const undoCorrections = operation({
   name: 'undo',
   path: '/plans/:id/undo',
@@ -92,10 +94,10 @@ export const undoCorrections = operation({
     notice: 'This plan is the way back: look at it, and apply it.',
   },
   leadsTo: ({ id }) => `/plans/${compactJson(id ?? null)}`,
-  input: planPath,
+  input: planPath.extend({ unproven: z.boolean().optional().describe(UNPROVEN) }),
   answer: shownPlan,
-  run: async ({ session, kinds, clock, by }, { id }) => {
-    const made = await undoPlan(session, { kinds, id, by: by.who, now: clock.now() });
+  run: async ({ session, kinds, clock, by }, { id, unproven }) => {
+    const made = await undoPlan(session, { kinds, id, by: by.who, now: clock.now(), unproven });
     return await showPlan(session, kinds, made);
   },
 });

@@ -29,6 +29,8 @@ export interface OutboundRules {
   readonly settleSeconds: number;
   /** How long the mirror is searched for such a create before it is sent again. */
   readonly patienceSeconds: number;
+  /** How long a record must not answer before it is taken for gone: that of deletions. */
+  readonly graceSeconds: number;
   /** Record kind to the fields whose changes are no events. */
   readonly ignoreFields: Readonly<Record<string, readonly string[]>>;
 }

@@ -49,6 +49,7 @@ const faultSchema = z.strictObject({
     .strictObject({
       kind: z.enum(SERVED_KINDS.map(({ name }) => name)).optional(),
       method: z.string().optional(),
+      id: z.string().optional(),
       page: count.min(1).optional(),
     })
     .optional(),
@@ -83,7 +84,7 @@ export function parseFaults(text: string): readonly Fault[] {
   const places = result.error.issues.map((issue) => `${placeText(issue.path)}: ${issue.message}`);
   throw new UsageError(`The list of faults cannot be used:\n  ${places.join('\n  ')}`, {
     code: 'sandbox.faults',
-    hint: 'A fault reads {on: {kind, method, page}, skip, times, do: {…}}; only `do` is required.',
+    hint: 'A fault reads {on: {kind, method, id, page}, skip, times, do: {…}}; only `do` is required.',
   });
 }
 

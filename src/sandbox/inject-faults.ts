@@ -34,10 +34,13 @@ export function armFaults(faults: readonly Fault[]) {
 
 function fires(armed: Armed, request: ServiceRequest): boolean {
   const { on = {} } = armed.fault;
+  const isNamed = [
+    [on.kind, request.kind.name],
+    [on.method?.toUpperCase(), request.method],
+    [on.id, request.id],
+  ].every(([named = null, own]) => named === null || named === own);
   const matches =
-    (on.kind ?? request.kind.name) === request.kind.name &&
-    (on.method ?? request.method).toUpperCase() === request.method &&
-    (on.page === undefined || (request.operation === 'list' && on.page === request.page));
+    isNamed && (on.page === undefined || (request.operation === 'list' && on.page === request.page));
   if (!matches || armed.timesLeft === 0) return false;
   if (armed.toSkip > 0) {
     armed.toSkip--;

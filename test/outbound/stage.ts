@@ -23,6 +23,7 @@ import { RULES, logger, openSandboxSource, sandbox } from '../pull/support.ts';
 export const OUTBOUND_RULES: OutboundRules = {
   settleSeconds: 300,
   patienceSeconds: 86_400,
+  graceSeconds: 900,
   ignoreFields: {},
 };
 

@@ -194,7 +194,7 @@ export function setStage(
       seedRecord,
       ...(told && { lie: told }),
     }),
-    rules: { settleSeconds: 300, patienceSeconds: 86_400, ignoreFields: {} },
+    rules: { settleSeconds: 300, patienceSeconds: 86_400, graceSeconds: 900, ignoreFields: {} },
     pullSettings: lie === undefined && lasting.length === 0 ? PULL_SETTINGS : WITH_HOLDS,
     sourceSettings: SOURCE,
     logger: secrets === NO_SECRETS ? silent : loggerInto(log),

@@ -94,7 +94,7 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
     command: 'bms-sync doctor',
   },
   'kind.blocked': {
-    text: 'The service refuses what is written to {kind} ({reason}).',
+    text: 'The service refuses what is written to {kind} ({reason}){entryId, select, null {} other {; it refused entry {entryId}}}.',
     page: '/',
     command: 'bms-sync outbox',
   },

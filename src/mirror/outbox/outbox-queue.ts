@@ -22,11 +22,14 @@ import type { Entry } from './outbox-store.ts';
 
 /**
  * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only watched.
+ * Of a blocked kind, those that have tried in vain come last.
  */
 export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
-  const due = sql`where owner is null and ${isDue(now)} order by id limit ${limit}`;
+  const due = sql`where owner is null and ${isDue(now)} order by ${TRIED}, id limit ${limit}`;
   return select(db, pick(OUTBOX, 'id', 'epoch'), due);
 }
+
+const TRIED = sql`case when verdict = 'kind_blocked' then attempts else 0 end`;
 
 /** A ready entry without an instant is due at once, so that an application can insert it without one. */
 function isDue(now: Date): SQL {
@@ -148,7 +151,41 @@ export async function saveBlock(
 export async function probeBlocks(tx: Transaction): Promise<void> {
   await tx.query(sql`update write_blocks set probe_at = since`);
   await tx.query(sql`
-    update outbox set next_attempt_at = null where state = 'ready' and verdict = 'kind_blocked'`);
+    update outbox set next_attempt_at = null where state = 'ready' and verdict in ('kind_blocked', 'forbidden')`);
+}
+
+/** How many other entries of the kind are ready to be sent, but for those that wait for something else. */
+export async function countOthersReady(db: Queryable, { id, kind }: Entry): Promise<number> {
+  const ready = sql`kind = ${kind} and id <> ${id} and state = 'ready' and (verdict is null or verdict = 'kind_blocked')`;
+  return (await readNumber(db, sql`select count(*) from outbox where ${ready}`)) ?? 0;
+}
+
+/** Whether an update of another record has been refused, and no write of the kind has succeeded since. */
+export async function isOtherForbidden(db: Queryable, { id, kind }: Entry, now: Date): Promise<boolean> {
+  const other = sql`
+    select 1 from outbox where kind = ${kind} and id <> ${id} and state = 'ready' and verdict = 'forbidden'
+      and next_attempt_at > ${instantText(now)} limit 1`;
+  return hasRow(db, other);
+}
+
+/** Has the entries wait with their kind that were refused for their record alone: so was another one. */
+export async function putForbiddenBack(tx: Transaction, kind: string, until: Date): Promise<void> {
+  await tx.query(sql`
+    update outbox set verdict = 'kind_blocked', next_attempt_at = ${instantText(until)}
+    where kind = ${kind} and state = 'ready' and verdict = 'forbidden'`);
+}
+
+/** Whether another entry of the kind has been written, and the service has said so, since an instant. */
+export async function hasWrittenOther(db: Queryable, { id, kind }: Entry, since: string): Promise<boolean> {
+  const written = sql`
+    select 1 from outbox as o join outbox_attempts as a on a.outbox_id = o.id
+    where o.kind = ${kind} and o.id <> ${id} and a.grade = 'done' and a.closed_at >= ${since} limit 1`;
+  return hasRow(db, written);
+}
+
+/** Makes the entries due that were refused for their record alone: a write of the kind has succeeded. */
+export async function wakeForbidden(tx: Transaction, kind: string, now: Date): Promise<void> {
+  await wake(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'forbidden'`, now);
 }
 
 /** Unblocks a kind, and makes the entries due that waited for it. */

@@ -133,6 +133,14 @@ export async function updatesSince(db: Queryable, entry: Entry, baseAt: string):
   return entriesWhere(db, updates);
 }
 
+const LATEST_UPDATES = 50;
+
+/** The latest updates of a record, the newest first. */
+export function updatesOf(db: Queryable, kind: string, recordId: string | null): Promise<Entry[]> {
+  const latest = sql`order by id desc limit ${LATEST_UPDATES}`;
+  return entriesWhere(db, sql`kind = ${kind} and record_id = ${recordId} and operation = 'update' ${latest}`);
+}
+
 type FixedOfEntry = 'id' | 'kind' | 'operation' | 'epoch' | `allows${string}` | 'createdAt' | 'updatedAt';
 
 /** Fields of an entry that its worker may change. */

@@ -4,8 +4,18 @@ import { instantText, instantOf } from '../../lib/time/clock.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import { isSentEverywhere } from '../webhooks/delivery-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
-import { append, hasRow, pick, readTexts, readNumber, readRow, selectOne } from '../../db/rows/rows.ts';
+import {
+  append,
+  hasRow,
+  pick,
+  readTexts,
+  readNumber,
+  readRow,
+  select,
+  selectOne,
+} from '../../db/rows/rows.ts';
 import { optionalBigint } from '../../db/rows/engine-column.ts';
 
 export interface NewChanges {
@@ -35,6 +45,37 @@ export async function appendChanges(
     return { ...event, kind, observedFrom, observedAt: at, origin, runId };
   });
   await append(tx, CHANGES, rows);
+}
+
+/** What has happened to a record since an instant. */
+export interface RecordPast {
+  /** As JSON text, before the first of these events; null = it was not there, or not known. */
+  readonly before: string | null;
+  /** It was deleted, or its id came back from a deletion: the id may belong to another record. */
+  readonly isReplaced: boolean;
+}
+
+/** Reads what has happened to these records since an instant; a record without an event is absent from the map. */
+export async function readPasts(
+  db: Queryable,
+  kind: string,
+  ids: readonly string[],
+  since: string,
+): Promise<Map<string, RecordPast>> {
+  const pasts = new Map<string, RecordPast>();
+  for (const some of inChunks(ids)) {
+    const events = await select(
+      db,
+      pick(CHANGES, 'record_id', 'change', 'before'),
+      sql`where kind = ${kind} and record_id in (${sqlList(some)}) and observed_at >= ${since} order by seq`,
+    );
+    for (const { recordId, change, before } of events) {
+      const known = pasts.get(recordId) ?? { before, isReplaced: false };
+      const isReplaced = known.isReplaced || change === 'deleted' || change === 'restored';
+      pasts.set(recordId, { ...known, isReplaced });
+    }
+  }
+  return pasts;
 }
 
 /** The `seq` of the latest event; 0 where there is none. */

@@ -49,10 +49,16 @@ export const refusedNews = (since: string, now: Date): News => {
   return { type: 'token.refused', kind: null, facts: { since }, key: since, now };
 };
 
-/** The service does not allow us to write a kind. */
-export const blockedNews = (kind: string, reason: string, now: Date): News => {
-  return { type: 'kind.blocked', kind, facts: { reason }, key: now.toISOString(), now };
-};
+/** The service does not allow us to write a kind. @param entry The one that it refused. */
+export function blockedNews(
+  kind: string,
+  reason: string,
+  now: Date,
+  entry?: Pick<Entry, 'id' | 'recordId'>,
+): News {
+  const facts = { reason, entryId: entry?.id ?? null, recordId: entry?.recordId ?? null };
+  return { type: 'kind.blocked', kind, facts, key: now.toISOString(), now };
+}
 
 /** A scheduled kind was not read to its end for long. @param since When it last was; null = never. */
 export function staleNews(kind: string, since: Date | null, now: Date): News {

@@ -1,10 +1,18 @@
-import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
+import { compactJson, isArray, isObject, tryParse } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
-import { wakeWaiting, readBlock, saveBlock } from '../../mirror/outbox/outbox-queue.ts';
+import {
+  countOthersReady,
+  hasWrittenOther,
+  isOtherForbidden,
+  putForbiddenBack,
+  wakeWaiting,
+  readBlock,
+  saveBlock,
+} from '../../mirror/outbox/outbox-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { blockedNews, entryNews, leaveNews } from '../../mirror/webhooks/news.ts';
 import type { OutboundParts } from '../parts.ts';
@@ -94,13 +102,48 @@ export async function waitsForBlock(tx: Transaction, entry: Entry, now: Date): P
   return true;
 }
 
-/** Blocks a kind that our token may not write, and puts the entry back until the next probe. */
+/**
+ * Blocks a kind that our token may not write, and puts the entry back: it has just tried in vain, so all others that wait try
+ * before it does again.
+ */
 export async function blockKind(tx: Transaction, entry: Entry, reason: string, now: Date): Promise<void> {
   const probeAt = new Date(now.getTime() + PROBE_AFTER_MS);
   const { kind } = entry;
-  if ((await readBlock(tx, kind)) === null) await leaveNews(tx, blockedNews(kind, reason, now));
+  if ((await readBlock(tx, kind)) === null) await leaveNews(tx, blockedNews(kind, reason, now, entry));
   await saveBlock(tx, { kind, reason, now, probeAt });
-  await tryLater(tx, entry, { verdict: 'kind_blocked', now, waitMs: PROBE_AFTER_MS });
+  const result = { refusedSince: refusedSince(entry) ?? instantText(now) };
+  const waitMs = PROBE_AFTER_MS * (1 + Math.min(MOST_BEFORE, await countOthersReady(tx, entry)));
+  await putForbiddenBack(tx, kind, new Date(now.getTime() + waitMs));
+  await tryLater(tx, entry, { verdict: 'kind_blocked', result, now, waitMs });
+}
+
+const MOST_BEFORE = 287; // With it, a day passes.
+
+/**
+ * Puts back an entry whose record alone we may not read or write; another record that is refused, too, blocks the kind. The entry
+ * is parked once it is known that the token may write others: another write has succeeded since, or `isAlone`: others can be read.
+ */
+export async function stepBack(
+  tx: Transaction,
+  entry: Entry,
+  { reason, isAlone }: { readonly reason: string; readonly isAlone: boolean },
+  now: Date,
+): Promise<void> {
+  const since = refusedSince(entry) ?? instantText(now);
+  if (isAlone || (await hasWrittenOther(tx, entry, since)))
+    return finishAs(tx, entry, { state: 'parked', verdict: 'forbidden', result: { reason }, now });
+  if ((await readBlock(tx, entry.kind)) !== null || (await isOtherForbidden(tx, entry, now)))
+    return blockKind(tx, entry, reason, now);
+  const result = { refusedSince: since };
+  return tryLater(tx, entry, { verdict: 'forbidden', result, now, waitMs: PROBE_AFTER_MS });
+}
+
+/** Since when the service has refused an entry, without another outcome in between; null = it has not. */
+function refusedSince({ verdict, result }: Entry): string | null {
+  const isRefused = verdict === 'forbidden' || verdict === 'kind_blocked';
+  const notes = isRefused && result !== null ? tryParse(result) : null;
+  const since = isObject(notes) ? notes['refusedSince'] : null;
+  return typeof since === 'string' ? since : null;
 }
 
 /** How long an entry waits after an inconclusive attempt. */

@@ -5,7 +5,7 @@ import { instantText } from '../../lib/time/clock.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { readTick } from '../../mirror/kinds/kind-standing.ts';
 import { closeAttempt, openAttempt } from '../../mirror/outbox/attempts-and-links.ts';
-import { dropBlock } from '../../mirror/outbox/outbox-queue.ts';
+import { dropBlock, wakeForbidden } from '../../mirror/outbox/outbox-queue.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { latestSeq } from '../../mirror/records/change-store.ts';
@@ -14,7 +14,16 @@ import type { Transaction } from '../../db/session/session.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { countSend } from '../freeze.ts';
 import type { OutboundParts } from '../parts.ts';
-import { ClaimLostError, blockKind, finishAs, probe, tryLater, waitAfter, startToKeep } from './conclude.ts';
+import {
+  ClaimLostError,
+  blockKind,
+  finishAs,
+  probe,
+  stepBack,
+  tryLater,
+  waitAfter,
+  startToKeep,
+} from './conclude.ts';
 import type { Grade } from './grade.ts';
 
 /** A request that is in the journal, and may go out now. */
@@ -76,6 +85,7 @@ export async function closeWith(
   const told = answer.is === 'answered' ? await startToKeep(tx, entry, answer.start) : answer.why;
   const status = answer.is === 'answered' ? answer.status : null;
   await closeAttempt(tx, { outboxId: entry.id, n: entry.attempts, grade, status, responseStart: told, now });
+  if (grade === 'done') await wakeForbidden(tx, entry.kind, now);
 }
 
 /** The fields that an entry wants written, by the names of a write. */
@@ -95,7 +105,10 @@ export async function closeFailed(
   const { answer, graded, now } = failed;
   await closeWith(tx, entry, { grade: graded.is, answer, now });
   const status = answer.is === 'answered' ? answer.status : null;
-  if (graded.is === 'refused') return blockKind(tx, entry, `status ${String(status)}`, now);
+  const reason = `status ${String(status)}`;
+  if (graded.is === 'refused' && (status !== 403 || entry.operation === 'create'))
+    return blockKind(tx, entry, reason, now);
+  if (graded.is === 'refused') return stepBack(tx, entry, { reason, isAlone: false }, now);
   const waitMs = waitAfter(entry, parts, graded.is === 'busy' ? graded.waitMs : null);
   if (graded.is === 'unsent') return tryLater(tx, entry, { verdict: 'unreachable', now, waitMs });
   await dropBlock(tx, entry.kind, now); // Its answer does not prove that the write is forbidden.

@@ -1,6 +1,6 @@
-import { isObject, tryParse } from '../../lib/json/json.ts';
+import { isArray, isObject, tryParse } from '../../lib/json/json.ts';
 import { speechIn } from '../../lib/text/speech.ts';
-import type { Text } from '../../lib/text/speech.ts';
+import type { Speech, Text } from '../../lib/text/speech.ts';
 import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
 
 /** The explanation of an entry's state, for a person. */
@@ -77,9 +77,23 @@ export const VERDICTS = {
     meaning: 'Another user changed the same fields since the base of this update was read; nothing was sent.',
     next: [pushAnew, abandon],
   },
+  other_record: {
+    meaning:
+      'The id belongs to another record by now: the one to update was deleted, or nearly all of it differs. Nothing more is sent.',
+    next: [pushAnew, abandon],
+  },
+  forbidden: {
+    meaning:
+      'The service refuses this record (403), though it lets the user of this token write or read others.',
+    onItsWay:
+      'The service refuses this record (403); it is tried again in five minutes, and as soon as another write has succeeded.',
+    next: [retry, abandon],
+  },
   gone: {
     meaning: 'The record to update is gone from the service; it is not created again.',
-    next: [abandon],
+    onItsWay:
+      'The service does not show the record to update; it is looked for once more before it is taken for gone.',
+    next: [retry, abandon],
   },
   twins: {
     meaning:
@@ -167,9 +181,23 @@ export function explain(entry: VerdictFacts, speech = speechIn('en')): Explanati
   const awaited = awaitedBy(entry, speech);
   const said = speech.say(meaning);
   return {
-    meaning: awaited === null ? said : `${said} ${awaited}`,
+    meaning: [said, awaited, unprovenIn(entry, speech)].filter((part) => part !== null).join(' '),
     next: next.map((step) => step(entry)),
   };
+}
+
+/** Which fields of a finished update may be another user's work; null where all are proven to be ours. */
+function unprovenIn({ state, result = null }: VerdictFacts, { say }: Speech): string | null {
+  const fields = state === 'done' && result !== null ? unprovenOf(result).join(', ') : '';
+  if (fields === '') return null;
+  return say('No answer came: another user may have written the same to {fields}.', { fields });
+}
+
+/** The fields that an update may not have written itself, as its result names them. */
+export function unprovenOf(result: string): readonly string[] {
+  const noted = tryParse(result);
+  const fields = isObject(noted) ? noted['unproven'] : null;
+  return isArray(fields) ? fields.map(String) : [];
 }
 
 /** Since when an entry waits for a reading of its kind, and why the latest one was not enough; null if it waits for none. */

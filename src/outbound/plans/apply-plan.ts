@@ -1,17 +1,21 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { shownValue } from '../../diff/written.ts';
 import { canonicalJson, compactJson, parseObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { closePlan, readPlan, saveEntryOfRow } from '../../mirror/outbox/plan-store.ts';
 import type { PlanRow } from '../../mirror/outbox/plan-store.ts';
+import { readPasts } from '../../mirror/records/change-store.ts';
 import { readRows } from '../attempt/land-own.ts';
+import { findOtherRecord } from '../attempt/other-record.ts';
 import type { EntryRequest } from '../intake/entry-request.ts';
 import { checkRequests, storeIn } from '../intake/intake.ts';
 import { altered, readUnaltered } from './approve-plan.ts';
 import type { PlanDecision } from './approve-plan.ts';
 import { cellsOf, dataOf } from './judge-row.ts';
+import type { PlannedCell } from './judge-row.ts';
 
 /**
  * Puts exactly the rows of a plan into the outbox, all or none; a plan that is applied already stays as it is. Each entry carries
@@ -35,7 +39,7 @@ export async function applyPlan(
   await session.atomically(async (tx) => {
     if (!(await closePlan(tx, id, by, now))) return;
     const mirrored = await asMirrored(tx, kind);
-    const stale = await staleCells(tx, mirrored, wanted);
+    const stale = await staleCells(tx, mirrored, wanted, plan.createdAt);
     if (stale.length > 0) throw outdated(id, stale);
     const requests = wanted.map((row) => requestOf(id, mirrored, row));
     const stored = await storeIn(tx, await checkRequests(tx, kinds, requests), { now, by });
@@ -75,28 +79,35 @@ function requestOf(planId: number, kind: Kind, row: PlanRow): EntryRequest {
   return { ...request, id: recordId, base: Object.fromEntries(cells.map(({ field, old }) => [field, old])) };
 }
 
-/** The cells of a plan that the mirror shows otherwise by now, each as a sentence. */
+/** The cells of a plan that the mirror shows otherwise by now, each as a sentence. @param since When it was made. */
 export async function staleCells(
   tx: Transaction,
   kind: Kind,
   rows: readonly PlanRow[],
+  since: string,
 ): Promise<readonly string[]> {
   const updates = rows.filter((row) => row.operation === 'update' && isWanted(row));
-  const records = await readRows(
-    tx,
-    kind.name,
-    updates.map(({ recordId }) => recordId ?? ''),
-  );
-  return updates.flatMap((row) => {
-    const record = records.get(row.recordId ?? '');
-    if (record?.isLive !== true) return [`Row ${row.position}: record ${row.recordId ?? ''} is gone.`];
-    const raw = parseObject(record.raw);
-    return cellsOf(row.cells).flatMap(({ field, old }) => {
-      const now = shownValue(kind, raw, field) ?? null;
-      if (canonicalJson(now) === canonicalJson(old)) return [];
-      return [
-        `Row ${row.position}, ${field} of record ${row.recordId ?? ''}: ${compactJson(old)} is ${compactJson(now)} by now.`,
-      ];
-    });
-  });
+  const ids = updates.map(({ recordId }) => recordId ?? '');
+  const records = await readRows(tx, kind.name, ids);
+  const pasts = await readPasts(tx, kind.name, ids, since);
+  const stale: string[] = [];
+  for (const { position, recordId, cells } of updates) {
+    const id = recordId ?? '';
+    const record = records.get(id);
+    const raw = record?.isLive === true ? parseObject(record.raw) : null;
+    const past = pasts.get(id);
+    const isOther = raw && past && (await findOtherRecord(tx, kind, past, { id, remote: raw })) !== null;
+    if (raw === null || isOther)
+      stale.push(`Row ${position}: record ${id} is ${isOther ? 'another one by now' : 'gone'}.`);
+    else
+      for (const { field, old, now } of movedCells(kind, cellsOf(cells), raw))
+        stale.push(`Row ${position}, ${field} of record ${id}: ${old} is ${now} by now.`);
+  }
+  return stale;
 }
+
+const movedCells = (kind: Kind, cells: readonly PlannedCell[], raw: JsonObject) =>
+  cells
+    .map(({ field, old }) => ({ field, old, now: shownValue(kind, raw, field) ?? null }))
+    .filter(({ old, now }) => canonicalJson(now) !== canonicalJson(old))
+    .map(({ field, old, now }) => ({ field, old: compactJson(old), now: compactJson(now) }));

@@ -23,7 +23,9 @@ export async function showPlan(session: Session, kinds: readonly Kind[], id: num
   const kind = kinds.find(({ name }) => name === plan.kind);
   const isOpen = plan.state === 'open' && kind !== undefined;
   const stale = isOpen
-    ? await session.atomically(async (tx) => staleCells(tx, await asMirrored(tx, kind), followed))
+    ? await session.atomically(async (tx) =>
+        staleCells(tx, await asMirrored(tx, kind), followed, plan.createdAt),
+      )
     : [];
   const rows = followed.map(shownRow);
   const state = stale.length > 0 ? ('stale' as const) : plan.state;

@@ -1,17 +1,19 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { holdsWritten, shownValue } from '../../diff/written.ts';
+import { isSameInAnySpelling, shownValue } from '../../diff/written.ts';
 import { canonicalJson, compactJson, isArray, parseObject } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
-import { bigint, optionalText, text } from '../../db/rows/engine-column.ts';
+import { optionalText, text } from '../../db/rows/engine-column.ts';
 import { readRows as readAll } from '../../db/rows/rows.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
 import { followRows, insertPlan, readPlan } from '../../mirror/outbox/plan-store.ts';
 import type { FollowedRow, NewPlanRow } from '../../mirror/outbox/plan-store.ts';
 import { readRows } from '../attempt/land-own.ts';
 import type { MirrorRow } from '../attempt/land-own.ts';
+import { findOtherRecord } from '../attempt/other-record.ts';
+import { unprovenOf } from '../decisions/verdicts.ts';
 import type { PlanDecision } from './approve-plan.ts';
 import { cellsOf } from './judge-row.ts';
 import type { PlannedCell } from './judge-row.ts';
@@ -20,9 +22,14 @@ import type { PlannedCell } from './judge-row.ts';
  * Makes the plan that returns what an applied plan has changed and nobody has touched since. Returns its number; it says, too,
  * what stays and why.
  *
+ * @param asked `unproven`: also what another user may have written, because no answer to our request came.
  * @throws {SyncError} `plan.absent`, `plan.open` where it is not applied.
  */
-export async function undoPlan(session: Session, { kinds, id, by, now }: PlanDecision): Promise<number> {
+export async function undoPlan(
+  session: Session,
+  asked: PlanDecision & { readonly unproven?: boolean | undefined },
+): Promise<number> {
+  const { kinds, id, by, now, unproven = false } = asked;
   return session.atomically(async (tx) => {
     const { kind: name, state } = await readPlan(tx, id);
     const declared = kinds.find((one) => one.name === name);
@@ -32,7 +39,7 @@ export async function undoPlan(session: Session, { kinds, id, by, now }: PlanDec
     const rows: NewPlanRow[] = [];
     for (const row of await followRows(tx, id)) {
       if (row.entryId === null) continue;
-      const { cells, refusal } = await returning(tx, kind, row);
+      const { cells, refusal } = await returning(tx, kind, row, unproven);
       const { position, recordId } = row;
       if (cells.length > 0 || refusal !== null)
         rows.push({ position, operation: 'update', recordId, cells: compactJson(cells), refusal });
@@ -42,28 +49,47 @@ export async function undoPlan(session: Session, { kinds, id, by, now }: PlanDec
 }
 
 /** What returns the cells of a row that nobody has touched, and why others stay. */
-async function returning(tx: Transaction, kind: Kind, row: FollowedRow) {
+async function returning(tx: Transaction, kind: Kind, row: FollowedRow, takesUnproven: boolean) {
   const id = row.recordId ?? '';
   const record = (await readRows(tx, kind.name, id === '' ? [] : [id])).get(id);
   const stays = whyStays(row, record);
   if (stays !== null || record === undefined) return { cells: [], refusal: stays };
+  const { made, later, past } = await eventsOf(tx, { kind: kind.name, id, entry: row.entryId });
   const raw = parseObject(record.raw);
+  if (past && (await findOtherRecord(tx, kind, past, { id, remote: raw })))
+    return { cells: [], refusal: `${id} is the id of another record by now` };
   const shown = (field: string): Json => shownValue(kind, raw, field) ?? null;
-  const { made, later } = await eventsOf(tx, { kind: kind.name, id, entry: row.entryId });
-  const isOurs = ({ field, new: written }: PlannedCell): boolean => {
-    const pair = made[field];
-    const isAsMade = isArray(pair) && isEqual(pair[1] ?? null, shown(field));
-    return !later.has(field) && (isAsMade || holdsWritten(kind, field, written, shown(field)));
+  const isOurs = ({ field, old, new: written }: PlannedCell): boolean => {
+    const isSame = (one: Json, other: Json): boolean => isSameInAnySpelling(kind, field, one, other);
+    const isAsMade = (value: Json): boolean =>
+      isSame(written, value) || made.some(([name, pair]) => name === field && isSame(newIn(pair), value));
+    // An old page shows the value before ours, and the next one ours again.
+    const isTouched = later.some(
+      ([name, pair]) => name === field && !isAsMade(newIn(pair)) && !isSame(old, newIn(pair)),
+    );
+    return !isTouched && isAsMade(shown(field));
   };
-  const [ours = [], touched = []] = [true, false].map((is) =>
-    cellsOf(row.cells).filter((cell) => isOurs(cell) === is),
+  const cells = cellsOf(row.cells);
+  const ours = cells.filter(isOurs);
+  const unproven = takesUnproven ? [] : unprovenOf(row.result ?? '{}');
+  const left = {
+    'touched since': cells.filter((cell) => !ours.includes(cell)),
+    'not proven to be ours (to take it back all the same: --unproven)': ours.filter(({ field }) =>
+      unproven.includes(field),
+    ),
+  };
+  const refusals = Object.entries(left).flatMap(([why, some]) =>
+    some.length === 0 ? [] : [`${why}: ${some.map(({ field }) => field).join(', ')}`],
   );
-  const cells = ours
+  const returned = ours
+    .filter(({ field }) => !unproven.includes(field))
     .map(({ field, old }) => ({ field, old: shown(field), new: old }))
     .filter((cell) => !isEqual(cell.old, cell.new));
-  const names = touched.map(({ field }) => field).join(', ');
-  return { cells, refusal: names === '' ? null : `touched since: ${names}` };
+  return { cells: returned, refusal: refusals.join('; ') || null };
 }
+
+/** The present one of `[old, new]`. */
+const newIn = (pair: Json): Json => (isArray(pair) ? pair[1] : null) ?? null;
 
 const isEqual = (one: Json, other: Json): boolean => canonicalJson(one) === canonicalJson(other);
 
@@ -78,16 +104,22 @@ function whyStays(
   return record?.isLive === true ? null : `record ${recordId ?? ''} is gone`;
 }
 
-/** What the service showed after our write, and the fields that have changed since. */
+/** What our write changed, what has changed since, and the record as it was after our write. */
 async function eventsOf(
   db: Queryable,
   { kind, id, entry }: { readonly kind: string; readonly id: string; readonly entry: number | null },
 ) {
   const statement = sql`
-    select seq, fields, origin from changes where kind = ${kind} and record_id = ${id} order by seq`;
-  const events = await readAll(db, [bigint('seq'), optionalText('fields'), text('origin')], statement);
+    select change, fields, origin, after from changes where kind = ${kind} and record_id = ${id} order by seq`;
+  const columns = [text('change'), optionalText('fields'), text('origin'), optionalText('after')] as const;
+  const events = await readAll(db, columns, statement);
   const own = events.findLastIndex(({ origin }) => origin === `outbox:${entry}`);
-  const fieldsOf = (fields: string | null) => parseObject(fields ?? '{}');
-  const later = own < 0 ? [] : events.slice(own + 1).flatMap(({ fields }) => Object.keys(fieldsOf(fields)));
-  return { made: fieldsOf(events[own]?.fields ?? null), later: new Set(later) };
+  const since = own < 0 ? [] : events.slice(own + 1);
+  const isReplaced = since.some(({ change }) => change === 'deleted' || change === 'restored');
+  const before = events[own]?.after;
+  return {
+    made: Object.entries(parseObject(events[own]?.fields ?? '{}')),
+    later: since.flatMap(({ fields }) => Object.entries(parseObject(fields ?? '{}'))),
+    past: before === undefined ? null : { before, isReplaced },
+  };
 }

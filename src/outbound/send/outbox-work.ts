@@ -2,6 +2,7 @@ import { instantText } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import { dueEntries, raiseEntry, readBlock } from '../../mirror/outbox/outbox-queue.ts';
 import { findEntry } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { ClaimLostError } from '../attempt/conclude.ts';
 import { sendCreate } from './create.ts';
 import { settle } from './settle.ts';
@@ -75,7 +76,7 @@ async function tellEntry(parts: OutboundParts, id: number, begunAt: Date): Promi
   const entry = await findEntry(parts.session, id);
   if (entry === null) return;
   const { kind, operation, recordId: record, state, verdict } = entry;
-  if (state === 'ready' && verdict === 'kind_blocked') await tellBlock(parts, kind, begunAt);
+  if (state === 'ready' && verdict === 'kind_blocked') await tellBlock(parts, entry, begunAt);
   if (state !== 'done' && state !== 'parked' && state !== 'rejected') return;
   const { meaning, next } = explain(entry);
   const facts = { event: `entry.${state}`, entryId: id, kind, record, operation, verdict };
@@ -86,10 +87,11 @@ async function tellEntry(parts: OutboundParts, id: number, begunAt: Date): Promi
 }
 
 /** A block that was there before is told already: each probe only puts it off. */
-async function tellBlock({ session, logger }: OutboundParts, kind: string, begunAt: Date): Promise<void> {
+async function tellBlock({ session, logger }: OutboundParts, entry: Entry, begunAt: Date): Promise<void> {
+  const { id, kind } = entry;
   const block = await readBlock(session, kind);
   if (block === null || block.since < instantText(begunAt)) return;
   const hint = 'Check the token, and what its user may write in the service.';
-  const message = `writes of ${kind} are blocked: the service refuses them (${block.reason}); tried again within five minutes`;
-  logger.warn({ event: 'kind.blocked', kind, reason: block.reason, hint }, message);
+  const message = `writes of ${kind} are blocked: the service refuses them (${block.reason}, entry ${id}); tried again within five minutes`;
+  logger.warn({ event: 'kind.blocked', kind, reason: block.reason, entryId: id, hint }, message);
 }

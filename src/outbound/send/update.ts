@@ -1,20 +1,22 @@
-import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { readNameOf, merge } from '../../diff/written.ts';
-import { compactJson, isArray, isObject, parseJson } from '../../lib/json/json.ts';
-import type { JsonObject, Json } from '../../lib/json/json.ts';
+import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { findRecord } from '../../mirror/records/record-store.ts';
+import type { Transaction } from '../../db/session/session.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
-import { updatesSince } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import type { Queryable } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import { blockKind, finishAs, tryLater, waitAfter, waitsForBlock } from '../attempt/conclude.ts';
+import { blockKind, finishAs, stepBack, tryLater, waitAfter, waitsForBlock } from '../attempt/conclude.ts';
 import { grade, mayHaveArrived } from '../attempt/grade.ts';
-import { closeFailed, journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
+import { closeFailed, journal, sendJournalled } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
+import { findOtherTarget } from '../attempt/other-record.ts';
 import type { OutboundParts } from '../parts.ts';
-import { confirmUpdate, readRemote } from './confirm-update.ts';
+import { mergeOwn, unprovenFields } from './base.ts';
+import { confirmUpdate } from './confirm-update.ts';
 import type { Updating } from './confirm-update.ts';
+import { readControl, readRemote } from './read-remote.ts';
 
 /**
  * Reads, merges, writes the differences and reads back; after any failure the next attempt starts with the reading.
@@ -25,20 +27,30 @@ export async function update(
 ): Promise<void> {
   const remote = await readOrLater(parts, kind, entry);
   if (remote === null) return;
-  const base = await baseOf(parts.session, kind, entry);
-  const merged = merge({ kind, wanted: payloadOf(entry), base, remote });
-  if (merged.is === 'set') return write(parts, { kind, entry, remote }, merged.body);
+  const others = await findOtherTarget(parts.session, kind, entry, remote);
+  const merged = await mergeOwn(parts.session, kind, entry, remote);
+  if (merged.is === 'set' && others === null) return write(parts, { kind, entry, remote }, merged.body);
   await parts.session.atomically(async (tx) => {
     const now = parts.clock.now();
-    if (merged.is === 'conflict') {
-      const conflicts = merged.conflicts.map((conflict) => ({ ...conflict }));
-      return finishAs(tx, entry, { state: 'parked', verdict: 'conflict', result: { conflicts }, now });
-    }
+    const park = (verdict: string, differing: readonly JsonObject[]): Promise<void> =>
+      finishAs(tx, entry, { state: 'parked', verdict, result: { conflicts: differing }, now });
+    if (others !== null)
+      return park(
+        'other_record',
+        others.map((sign) => ({ ...sign })),
+      );
+    if (merged.is === 'conflict')
+      return park(
+        'conflict',
+        merged.conflicts.map((conflict) => ({ ...conflict })),
+      );
     // An earlier attempt without an answer caused this state.
     const isOurs = (await readAttempts(tx, entry.id)).some(mayHaveArrived);
     const origin = isOurs ? `outbox:${entry.id}` : 'service';
     await landOwn(tx, parts, { kind, record: remote, origin, mayBeNew: false });
-    return finishAs(tx, entry, { state: 'done', verdict: isOurs ? 'sent' : 'already_so', now });
+    const unproven = isOurs ? await unprovenFields(tx, kind, entry) : [];
+    const result = unproven.length > 0 ? { unproven } : null;
+    return finishAs(tx, entry, { state: 'done', verdict: isOurs ? 'sent' : 'already_so', result, now });
   });
 }
 
@@ -46,25 +58,62 @@ export async function update(
 async function readOrLater(parts: OutboundParts, kind: Kind, entry: Entry): Promise<JsonObject | null> {
   try {
     const record = await readRemote(parts, kind, entry.recordId ?? '');
-    if (record !== null) return record;
-    await parts.session.atomically((tx) =>
-      finishAs(tx, entry, { state: 'parked', verdict: 'gone', now: parts.clock.now() }),
-    );
+    if (record === null) await concludeGone(parts, kind, entry);
+    return record;
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
+    const { reason, passing } = error;
+    const control = reason === 'forbidden' ? await readControl(parts, kind, entry.recordId ?? '') : null;
     await parts.session.atomically((tx) => {
       const now = parts.clock.now();
-      const { reason, passing } = error;
-      if (reason === 'unauthorized' || reason === 'forbidden') return blockKind(tx, entry, reason, now);
-      // No request was sent, so the attempts do not count its failures.
-      const noted = entry.verdict === 'unreachable' && entry.result !== null ? objectOf(entry.result) : null;
-      const failedReads = Number(noted?.['failedReads'] ?? 0) + 1;
-      const tries = { attempts: entry.attempts + failedReads };
-      const waitMs = waitAfter(tries, parts, passing?.waitMs ?? null);
-      return tryLater(tx, entry, { verdict: 'unreachable', result: { failedReads }, now, waitMs });
+      if (reason === 'unauthorized' || control === 'forbidden') return blockKind(tx, entry, reason, now);
+      if (reason === 'forbidden') return stepBack(tx, entry, { reason, isAlone: control === 'answers' }, now);
+      return readLater(tx, parts, entry, { verdict: 'unreachable', askedMs: passing?.waitMs ?? null });
     });
   }
   return null;
+}
+
+/**
+ * A record is gone if sweeps have proven its deletion; else only if it does not answer twice, a grace period apart, while another
+ * one of its kind does.
+ */
+async function concludeGone(parts: OutboundParts, kind: Kind, entry: Entry): Promise<void> {
+  const id = entry.recordId ?? '';
+  const isDeleted = typeof (await findRecord(parts.session, kind.name, id))?.deletedAt === 'string';
+  const control = isDeleted ? 'answers' : await readControl(parts, kind, id);
+  const isSound = control === 'answers' || control === 'none';
+  await parts.session.atomically((tx) => {
+    const now = parts.clock.now();
+    if (!isSound) return readLater(tx, parts, entry, { verdict: 'unreachable', askedMs: null });
+    const noted = readNotes(entry)['goneSince'];
+    const goneSince = typeof noted === 'string' ? noted : instantText(now);
+    const forMs = now.getTime() - instantOf(goneSince).getTime();
+    if (isDeleted || (forMs > 0 && forMs >= parts.rules.graceSeconds * 1000))
+      return finishAs(tx, entry, { state: 'parked', verdict: 'gone', now });
+    return readLater(tx, parts, entry, { verdict: 'gone', askedMs: null, goneSince });
+  });
+}
+
+/** What earlier readings of the record have noted. */
+function readNotes({ verdict, result }: Entry): JsonObject {
+  const notes =
+    (verdict === 'unreachable' || verdict === 'gone') && result !== null ? tryParse(result) : null;
+  return isObject(notes) ? notes : {};
+}
+
+/** Puts off an entry whose record could not be read, or was not there. No request was sent, so the attempts do not count that. */
+async function readLater(
+  tx: Transaction,
+  parts: OutboundParts,
+  entry: Entry,
+  later: { readonly verdict: string; readonly askedMs: number | null; readonly goneSince?: string },
+): Promise<void> {
+  const { verdict, askedMs, ...noted } = later;
+  const notes: JsonObject = { ...readNotes(entry), ...noted };
+  const failedReads = Number(notes['failedReads'] ?? 0) + 1;
+  const waitMs = waitAfter({ attempts: entry.attempts + failedReads }, parts, askedMs);
+  await tryLater(tx, entry, { verdict, result: { ...notes, failedReads }, now: parts.clock.now(), waitMs });
 }
 
 /** Writes of the same fields before a person must look. */
@@ -93,47 +142,4 @@ async function write(parts: OutboundParts, updating: Updating, body: JsonObject)
   await session.atomically((tx) =>
     closeFailed(tx, parts, journalled.entry, { answer, graded, now: clock.now() }),
   );
-}
-
-/**
- * The state that the author of an update saw, by the names of a read; null = unknown.
- *
- * A base taken from the mirror includes the effects of our own earlier updates of the record, since no other writer
- * made them. A base that the author gave is used as it is.
- */
-async function baseOf(db: Queryable, kind: Kind, entry: Entry): Promise<JsonObject | null> {
-  const told = entry.base === null ? null : objectOf(entry.base);
-  if (told === null || entry.baseAt === null) return told;
-  let base = told;
-  for (const earlier of await updatesSince(db, entry, entry.baseAt))
-    base = { ...base, ...(await madeBy(db, kind, earlier)) };
-  return base;
-}
-
-/**
- * The effect of an update on the fields that it wrote: as the service showed them, or as sent if no event shows more.
- * A field that already had the wanted value is not ours, nor is any other change.
- */
-async function madeBy(db: Queryable, kind: Kind, update: Entry): Promise<JsonObject> {
-  const made = new Map<string, Json>();
-  for (const { grade, request } of await readAttempts(db, update.id)) {
-    if (grade === null || !TAKEN.has(grade)) continue;
-    const body = objectOf(request.slice(request.indexOf('\n') + 1)) ?? {};
-    for (const [name, value] of Object.entries(body)) made.set(readNameOf(kind, name), value);
-  }
-  const events = await db.query(sql`
-    select fields from changes
-    where kind = ${kind.name} and record_id = ${update.recordId} and origin = ${`outbox:${update.id}`} order by seq`);
-  for (const { fields } of events)
-    for (const [name, pair] of Object.entries(objectOf(String(fields)) ?? {}))
-      if (made.has(name)) made.set(name, (isArray(pair) ? pair[1] : undefined) ?? null); // The second of `[old, new]`.
-  return Object.fromEntries(made);
-}
-
-/** Grades of attempts that may have led to a finished update; an attempt may lack an answer or some fields. */
-const TAKEN: ReadonlySet<string> = new Set(['done', 'ambiguous', 'not_applied']);
-
-function objectOf(text: string): JsonObject | null {
-  const value = parseJson(text);
-  return isObject(value) ? value : null;
 }

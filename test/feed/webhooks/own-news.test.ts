@@ -51,6 +51,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     begin: async (on) => {
       await on.store(update('999999', { name: 'Ada' }));
       await on.work();
+      await on.pass(900);
     },
     goOn: (on) => on.pass(3_600),
     data: { kind: 'clients', entryId: 1, operation: 'update', recordId: '999999', verdict: 'gone' },
@@ -73,8 +74,8 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
       await on.work();
     },
     goOn: (on) => on.pass(301),
-    data: { kind: 'clients', reason: 'status 403' },
-    text: 'The service refuses what is written to clients (status 403). bms-sync outbox',
+    data: { kind: 'clients', reason: 'status 403', entryId: 1, recordId: null },
+    text: 'The service refuses what is written to clients (status 403); it refused entry 1. About: ZZ-1 · Zoé. bms-sync outbox',
   },
   'kind.stale': {
     begin: (on) => lookForStale(on, 50),

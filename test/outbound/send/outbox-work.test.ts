@@ -32,6 +32,7 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     await on.work();
     const gone = await on.store(update('999999', { name: 'a' }));
     await on.work();
+    await on.pass(900);
     const next = expect.arrayContaining([expect.stringContaining('bms-sync outbox abandon')]) as unknown;
     expect(outcomes()).toMatchObject([
       { level: 40, event: 'entry.rejected', entryId: refused, verdict: 'service_refused' },

@@ -183,8 +183,61 @@ describe('an update', () => {
     on.service.world.remove('clients', number);
     const id = await on.store(update(client, { name: 'Autre nom' }));
     await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'gone', attempts: 0 });
+    await on.pass(880);
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'gone' });
+    await on.pass(600);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'gone', attempts: 0 });
     expect([...asked(on, 'PUT'), ...asked(on, 'POST')]).toEqual([]);
+  });
+
+  test('of a record whose deletion is proven is parked at once', async () => {
+    const { on, client, number } = await scene();
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.session.atomically((tx) =>
+      tx.query(sql`update clients set _deleted_at = '2026-03-01 12:00:00.000' where id = ${client}`),
+    );
+    on.service.world.remove('clients', number);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'gone' });
+  });
+
+  test.each<[string, Deed, string]>([
+    ['records', { status: 404, body: '{"message":"Not found."}' }, 'clients'],
+    [
+      'lists',
+      { status: 200, body: '{"data":[],"meta":{"current_page":1,"last_page":1,"total":0}}' },
+      'punches',
+    ],
+  ])('waits while the service shows none of its %s, and is done afterwards', async (_what, deed, kind) => {
+    const on = await opened({ pulled: [kind] });
+    const record = await on.firstId(kind);
+    const id = await on.store(
+      update(record, kind === 'clients' ? { name: 'Autre nom' } : { note: 'Oubli' }, kind),
+    );
+    on.service.setFaults([{ on: { kind, method: 'GET' }, do: deed }]);
+    await on.work();
+    for (let look = 0; look < 12; look++) await on.pass(600);
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'unreachable' });
+    on.service.setFaults([]);
+    await on.pass(600);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
+  test('of a record that is not there for a moment after the write is not taken for gone', async () => {
+    const { on, client } = await scene();
+    on.service.setFaults([
+      {
+        on: { kind: 'clients', method: 'GET' },
+        skip: 1,
+        times: 1,
+        do: { status: 404, body: '{"message":"No."}' },
+      },
+    ]);
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    await on.pass(60);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', attempts: 1 });
   });
 
   test('whose writes are never answered and never done is parked in the end; who retries gets a try', async () => {

@@ -1,0 +1,50 @@
+import type { Field, Kind } from '../catalog/kind.ts';
+import type { Json, JsonObject } from '../lib/json/json.ts';
+import { isReference } from './rule-out.ts';
+import { holdsWritten, isBlank, isSameInAnySpelling, readNameOf, shownValue } from './written.ts';
+
+/** A field that a record shows otherwise than it did; by its name of a read. */
+export interface SignOfOther {
+  readonly field: string;
+  readonly base: Json;
+  readonly remote: Json;
+}
+
+/**
+ * Finds what speaks for another record under the same id: the natural key differs, and so do at least half of the other texts,
+ * references and dates that both show. Empty where it is the same record, renamed perhaps, or where that cannot be known.
+ *
+ * @param ours The payloads of this and of earlier updates, by the names of a write: what they wanted is no difference.
+ */
+export function signsOfOtherRecord(
+  kind: Kind,
+  base: JsonObject,
+  remote: JsonObject,
+  ours: readonly JsonObject[],
+): readonly SignOfOther[] {
+  const { naturalKey, fields } = kind;
+  if (naturalKey === 'all sent fields') return [];
+  const shown = fields.flatMap((known): readonly SignOfOther[] => {
+    const old = shownValue(kind, base, known.name) ?? null;
+    const now = shownValue(kind, remote, known.name) ?? null;
+    return isBlank(known, old) || isBlank(known, now) ? [] : [{ field: known.name, base: old, remote: now }];
+  });
+  const wanted = ours.flatMap((payload) => Object.entries(payload));
+  const differs = ({ field, base: old, remote: now }: SignOfOther): boolean =>
+    !isSameInAnySpelling(kind, field, old, now) &&
+    !wanted.some(([name, sent]) => readNameOf(kind, name) === field && holdsWritten(kind, field, sent, now));
+  const keys = shown.filter(({ field }) => naturalKey.includes(field));
+  const key = keys.find(differs);
+  if (key === undefined) return [];
+  const telling = fields.filter((field) => isTelling(field)).map(({ name }) => name);
+  // Of a key of several fields, one is often corrected: its others count with the rest.
+  const rest = shown.filter((one) => one !== key && (keys.includes(one) || telling.includes(one.field)));
+  const others = rest.filter(differs);
+  return others.length > 0 && others.length >= rest.length / 2 ? [key, ...others] : [];
+}
+
+/** A text, a reference or a date; the company of a record is that of all others. */
+function isTelling(field: Field): boolean {
+  if (field.name === 'id' || field.name === 'system_id') return false;
+  return field.type === 'text' || field.type === 'date' || isReference(field);
+}

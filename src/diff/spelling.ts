@@ -1,0 +1,55 @@
+import { Big } from 'big.js';
+import { decimalPlaces, shortestNumber } from '../lib/json/decimal.ts';
+import { isArray, isNumber, isObject } from '../lib/json/json.ts';
+import type { Json } from '../lib/json/json.ts';
+
+/**
+ * Writes a value in one of the spellings that the service may give it: a list escapes HTML where the single record does not,
+ * blanks at the ends come and go, accents are composed or not, and a float adds digits.
+ */
+export function plain(value: Json): Json {
+  if (isNumber(value)) return withoutNoise(String(value)) ?? value;
+  if (typeof value === 'string') return withoutNoise(value) ?? plainText(value);
+  if (isArray(value)) return value.map(plain);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
+}
+
+const EXACT_DIGITS = 12;
+/** A number with fewer places is an amount, however long it is. */
+const LEAST_PLACES = 7;
+
+/** A decimal without the digits that a float adds; null where it has none. */
+function withoutNoise(text: string): string | null {
+  const number = shortestNumber(text);
+  if (number === null || decimalPlaces(number) < LEAST_PLACES) return null;
+  if (number.replace(/^-?0?\.?0*|\./g, '').length <= EXACT_DIGITS) return null;
+  return shortestNumber(new Big(number).prec(EXACT_DIGITS).toFixed());
+}
+
+const SIGNS: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  laquo: '«',
+  raquo: '»',
+};
+const ACCENTS = { acute: '\u0301', grave: '\u0300', circ: '\u0302', uml: '\u0308', cedil: '\u0327' };
+
+/** A text without HTML entities, escaped once or twice, and without blanks at its ends. */
+const plainText = (text: string): string =>
+  unescaped(unescaped(text)).normalize('NFC').replaceAll('\r\n', '\n').trim();
+
+function unescaped(text: string): string {
+  if (!text.includes('&')) return text;
+  return text
+    .replace(/&#x([\da-f]{1,5});/gi, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)))
+    .replace(/&#(\d{1,6});/g, (_, code: string) => String.fromCodePoint(Number(code)))
+    .replace(
+      /&([A-Za-z])(acute|grave|circ|uml|cedil);/g,
+      (_, letter: string, accent: keyof typeof ACCENTS) => letter + ACCENTS[accent],
+    )
+    .replace(/&(\w+);/g, (entity, name: string) => SIGNS[name] ?? entity);
+}

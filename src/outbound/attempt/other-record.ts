@@ -1,0 +1,47 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { signsOfOtherRecord } from '../../diff/other-record.ts';
+import type { SignOfOther } from '../../diff/other-record.ts';
+import { parseObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { updatesOf } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { readPasts } from '../../mirror/records/change-store.ts';
+import type { RecordPast } from '../../mirror/records/change-store.ts';
+import { findRecord } from '../../mirror/records/record-store.ts';
+import type { Queryable } from '../../db/session/session.ts';
+import { payloadOf } from './journal.ts';
+
+/**
+ * Finds whether the id of a record belongs to another one by now: it was deleted or came back meanwhile, or the contents say so.
+ * Returns the fields that show it; null where it is the same record.
+ */
+export async function findOtherRecord(
+  db: Queryable,
+  kind: Kind,
+  past: RecordPast | undefined,
+  seen: { readonly id: string; readonly base?: JsonObject; readonly remote: JsonObject },
+): Promise<readonly SignOfOther[] | null> {
+  const { id, base = parseObject(past?.before ?? '{}'), remote } = seen;
+  const signs = signsOfOtherRecord(kind, base, remote, []);
+  if (past?.isReplaced === true) return signs;
+  if (signs.length === 0) return null;
+  const ours = (await updatesOf(db, kind.name, id)).map(payloadOf);
+  const others = signsOfOtherRecord(kind, base, remote, ours);
+  return others.length > 0 ? others : null;
+}
+
+/** The same for the record of an update, by what its author and the mirror knew of it when the update was stored. */
+export async function findOtherTarget(
+  db: Queryable,
+  kind: Kind,
+  { recordId, base: seen, baseAt, createdAt }: Entry,
+  remote: JsonObject,
+): Promise<readonly SignOfOther[] | null> {
+  const id = recordId ?? '';
+  const past = (await readPasts(db, kind.name, [id], createdAt)).get(id);
+  const mirrored = past === undefined ? (await findRecord(db, kind.name, id))?.raw : past.before;
+  // A base that was taken from the mirror at the first claim is younger than the entry.
+  const isYounger = baseAt !== null && baseAt > createdAt;
+  const base = { ...parseObject(mirrored ?? '{}'), ...parseObject((isYounger ? null : seen) ?? '{}') };
+  return findOtherRecord(db, kind, past, { id, base, remote });
+}

@@ -1,0 +1,105 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import { isSameInAnySpelling, merge, readNameOf } from '../../diff/written.ts';
+import type { Merge } from '../../diff/written.ts';
+import { isArray, parseObject } from '../../lib/json/json.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
+import { updatesOf, updatesSince } from '../../mirror/outbox/outbox-store.ts';
+import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import type { Queryable } from '../../db/session/session.ts';
+import { payloadOf } from '../attempt/journal.ts';
+
+/**
+ * Merges an update with the record as it is now. Our own earlier updates are nobody else's changes: neither those that were done
+ * since the base was read, nor a value that our last one made of the very value that the base shows, as an old page does.
+ */
+export async function mergeOwn(db: Queryable, kind: Kind, entry: Entry, remote: JsonObject): Promise<Merge> {
+  const wanted = payloadOf(entry);
+  const base = await baseOf(db, kind, entry);
+  const merged = merge({ kind, wanted, base, remote });
+  if (merged.is !== 'conflict') return merged;
+  const known: Record<string, Json> = {};
+  const earlier = (await updatesOf(db, kind.name, entry.recordId)).filter(
+    ({ id, state }) => id < entry.id && state === 'done',
+  );
+  for (const { field, base: seen, remote: there } of merged.conflicts) {
+    const last = await lastEffect(db, kind, earlier, field);
+    if (last?.old === undefined || !isSameInAnySpelling(kind, field, seen, last.old)) continue;
+    if (isSameInAnySpelling(kind, field, last.made, there)) known[field] = there;
+  }
+  return merge({ kind, wanted, base: { ...base, ...known }, remote });
+}
+
+/** The state that the author of an update saw, with the effects of our own updates since; by the names of a read, null = unknown. */
+async function baseOf(db: Queryable, kind: Kind, entry: Entry): Promise<JsonObject | null> {
+  if (entry.base === null) return null;
+  let base = parseObject(entry.base);
+  for (const earlier of await updatesSince(db, entry, entry.baseAt ?? entry.createdAt)) {
+    const effects = [...(await effectsOf(db, kind, earlier))].map(
+      ([name, { made }]) => [name, made] as const,
+    );
+    base = { ...base, ...Object.fromEntries(effects) };
+  }
+  return base;
+}
+
+async function lastEffect(
+  db: Queryable,
+  kind: Kind,
+  updates: readonly Entry[],
+  field: string,
+): Promise<Effect | null> {
+  for (const update of updates) {
+    const effect = (await effectsOf(db, kind, update)).get(field);
+    if (effect !== undefined) return effect;
+  }
+  return null;
+}
+
+interface Effect {
+  /** What the field was before; undefined where no event shows it. */
+  readonly old?: Json;
+  readonly made: Json;
+}
+
+/**
+ * The effect of an update on the fields that it wrote: as the service showed them, or as sent if no event shows more.
+ * A field that already had the wanted value is not ours, nor is any other change.
+ */
+async function effectsOf(db: Queryable, kind: Kind, update: Entry): Promise<ReadonlyMap<string, Effect>> {
+  const effects = new Map<string, Effect>();
+  for (const { grade, request } of await readAttempts(db, update.id)) {
+    if (grade === null || !TAKEN.has(grade)) continue;
+    for (const [name, made] of Object.entries(bodyOf({ request })))
+      effects.set(readNameOf(kind, name), { made });
+  }
+  const events = await db.query(sql`
+    select fields from changes
+    where kind = ${kind.name} and record_id = ${update.recordId} and origin = ${`outbox:${update.id}`} order by seq`);
+  for (const { fields } of events)
+    for (const [name, pair] of Object.entries(parseObject(String(fields)))) {
+      const [old = null, made = null] = isArray(pair) ? pair : []; // `[old, new]`.
+      if (effects.has(name)) effects.set(name, { old, made });
+    }
+  return effects;
+}
+
+/** Grades of attempts that may have led to a finished update; an attempt may lack an answer or some fields. */
+const TAKEN: ReadonlySet<string> = new Set(['done', 'ambiguous', 'not_applied']);
+
+/** The fields that an attempt wrote, by the names of a write. */
+const bodyOf = ({ request }: { readonly request: string }): JsonObject =>
+  parseObject(request.slice(request.indexOf('\n') + 1));
+
+/** The fields of an update that the record shows though no answer says that our request made them; by their names of a read. */
+export async function unprovenFields(db: Queryable, kind: Kind, entry: Entry): Promise<readonly string[]> {
+  const unproven = new Set<string>();
+  for (const attempt of await readAttempts(db, entry.id)) {
+    const isAnswered = attempt.grade === 'done' || attempt.grade === 'not_applied';
+    for (const name of Object.keys(bodyOf(attempt)))
+      if (isAnswered) unproven.delete(readNameOf(kind, name));
+      else if (attempt.grade === 'ambiguous') unproven.add(readNameOf(kind, name));
+  }
+  return [...unproven];
+}

@@ -1,0 +1,95 @@
+import { sql } from 'drizzle-orm';
+import { askableKind, isListed } from '../../catalog/kind.ts';
+import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import { recordId } from '../../diff/judge-page.ts';
+import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
+import { isObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { readTexts } from '../../db/rows/rows.ts';
+import { readStanding } from '../../mirror/kinds/kind-standing.ts';
+import { readPageOf } from '../../mirror/sightings/page-store.ts';
+import { SourceError } from '../../source/http/errors.ts';
+import type { PageRange } from '../../source/paging/sweep-plan.ts';
+import type { OutboundParts } from '../parts.ts';
+
+/** This reading does not land, so no counter needs its ticks. */
+const NO_TICKS = { tick: (): number => 0 };
+
+/** Rows move between pages while a list is read, so that a moving row may be on none of the pages read. */
+const MOST_READINGS = 3;
+
+/**
+ * Reads the service's present record: by its path, or in its list if the path cannot be relied on.
+ *
+ * @returns Null if the service has no such record.
+ * @throws {SourceError} If no answer settles the question.
+ */
+export async function readRemote(parts: OutboundParts, kind: Kind, id: string): Promise<JsonObject | null> {
+  const askable = askableKind(kind);
+  const { controlFailures } = await readStanding(parts.session, kind.name);
+  if (askable !== null && controlFailures < MOST_CONTROL_FAILURES) {
+    const { record } = await parts.source.retrieve(askable, id);
+    if (record !== null) return record;
+  }
+  if (!isListed(kind)) return null;
+  const page = await readPageOf(parts.session, kind.name, id); // The page that showed it last.
+  let found = page === null ? null : await findOnPages(parts, kind, id, { from: page, to: page });
+  for (let reading = 0; reading < MOST_READINGS && found === null; reading++)
+    found = await findOnPages(parts, kind, id, { from: 1, to: Infinity });
+  return found;
+}
+
+async function findOnPages(
+  { source }: OutboundParts,
+  kind: ListedKind,
+  id: string,
+  range: PageRange,
+): Promise<JsonObject | null> {
+  for await (const response of source.pages(kind, range, NO_TICKS)) {
+    const found = response.read().find((record) => {
+      const read = recordId(record);
+      return 'id' in read && read.id === id;
+    });
+    if (isObject(found)) return found;
+  }
+  return null;
+}
+
+/**
+ * Reads other records that the list has shown, until one answers: whether it is this record alone that does not. `forbidden`: we
+ * may not read the others either; `none`: there are none.
+ */
+export async function readControl(
+  parts: OutboundParts,
+  kind: Kind,
+  id: string,
+): Promise<'answers' | 'forbidden' | 'silent' | 'none'> {
+  const ids = await controlsOf(parts, kind, id);
+  let isForbidden = false;
+  for (const control of ids) {
+    try {
+      if ((await readRemote(parts, kind, control)) !== null) return 'answers';
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      isForbidden ||= error.reason === 'forbidden';
+    }
+  }
+  if (isForbidden) return 'forbidden';
+  return ids.length === 0 ? 'none' : 'silent';
+}
+
+/** The first, the last and the next live record that the list has shown. */
+async function controlsOf(
+  { session }: OutboundParts,
+  { name }: Kind,
+  id: string,
+): Promise<readonly string[]> {
+  const others = sql`
+    select cast(k.id as text) as id from ${sql.identifier(name)} as k
+    where k._deleted_at is null and k._listed is not null and k.id <> ${id}`;
+  const ends = [sql`order by k.id`, sql`order by k.id desc`, sql`and k.id > ${id} order by k.id`];
+  const ids = new Set<string>();
+  for (const end of ends)
+    for (const one of await readTexts(session, sql`${others} ${end} limit 1`)) ids.add(one);
+  return [...ids];
+}

@@ -1,0 +1,131 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
+import { storeEntries } from '../../../src/outbound/intake/intake.ts';
+import type { JsonObject } from '../../../src/lib/json/json.ts';
+import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { asked, opened, spoil, update } from '../stage.ts';
+import type { Stage } from '../stage.ts';
+
+const ADA = {
+  code: 'A-1',
+  name: 'Garage Ada',
+  city: 'Hull',
+  email: 'ada@ada.example',
+  phone: '514 555-0101',
+};
+const BOB = {
+  code: 'B-9',
+  name: 'Scierie Bob',
+  city: 'Hull',
+  email: 'bob@bob.example',
+  phone: '418 555-0909',
+};
+
+/** A service with one known client, and its mirror. */
+async function scene(database: (typeof DATABASES)[number], client: JsonObject = ADA) {
+  const on = await opened({ database, pulled: [], deletions: { graceSeconds: 1 } });
+  const number = on.service.world.insert('clients', client)['id'] as number;
+  await on.pull('clients');
+  await on.clock.sleep(1000);
+  return { on, number, id: String(number) };
+}
+
+/** Pushes as the command does, whose base is the mirror's row, or the fields that are given. */
+async function push(on: Stage, id: string, data: JsonObject, base?: JsonObject): Promise<number> {
+  const request = { operation: 'update', kind: 'clients', id, data, ...(base && { base }) } as const;
+  const [stored] = await storeEntries(on.session, { kinds: KINDS, requests: [request], now: on.clock.now() });
+  await on.clock.sleep(1000);
+  return stored?.id ?? 0;
+}
+
+function reuse({ service }: Stage, id: number, fields: JsonObject): void {
+  service.world.remove('clients', id);
+  service.world.insert('clients', { ...fields, id });
+}
+
+describe.each(DATABASES)('an update whose id was given to another record, in %s', (database) => {
+  test.each([
+    ['without a base', undefined, false],
+    ['with a base of one field', { term: 30 }, false],
+    ['with a base of one field, where the mirror has seen the other record', { term: 30 }, true],
+    ['without a base, where the mirror has seen the other record', undefined, true],
+  ])('is parked and nothing is sent, %s', async (_what, base, isSeen) => {
+    const { on, id, number } = await scene(database, { ...ADA, term: 30 });
+    const entry = await push(on, id, { term: 60 }, base);
+    reuse(on, number, { ...BOB, term: 30 });
+    if (isSeen) await on.pull('clients');
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'other_record', attempts: 0 });
+    expect(asked(on, 'PUT')).toEqual([]);
+    const { conflicts } = JSON.parse((await on.entry(entry)).result ?? '{}') as Record<string, unknown>;
+    expect(conflicts).toContainEqual({ field: 'code', base: 'A-1', remote: 'B-9' });
+  });
+
+  test('is parked where the record was deleted and came back, whatever it shows', async () => {
+    const { on, id, number } = await scene(database);
+    const entry = await push(on, id, { term: 60 });
+    on.service.world.remove('clients', number);
+    for (let pull = 0; pull < 3; pull++) {
+      await on.clock.sleep(1_000_000);
+      await on.pull('clients');
+    }
+    on.service.world.insert('clients', { ...ADA, id: number });
+    await on.pull('clients');
+    expect(await on.rows(sql`select change from changes where record_id = ${id} order by seq`)).toEqual([
+      { change: 'deleted' },
+      { change: 'restored' },
+    ]);
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'other_record' });
+    expect(asked(on, 'PUT')).toEqual([]);
+  });
+});
+
+describe.each(ONE_DATABASE)('in %s', (database) => {
+  test('an application’s own row knows the record as of its insertion, not of its first claim', async () => {
+    const { on, id, number } = await scene(database);
+    const entry = await on.store(update(id, { term: 60 }));
+    await on.clock.sleep(1000);
+    reuse(on, number, BOB);
+    await on.pull('clients');
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'other_record' });
+  });
+
+  test.each<[string, JsonObject]>([
+    ['renamed by another user', { code: 'A-2' }],
+    ['renamed, with one of its other fields', { code: 'A-2', phone: '1' }],
+    ['moved with all but its key', { ...BOB, code: 'A-1' }],
+  ])('the record is the same if it was %s', async (_what, change) => {
+    const { on, id, number } = await scene(database);
+    const entry = await push(on, id, { term: 60 });
+    on.service.world.update('clients', number, change);
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
+  test('the record is the same if it was we who renamed it, though the answer was lost', async () => {
+    const { on, id } = await scene(database);
+    spoil(on, 'PUT', { drop: 'after' }, { times: 1 });
+    const first = await push(on, id, BOB);
+    const second = await push(on, id, { term: 60 }, ADA);
+    await on.work();
+    expect(await on.entry(first)).toMatchObject({ state: 'done', verdict: 'sent' });
+    expect(await on.entry(second)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
+  test('a punch whose time was corrected is the same, and one of another day and person is not', async () => {
+    const on = await opened({ database, pulled: ['punches'] });
+    const ids = on.service.world.ids('punches').slice(0, 2);
+    const entries: number[] = [];
+    for (const id of ids) entries.push(await on.store(update(String(id), { note: 'Oubli' }, 'punches')));
+    await on.clock.sleep(1000);
+    const [corrected = 0, reused = 0] = ids;
+    on.service.world.update('punches', corrected, { start_time: '05:05:00' });
+    on.service.world.update('punches', reused, { start_time: '05:05:00', date: '2020-02-02', user_id: 987 });
+    await on.work();
+    const ends = await Promise.all(entries.map((entry) => on.entry(entry)));
+    expect(ends.map(({ verdict }) => verdict)).toEqual(['sent', 'other_record']);
+  });
+});
