@@ -60,6 +60,10 @@ const status = z.object({
   issues: z.array(z.looseObject({ kind: z.string(), code: z.string(), count: z.int() })),
   drift: z.array(z.looseObject({ kind: z.string(), code: z.string(), seenAt: instant })),
   outbox: z.record(z.enum(STATES), z.int()),
+  volatile: z
+    .object({ fields: z.array(z.string()), setting: z.string() })
+    .nullable()
+    .describe('fields that change with every sweep, and the line of the settings that ignores their changes'),
   blockedKinds: z.array(writeBlock),
   frozen,
   failingEndpoints: z.array(

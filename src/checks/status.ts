@@ -4,6 +4,7 @@ import { nextSlots } from '../runs/schedule.ts';
 import type { Schedule, ScheduleSlot } from '../runs/schedule.ts';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
+import { readVolatile } from '../mirror/kinds/volatile-fields.ts';
 import { countIssues, isFirstReading, readStatus, readUncertified } from '../mirror/kinds/status-store.ts';
 import type { UncertifiedKind } from '../mirror/kinds/status-store.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
@@ -42,6 +43,7 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[])
     issues: await countIssues(session),
     drift: await readDrift(session, DRIFT_SHOWN),
     outbox: { ...EMPTY_OUTBOX, ...(await countEntries(session)) },
+    volatile: await readVolatile(session),
     blockedKinds: await readBlocks(session),
     frozen: await readFrozen(session),
     failingEndpoints: await failingEndpoints(session),

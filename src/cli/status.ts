@@ -60,6 +60,8 @@ function* needsOf(status: Status): Iterable<string> {
   if (frozen !== null) yield `nothing is sent: ${frozen.reason} (bms-sync outbox resume)`;
   if (outbox.parked > 0) yield `${outbox.parked} parked in the outbox (bms-sync outbox)`;
   for (const { kind, reason } of status.blockedKinds) yield `${kind} may not be written (${reason})`;
+  if (status.volatile !== null)
+    yield `${status.volatile.fields.join(' and ')} change with every sweep (add to the settings: ${status.volatile.setting})`;
   for (const { name, health, since } of status.failingEndpoints) {
     const state = HEALTH[health];
     yield `the webhook endpoint ${name} ${state}${since === null ? '' : ` since ${since} UTC`} (bms-sync webhooks)`;

@@ -1,8 +1,12 @@
+import { Big } from 'big.js';
+import { LosslessNumber } from 'lossless-json';
 import type { Kind, Field } from '../catalog/kind.ts';
+import { decimalPlaces, shortestNumber } from '../lib/json/decimal.ts';
 import {
   DEEPEST,
   canonicalJson,
   compactJson,
+  isArray,
   isDeeper,
   isObject,
   isNumber,
@@ -189,7 +193,7 @@ export function fieldChanges(names: readonly string[], before: JsonObject, after
 
 /**
  * Names the fields in which two readings of a record differ, documented or not; spelling and key order do not count, nor
- * whether a field without a value is null or absent.
+ * whether a field without a value is null or absent, nor what Unicode composes in another way, nor the noise of floats.
  */
 export function changedFields(kind: Kind, before: JsonObject, after: JsonObject): readonly string[] {
   const names = [
@@ -203,14 +207,34 @@ export function changedFields(kind: Kind, before: JsonObject, after: JsonObject)
     const young = ownValue(after, name);
     if ((old ?? null) === (young ?? null)) return false;
     const field = fields.get(name);
-    if (field === undefined && isPlain(old) && isPlain(young)) return true;
-    return canonicalValue(field, old) !== canonicalValue(field, young);
+    if (canonicalValue(field, old) === canonicalValue(field, young)) return false;
+    return canonicalValue(field, steady(field, old)) !== canonicalValue(field, steady(field, young));
   });
 }
 
-/** A value that has one spelling only: numbers that may have another are objects. */
-function isPlain(value: Json | undefined): boolean {
-  return typeof value !== 'object' || value === null;
+const DIGITS_KEPT = 12;
+const MOST_PLACES = 4;
+
+/** A value as it stays from one reading to the next: texts composed (NFC), numbers without the noise of floats. */
+function steady(field: Field | undefined, value: Json | undefined): Json | undefined {
+  if (isArray(value)) return value.map((item) => steady(undefined, item) ?? null);
+  if (isObject(value)) {
+    const members = Object.entries(value).map(([name, item]) => [name, steady(undefined, item) ?? null]);
+    return Object.fromEntries(members) as JsonObject;
+  }
+  if (typeof value === 'string')
+    return (field?.type === 'text' ? null : withoutNoise(field, value)) ?? value.normalize('NFC');
+  const rounded = isNumber(value) ? withoutNoise(field, String(value)) : null;
+  return rounded === null ? value : new LosslessNumber(rounded);
+}
+
+/** A number at twelve digits, if it has more and, as sums of floats do, more places than amounts have; null for any other text. */
+function withoutNoise(field: Field | undefined, token: string): string | null {
+  const number = shortestNumber(token);
+  const places = Math.max(field?.scale ?? 0, MOST_PLACES);
+  if (number === null || decimalPlaces(number) <= places) return null;
+  const digits = number.replace(/^-?[0.]*|\./g, '').length;
+  return digits > DIGITS_KEPT ? new Big(number).prec(DIGITS_KEPT).toFixed() : null;
 }
 
 /** A text that is equal exactly for equal values: by the field's type, or as JSON where it has none or fits none. */

@@ -10,6 +10,7 @@ import { readRows } from '../db/rows/rows.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { readDamage } from '../mirror/integrity-check.ts';
 import { readMeta, writeMeta } from '../mirror/kinds/meta.ts';
+import { readVolatile } from '../mirror/kinds/volatile-fields.ts';
 import { readFreshness, sweptAtOf } from '../mirror/kinds/status-store.ts';
 import { readFrozen } from '../mirror/outbox/freeze-store.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
@@ -92,6 +93,7 @@ async function needsNow(tx: Transaction, now: Date): Promise<readonly news.News[
   const parked = await listEntries(tx, ['parked'], PARKED_NAMED);
   const blocks = await readBlocks(tx);
   const swept = [...sweptAtOf(await readFreshness(tx))];
+  const volatile = await readVolatile(tx);
   const stale = swept.filter(([, at]) => at !== null && now.getTime() - at.getTime() > DAY_MS);
   return [
     ...(damage === null ? [] : [news.damagedNews(damage.reason, now)]),
@@ -99,6 +101,7 @@ async function needsNow(tx: Transaction, now: Date): Promise<readonly news.News[
     ...held.map(({ kind, records, since }) => news.heldNews(kind, { records, since: instantOf(since) }, now)),
     ...parked.map((entry) => news.entryNews('parked', entry, now)),
     ...blocks.map(({ kind, reason }) => news.blockedNews(kind, reason, now)),
+    ...(volatile === null ? [] : [news.volatileNews(null, volatile, now)]),
     ...stale.map(([kind, at]) => news.staleNews(kind, at, now)),
   ];
 }

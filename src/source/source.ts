@@ -7,10 +7,9 @@ import type { ListResponse, SweepOptions } from './paging/list-responses.ts';
 import { pageQuery } from './paging/load-page.ts';
 import type { KnownPages, LoadOptions } from './paging/load-page.ts';
 import { readList, readRecord } from './http/read-answer.ts';
-import type { Received, SourceParts, SourceSettings } from './http/http.ts';
+import type { SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester } from './http/requester.ts';
 import type { Answered } from './http/requester.ts';
-import { withoutQuote } from './http/errors.ts';
 import type { PageRange } from './paging/sweep-plan.ts';
 import { createWrite } from './write.ts';
 import type { WriteOptions, WriteRequest } from './write.ts';
@@ -51,7 +50,7 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
     retrieve: async (kind, id, options = {}) => {
       const { retrieve } = kind;
       const path = retrieve.path.replace(':id', () => encodeURIComponent(id));
-      const read = (answer: Received): JsonObject | null => withoutQuote(kind, () => readRecord(id)(answer));
+      const read = readRecord(id);
       const scope = createDeadline(null, [options.signal, requester.closing]);
       const question = { path, query: '', page: null, header: retrieve.header, read };
       const asked = requester.ask({ ...question, ...options, signal: scope.signal });
@@ -66,7 +65,7 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
         header: kind.list.header,
         ...(header && { tokenUnder: [header] }),
         read: (answer) => {
-          withoutQuote(kind, () => readList(answer));
+          readList(answer);
           return new Date(String(answer.headers['date'] ?? ''));
         },
       });

@@ -7,6 +7,8 @@ import { listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { readDisappeared, readHeldRecords } from '../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
+import { readVolatile } from '../../mirror/kinds/volatile-fields.ts';
+import type { VolatileFields } from '../../mirror/webhooks/news.ts';
 import { readDamage } from '../../mirror/integrity-check.ts';
 import type { Damage } from '../../mirror/integrity-check.ts';
 import { listEndpoints, needsPerson } from '../../mirror/webhooks/endpoint-store.ts';
@@ -55,13 +57,14 @@ export async function readNeeds(
   parkedInAll: number,
   reader: Reader,
 ): Promise<readonly Need[]> {
-  const [disappeared, damage, frozen, parked, blocks, endpoints] = await Promise.all([
+  const [disappeared, damage, frozen, parked, blocks, endpoints, volatile] = await Promise.all([
     readDisappeared(session),
     readDamage(session),
     readFrozen(session),
     parkedInAll === 0 ? [] : listEntries(session, ['parked'], PARKED_SHOWN),
     readBlocks(session),
     listEndpoints(session),
+    readVolatile(session),
   ]);
   const held = disappeared.filter(({ state }) => state === 'held');
   // One card a cause: kinds whose readings ended alike share it.
@@ -75,6 +78,7 @@ export async function readNeeds(
     ...moreParked(parkedInAll - parked.length, reader),
     ...blocks.map((block) => blockedNeed(block, reader)),
     ...[...alike.values()].flatMap((lines) => readingNeed(lines, reader)),
+    ...(volatile === null ? [] : [volatileNeed(volatile, reader)]),
     ...endpoints.filter(needsPerson).map((endpoint) => endpointNeed(endpoint, reader)),
   ];
 }
@@ -200,6 +204,17 @@ function readingNeed(lines: readonly KindLine[], reader: Reader): readonly Need[
 const STALE: Text = '{n, plural, one {{names} is stale} other {# kinds are stale: {names}}}';
 const UNREAD: Text =
   '{n, plural, one {{names} is not read to the end} other {# kinds are not read to the end: {names}}}';
+
+const volatileNeed = ({ fields, setting }: VolatileFields, { say }: Reader): Need => ({
+  id: 'volatile',
+  title: say('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
+    n: fields.length,
+  }),
+  address: '/changes',
+  why: html`${say('Most records show another value each time, and each is an event: {names}.', { names: fields.join(', ') })}
+    <code>${setting}</code>`,
+  effect: say('Add this line to the settings: their values stay up to date, and make no events.'),
+});
 
 function endpointNeed(endpoint: EndpointStanding, reader: Reader): Need {
   const { name, health, disabledReason, failures, failingSince, pending } = endpoint;

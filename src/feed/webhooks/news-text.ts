@@ -103,6 +103,11 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
     page: '/kinds/{kind}',
     command: 'bms-sync status',
   },
+  'field.volatile': {
+    text: 'With every sweep most records show another value in {fields}, and each change is an event. To ignore it, add to the settings: {setting}',
+    page: '/',
+    command: 'bms-sync status',
+  },
   'outbox.frozen': {
     text: 'Nothing is sent until a person says so: {reason}.',
     page: '/',

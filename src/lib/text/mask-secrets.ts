@@ -18,15 +18,6 @@ export function maskSecrets(secrets: readonly string[]): (text: string) => strin
   return (text) => masks.reduce((masked, mask) => mask(masked), text);
 }
 
-const PART = 8;
-
-/** Whether a text holds a part of a secret that is worth hiding: eight characters of one twice as long. */
-export function holdsPart(text: string, secret: string): boolean {
-  if (secret.length < 2 * PART) return false;
-  const starts = Array.from({ length: secret.length - PART + 1 }, (_, start) => start);
-  return starts.some((start) => secretPattern(secret.slice(start, start + PART)).test(text));
-}
-
 const FEWEST_CHARACTERS = 6;
 const LONG = 20;
 const MEDIUM = 12;

@@ -23,6 +23,7 @@ type MetaKey =
   | 'integrity' // What the latest check of the database file found.
   | 'privacy.excluded' // Which fields are kept out: settings that do not speak of them are refused.
   | 'privacy.scrub' // The step to do before the file no longer holds them.
+  | `volatile.${string}` // The fields of a kind that most rows show otherwise with each sweep.
   | `whole.${string}` // The most rows with which a kind's list came whole as page 2.
   | 'digest' // The day of the last one, and the event before it.
   | `alerts.${string}` // Up to where events are judged by a rule, and when people were told.

@@ -1,15 +1,16 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import { isExcludedName } from '../../catalog/exclude.ts';
+import { NOT_SHOWN, isExcludedName } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
-import { compactJson, isArray, isObject, tryParse } from '../../lib/json/json.ts';
+import { naturalKeyOf } from '../../diff/match.ts';
+import { compactJson, isArray, isObject, parseObject, tryParse } from '../../lib/json/json.ts';
 import type { Json } from '../../lib/json/json.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
 import { assign, pick, select } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 
-const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result');
+const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'natural_key');
 const ATTEMPT = pick(OUTBOX_ATTEMPTS, 'outbox_id', 'n', 'request', 'response_start');
 
 /** States in which an entry may still be sent, or may have reached the service unseen. */
@@ -22,7 +23,7 @@ const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
  * than was asked for.
  */
 export async function removeFromOutbox(session: Session, kind: Kind): Promise<void> {
-  const mentions = mentioning(kind, sql`concat(payload, base, result)`);
+  const mentions = mentioning(kind, sql`concat(payload, base, result, natural_key)`);
   const attempts = mentioning(kind, sql`concat(request, response_start)`);
   for (let after: number | null = 0; after !== null;) {
     const some: SQL = sql`
@@ -56,6 +57,7 @@ async function removeFromEntry(tx: Transaction, kind: Kind, entry: RowOf<typeof 
     payload,
     base: withoutNames(kind, entry.base),
     result: withoutNames(kind, entry.result),
+    naturalKey: withoutValues(kind, entry.naturalKey, payload),
     state: state === 'rejected' && payload !== entry.payload ? ('abandoned' as const) : state,
   };
   await tx.query(sql`update outbox set ${assign(OUTBOX, cleaned)} where id = ${id}`);
@@ -67,6 +69,27 @@ async function removeFromEntry(tx: Transaction, kind: Kind, entry: RowOf<typeof 
     };
     const set = assign(OUTBOX_ATTEMPTS, attempt);
     await tx.query(sql`update outbox_attempts set ${set} where outbox_id = ${id} and n = ${n}`);
+  }
+}
+
+/** The key of what is left of a create, where the key of the whole one may have an excluded value. */
+function withoutValues(kind: Kind, key: string | null, payload: string): string | null {
+  if (key === null || !isMentioned(kind, key)) return key;
+  const value = tryParse(payload);
+  return isObject(value) ? naturalKeyOf(kind, value) : null;
+}
+
+/**
+ * Removes, once a field is newly excluded, what the service answered to writes of the kind: an answer may quote a value under any
+ * name or none. Later answers are kept without it.
+ */
+export async function removeAnswers(tx: Transaction, { name }: Kind): Promise<void> {
+  await tx.write(sql`
+    update outbox_attempts set response_start = null where outbox_id in (select id from outbox where kind = ${name})`);
+  const answered = sql`where kind = ${name} and result like '%"answer":%'`;
+  for (const { id, result } of await select(tx, pick(OUTBOX, 'id', 'result'), answered)) {
+    const kept = compactJson({ ...parseObject(result ?? ''), answer: NOT_SHOWN });
+    await tx.query(sql`update outbox set result = ${kept} where id = ${id}`);
   }
 }
 

@@ -1,11 +1,14 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
+import type { RecordTraces } from './record-traces.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { ERASURES } from '../tables/change-tables.ts';
+import { PLAN_ROWS } from '../tables/plan-tables.ts';
+import { namesNoRow } from './record-traces.ts';
 import { text } from '../../db/rows/engine-column.ts';
-import { append, readRows, readTexts } from '../../db/rows/rows.ts';
+import { append, readRows, readTexts, select } from '../../db/rows/rows.ts';
 
 /** The ids of a kind's records that are kept out of the mirror. */
 export async function readSuppressed(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
@@ -40,17 +43,22 @@ export async function saveErasure(tx: Transaction, erasure: Erasure): Promise<vo
 export type ErasedTraces = Awaited<ReturnType<typeof eraseTraces>>;
 
 /**
- * Removes the content of a record from events, issues, the outbox, plans and deliveries. The rows stay: they say that something
- * happened, and hold numbers in order.
+ * Removes the content of a record from events, issues, the outbox, plans and deliveries, and from all texts that have it without
+ * naming the record. The rows stay: they say that something happened, and hold numbers in order.
  * @param left The record's text from now on: `{"id":17}`.
  */
-export async function eraseTraces(tx: Transaction, record: RecordKey, left: string) {
-  const { kind, id } = record;
+export async function eraseTraces(tx: Transaction, record: RecordKey & RecordTraces, left: string) {
+  const { kind, id, hasContent } = record;
   const isOfRecord = sql`kind = ${kind} and record_id = ${id}`;
   const count = async (statement: SQL): Promise<number> => (await tx.query(statement)).length;
-  const entries = await entriesOf(tx, record);
+  const entries = record.entries.map((entry) => entry.id);
   const ofEntries = entries.length === 0 ? sql`1 = 0` : sql`outbox_id in (${sqlList(entries)})`;
   await erasePlans(tx, record, entries);
+  await eraseTexts(tx, kind, hasContent);
+  // Earlier releases quoted the beginning of an answer that could not be read.
+  await tx.query(
+    sql`update run_kinds set detail = null where kind = ${kind} and state in ('invalid', 'aborted')`,
+  );
   return {
     events: await count(sql`
       update changes set before = case when before is not null then ${left} end,
@@ -62,18 +70,6 @@ export async function eraseTraces(tx: Transaction, record: RecordKey, left: stri
       update outbox_attempts set request = '', response_start = null where ${ofEntries} returning n`),
     deliveries: await eraseDeliveries(tx, isOfRecord),
   };
-}
-
-/** Entries that concern the record, and ended creates of the same thing that became no record. */
-async function entriesOf(db: Queryable, { kind, id }: RecordKey): Promise<string[]> {
-  const own = sql`
-    select cast(id as text) as id from outbox where kind = ${kind} and record_id = ${id}
-    union select cast(o.id as text) from outbox o join links l on l.outbox_id = o.id
-      where l.kind = ${kind} and l.record_id = ${id}
-    union select cast(twin.id as text) from outbox own join outbox twin on twin.kind = own.kind
-        and twin.natural_key = own.natural_key and twin.record_id is null and twin.state in ('rejected', 'abandoned')
-      where own.kind = ${kind} and own.record_id = ${id} and own.operation = 'create'`;
-  return (await readRows(db, [text('id')], own)).map((row) => row.id);
 }
 
 /** Keys stay: without them a repeated request would be sent again. Without the hash, it is refused as another request. */
@@ -95,13 +91,44 @@ async function eraseEntries(
 /** Without one of its rows an open plan can no longer be applied. */
 async function erasePlans(
   tx: Transaction,
-  { kind, id }: RecordKey,
+  { kind, id, hasContent }: RecordKey & RecordTraces,
   entries: readonly string[],
 ): Promise<void> {
   const made = entries.length === 0 ? sql`` : sql`or entry_id in (${sqlList(entries)})`;
-  await tx.query(sql`
-    delete from plan_rows
-    where (record_id = ${id} and plan_id in (select id from plans where kind = ${kind})) ${made}`);
+  const ofKind = sql`plan_id in (select id from plans where kind = ${kind})`;
+  await tx.query(sql`delete from plan_rows where (record_id = ${id} and ${ofKind}) ${made}`);
+  for (const { planId, position, cells, refusal } of await select(
+    tx,
+    PLAN_ROWS,
+    sql`where ${ofKind} and ${namesNoRow(kind)}`,
+  ))
+    if (await hasContent(`${cells} ${refusal ?? ''}`))
+      await tx.query(sql`delete from plan_rows where plan_id = ${planId} and position = ${position}`);
+}
+
+const FORGOTTEN = '(forgotten)';
+
+/** Texts of the service and of people that need not name the record that they are about. */
+async function eraseTexts(
+  tx: Transaction,
+  kind: string,
+  hasContent: RecordTraces['hasContent'],
+): Promise<void> {
+  const isOfKind = sql`kind = ${kind}`;
+  const places = [
+    { table: 'issues', name: 'detail', where: sql`${isOfKind} and ${namesNoRow(kind)}` },
+    { table: 'drift', name: 'detail', where: sql`${isOfKind} and code = 'untracked_fields'` },
+    { table: 'plans', name: 'origin', where: isOfKind },
+    { table: 'webhook_deliveries', name: 'response_start', where: sql`response_start is not null` },
+  ];
+  for (const { table, name, where } of places) {
+    const column = sql.identifier(name);
+    const texts = sql`
+      select cast(id as text) as id, coalesce(${column}, '') as content from ${sql.identifier(table)} where ${where}`;
+    for (const { id, content } of await readRows(tx, [text('id'), text('content')], texts))
+      if (await hasContent(content))
+        await tx.query(sql`update ${sql.identifier(table)} set ${column} = ${FORGOTTEN} where id = ${id}`);
+  }
 }
 
 /** Deliveries with a body of their own cannot be sent without it; the others are made from the event. */
@@ -112,12 +139,4 @@ async function eraseDeliveries(tx: Transaction, isOfRecord: SQL): Promise<number
       state = case when body is not null and state in ('ready', 'waiting') then 'dropped' else state end, body = null
     where ${isOfRecord} returning id`;
   return (await tx.query(erased)).length;
-}
-
-/** Entries of the outbox that concern a record and have not ended. */
-export async function openEntries(db: Queryable, { kind, id }: RecordKey): Promise<string[]> {
-  const open = sql`
-    select cast(id as text) from outbox where kind = ${kind} and record_id = ${id}
-      and state in ('ready', 'sending', 'unsettled', 'parked') order by id`;
-  return readTexts(db, open);
 }

@@ -8,9 +8,11 @@ import { SyncError } from '../../lib/sync-error.ts';
 import { asMirrored } from '../kinds/field-store.ts';
 import { leapTick } from '../kinds/kind-standing.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { eraseTraces, openEntries, saveErasure } from './erasure-store.ts';
+import { eraseTraces, saveErasure } from './erasure-store.ts';
 import type { ErasedTraces } from './erasure-store.ts';
 import { readRecordStory } from './record-story.ts';
+import { findTraces } from './record-traces.ts';
+import type { RecordTraces } from './record-traces.ts';
 import { readStored, writeRows } from './stored-rows.ts';
 import type { StoredRow } from './stored-rows.ts';
 
@@ -43,21 +45,21 @@ export interface Forgotten extends ErasedTraces {
  */
 export async function planForgetting(session: Session, wanted: Forgettable) {
   const { kind, id } = wanted;
-  const standing = await session.atomically((tx) => checkedStanding(tx, wanted));
+  const { standing, traces } = await session.atomically((tx) => checkedStanding(tx, wanted));
   const story = await readRecordStory(session, kind, id);
   if (story === null)
     throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
       code: 'record.absent',
       hint: 'Nothing needs to be forgotten.',
     });
-  const entries = story.entries.length + story.endedEntries.length;
+  const entries = traces.entries.length + story.endedEntries.length;
   return { standing, events: story.events.length, issues: story.issues.length, entries };
 }
 
 async function checkedStanding(
   tx: Transaction,
   { kind, id, suppress }: Forgettable,
-): Promise<RecordStanding> {
+): Promise<{ readonly standing: RecordStanding; readonly traces: RecordTraces }> {
   const row = (await readStored(tx, kind, [id])).get(id);
   const isLive = row !== undefined && !row.isDeleted;
   if (isLive && !suppress)
@@ -65,17 +67,17 @@ async function checkedStanding(
       code: 'forget.listed',
       hint: 'Delete it at the service and pull until the mirror has its deletion, or add --suppress to keep it out.',
     });
-  const open = await openEntries(tx, { kind: kind.name, id });
+  const traces = await findTraces(tx, kind, id);
+  const open = traces.entries.filter((entry) => entry.isOpen).map((entry) => entry.id);
   if (open.length > 0)
     throw new SyncError(
-      `Entries of the outbox for record ${id} of ${kind.name} are open: ${open.join(', ')}.`,
+      `Entries of the outbox for record ${id} of ${kind.name}, or with its content, are open: ${open.join(', ')}.`,
       {
         code: 'forget.entries_open',
         hint: 'Wait for their end, or decide: bms-sync outbox show ID, then abandon ID.',
       },
     );
-  if (row === undefined) return 'absent';
-  return isLive ? 'live' : 'deleted';
+  return { standing: row === undefined ? 'absent' : isLive ? 'live' : 'deleted', traces };
 }
 
 /**
@@ -86,13 +88,13 @@ async function checkedStanding(
 export async function forgetRecord(tx: Transaction, forgetting: Forgetting): Promise<Forgotten> {
   const { kind, id, suppress, by, now } = forgetting;
   const key = { kind: kind.name, id };
-  await checkedStanding(tx, forgetting);
+  const { traces: found } = await checkedStanding(tx, forgetting);
   const row = (await readStored(tx, kind, [id])).get(id);
   const left = { id: (row === undefined ? null : parseObject(row.raw)['id']) ?? new LosslessNumber(id) };
   if (row !== undefined) await emptyRow(tx, forgetting, { stored: row, left });
   await tx.query(sql`
     delete from deletions where kind = ${kind.name} and record_id = ${id} and concluded_at is null`);
-  const traces = await eraseTraces(tx, key, compactJson(left));
+  const traces = await eraseTraces(tx, { ...key, ...found }, compactJson(left));
   await saveErasure(tx, { ...key, by, isSuppressed: suppress, now });
   return { row: row !== undefined, ...traces };
 }

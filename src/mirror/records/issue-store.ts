@@ -22,7 +22,7 @@ export type ListIssue = (typeof OF_LISTS)[number];
 const OF_LISTS = ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] as const;
 
 /** Issues without a field that no reading of the list closes. */
-const STANDING: readonly string[] = [...OF_LISTS, 'twins', 'mirror_touched'];
+const STANDING: readonly string[] = [...OF_LISTS, 'twins', 'mirror_touched', 'on_two_pages'];
 
 /**
  * Opens the issues that were found and are not open yet; closes the open issues of these records' fields that were not found,
@@ -93,6 +93,23 @@ export async function saveVanishedIssues(
     detail: 'no record has it',
   }));
   await replaceIssues(tx, kind, { open: await openWhere(tx, kind, sql`code = ${VANISHED}`), found, now });
+}
+
+/** Opens an issue for every record that two pages of a list show, and closes those of records that one page shows. */
+export async function saveDoubled(
+  tx: Transaction,
+  kind: string,
+  doubled: readonly { readonly id: string; readonly pages: readonly number[] }[],
+  now: Date,
+): Promise<void> {
+  const code = 'on_two_pages';
+  const found = doubled.map(({ id, pages }) => ({
+    recordId: id,
+    field: null,
+    code,
+    detail: `pages ${pages.join(', ')}`,
+  }));
+  await replaceIssues(tx, kind, { open: await openWhere(tx, kind, sql`code = ${code}`), found, now });
 }
 
 /** Opens an issue about a record that one of our creates may have made twice; a person closes it. */

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
-import { withoutExcluded } from '../../catalog/exclude.ts';
+import { NOT_SHOWN, withoutExcluded } from '../../catalog/exclude.ts';
 import { idColumn } from '../../catalog/kind.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { DECIMAL_TWINS } from '../../catalog/reserved-names.ts';
 import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
 import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
-import { removeFromOutbox } from '../outbox/excluded-entries.ts';
+import { removeAnswers, removeFromOutbox } from '../outbox/excluded-entries.ts';
 import { deletePlans } from '../outbox/plan-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
@@ -171,6 +171,13 @@ async function removeFromEvents(session: Session, kind: Kind): Promise<void> {
 }
 
 const QUARANTINED = [text('id'), optionalText('detail')];
+const OF_WHOLE_RECORDS = [
+  'not_a_record',
+  'no_id',
+  'id_not_an_integer',
+  'id_too_large',
+  'two_versions',
+] as const;
 
 /** Elements of arrays, issues, and notes of drift. */
 async function removeBeside(tx: Transaction, kind: Kind): Promise<void> {
@@ -185,20 +192,21 @@ async function removeBeside(tx: Transaction, kind: Kind): Promise<void> {
   }
   await deletePlans(tx, sql`kind = ${name}`); // Their refusals quote values, too.
   await cleanQuarantined(tx, kind);
+  await removeAnswers(tx, kind);
+  // Earlier releases quoted the beginning of an answer that could not be read.
+  await tx.query(
+    sql`update run_kinds set detail = null where kind = ${name} and state in ('invalid', 'aborted')`,
+  );
   await removeFromDeliveries(tx, kind);
 }
 
 /** Issues about whole records quote their beginnings, which may end in the middle of a value. */
 async function cleanQuarantined(db: Queryable, kind: Kind): Promise<void> {
   const quoting = sql`
-    select cast(id as text) as id, detail from issues where kind = ${kind.name} and field is null and detail like '{%'`;
+    select cast(id as text) as id, detail from issues where kind = ${kind.name} and code in (${sqlList(OF_WHOLE_RECORDS)})`;
   for (const { id, detail } of await readRows(db, QUARANTINED, quoting)) {
-    const names = namesOf(kind).filter((name) => detail?.includes(JSON.stringify(name)));
-    if (names.length === 0) continue;
     const record = tryParse(detail ?? '');
-    const kept = isObject(record)
-      ? compactJson(withoutExcluded(kind, record))
-      : '(not shown: privacy.exclude)';
+    const kept = isObject(record) ? recordWithout(kind, detail ?? '') : NOT_SHOWN;
     await db.query(sql`update issues set detail = ${kept} where id = ${id}`);
   }
 }

@@ -157,6 +157,7 @@ export const DRIFT = {
           | 'retyped_field'
           | 'unusable_field'
           | 'update_replaces'
+          | 'volatile_field'
         )
       | ('text_column' | 'untracked_fields' | 'holes' | 'envelope' | 'page_size')
     >('code'),

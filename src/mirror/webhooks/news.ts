@@ -10,6 +10,12 @@ import { append, hasRow } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
 import { readEndpoints } from './endpoint-store.ts';
 
+/** Fields that change with every sweep, as `clients.last_seen`, and the line of the settings that makes no events of it. */
+export interface VolatileFields {
+  readonly fields: readonly string[];
+  readonly setting: string;
+}
+
 /** The product's own news: what may need a person, and what people asked to be told. */
 export interface News {
   readonly type:
@@ -17,6 +23,7 @@ export interface News {
     | `entry.${'parked' | 'rejected'}`
     | 'kind.blocked'
     | 'kind.stale'
+    | 'field.volatile'
     | 'token.refused'
     | 'outbox.frozen'
     | 'mirror.damaged'
@@ -64,6 +71,12 @@ export function blockedNews(
 export function staleNews(kind: string, since: Date | null, now: Date): News {
   const at = since?.toISOString() ?? null;
   return { type: 'kind.stale', kind, facts: { since: at }, key: String(at), now };
+}
+
+/** Fields, as `clients.last_seen`, change with every sweep; the line of the settings makes no events of it. */
+export function volatileNews(kind: string | null, volatile: VolatileFields, now: Date): News {
+  const facts = { fields: volatile.fields.join(', '), setting: volatile.setting };
+  return { type: 'field.volatile', kind, facts, key: now.toISOString(), now };
 }
 
 /** Nothing is sent to the service until a person says so. */

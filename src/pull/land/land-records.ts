@@ -24,6 +24,8 @@ export interface LandedRecords {
   readonly mended: string[];
   /** Not written: the row is newer than the request, or an outbox entry is changing the record. */
   readonly overtaken: string[];
+  /** The fields that changed by record; ignored ones are left out. */
+  readonly fieldsChanged: Map<string, readonly string[]>;
   /** Keys of the issues about records that cannot become a row. */
   readonly quarantined: readonly string[];
 }
@@ -71,6 +73,12 @@ export async function landRecords(
       if (place !== null) landed[place].push(record.id);
     }
     const judged = compared.filter(isJudged);
+    for (const { id, verdict } of judged)
+      if (verdict.is === 'changed')
+        landed.fieldsChanged.set(
+          id,
+          verdict.fields.filter((name) => !sweep.ignoredFields.has(name)),
+        );
     const news = judged.filter(mustBeWritten);
     await yieldToEventLoop();
     if (news.length > 0) {
@@ -99,6 +107,7 @@ export const nothingLanded = (): LandedRecords => ({
   restored: [],
   mended: [],
   overtaken: [],
+  fieldsChanged: new Map(),
   quarantined: [],
 });
 
@@ -106,7 +115,7 @@ export const nothingLanded = (): LandedRecords => ({
 function placeOf(
   compared: ComparedRecord,
   { ignoredFields }: Sweep,
-): Exclude<keyof LandedRecords, 'quarantined'> | null {
+): Exclude<keyof LandedRecords, 'quarantined' | 'fieldsChanged'> | null {
   if (!isJudged(compared)) return 'overtaken';
   const { verdict, repair } = compared;
   const otherwise = repair === undefined ? null : 'mended';

@@ -5,6 +5,22 @@ import type { ListShape } from '../../mirror/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
 
+function count(numbers: IdNumbers, some: TextList): void {
+  numbers.number(some.joined ?? [...some].join(), () => undefined);
+}
+
+/** Counts in how many records each field has changed: a record that is read twice in a sweep counts once. */
+function countFields(
+  counts: Map<string, number>,
+  { fieldsChanged }: LandedRecords,
+  touched: IdNumbers,
+): void {
+  for (const [id, names] of fieldsChanged)
+    for (const name of touched.find(id) < 0 ? names : []) counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0);
+
 export type Tally = ReturnType<typeof createTally>;
 
 /** Counts what a reading of a list lands. */
@@ -14,7 +30,8 @@ export function createTally() {
   const mended = createIdNumbers(); // Unchanged records whose rows had been altered.
   const quarantined = new Set<string>();
   const fields = new Set<string>();
-  const pages = new Set<number>();
+  const fieldsChanged = new Map<string, number>();
+  const pages = new Map<number, number>(); // The rows of each, as read last.
   let created = 0;
   let updated = 0;
   let restored = 0;
@@ -25,13 +42,11 @@ export function createTally() {
   let shape: ListShape = { envelope: null, pageSize: null };
 
   const addRecords = (ids: TextList, landed: LandedRecords): void => {
-    const count = (numbers: IdNumbers, some: TextList): void => {
-      numbers.number(some.joined ?? [...some].join(), () => undefined);
-    };
     created += landed.created.length;
     updated += landed.changed.length;
     restored += landed.restored.length;
     for (const key of landed.quarantined) quarantined.add(key);
+    countFields(fieldsChanged, landed, touched);
     count(seen, ids);
     for (const some of [landed.created, landed.changed, landed.restored]) count(touched, some);
     count(mended, landed.mended);
@@ -42,7 +57,7 @@ export function createTally() {
       const { response, seen: ids } = landing;
       const { page, plan } = response;
       if (page === 1) shape = { envelope: response.envelope, pageSize: response.meta?.perPage ?? null };
-      if (page === 1 || ids.length > 0) pages.add(page);
+      if (page === 1 || ids.length > 0 || pages.has(page)) pages.set(page, ids.length);
       if (response.rows > 0) lastPage = Math.max(lastPage, page);
       latestId = ids.at(0) ?? latestId;
       hasHoles ||= plan.hasHoles;
@@ -64,6 +79,10 @@ export function createTally() {
     changes: () => created + updated + restored,
     /** How the list was wrapped and paged. */
     shape: () => shape,
+    /** In how many records each field has changed. */
+    fieldsChanged: fieldsChanged as ReadonlyMap<string, number>,
+    /** Whether the pages have more rows than there are records: some page shows a record of another one. */
+    isDoubled: () => sum(pages.values()) > seen.size(),
     /** Fields that some record had. */
     fields: fields as ReadonlySet<string>,
     /** Keys of the quarantined records. */

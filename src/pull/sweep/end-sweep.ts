@@ -3,11 +3,14 @@ import type { Spans } from '../../diff/spans.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { discoverColumns } from '../../mirror/shape/discover-columns.ts';
 import { MirrorError } from '../../db/session/errors.ts';
+import { noteVolatile } from '../../mirror/kinds/volatile-fields.ts';
+import { doubledIds } from '../../diff/doubled-ids.ts';
 import { readVanished, saveVanished } from '../../mirror/kinds/field-store.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import {
   closeQuarantined,
   closeRepairs,
+  saveDoubled,
   saveListIssue,
   saveVanishedIssues,
 } from '../../mirror/records/issue-store.ts';
@@ -22,6 +25,7 @@ import type { KindReport } from '../../mirror/runs/run-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import {
   oldSightings,
+  readSightings,
   pruneSightings,
   voidEnds,
   forgetUnlisted,
@@ -75,6 +79,12 @@ export async function endSweep(
     if (ending.state === 'complete') {
       const { verdict, spans } = ending.verdict;
       await noteDrift(tx, sweep, tally, { fieldsBefore, now });
+      const { rows, created } = tally.counts();
+      const swept = { changed: tally.fieldsChanged, rows: rows - created, ignored: sweep.ignoredFields };
+      await noteVolatile(tx, kind.name, swept, now);
+      const mayDouble = !ending.verdict.isOfThisSweep && tally.isDoubled();
+      const doubled = mayDouble ? doubledIds(await readSightings(tx, kind.name), began ?? 0) : [];
+      await saveDoubled(tx, kind.name, doubled, now);
       await noteListIssues(tx, kind.name, verdict, { concluded, standing, now });
       const wholeAt = tally.wholeAt();
       if (wholeAt !== null && wholeAt > wholeUpTo) await writeMeta(tx, `whole.${kind.name}`, String(wholeAt));

@@ -1,7 +1,5 @@
 import { SyncError } from '../../lib/sync-error.ts';
-import { holdsPart, maskSecrets } from '../../lib/text/mask-secrets.ts';
-import { storable } from '../../lib/text/text.ts';
-import type { Kind } from '../../catalog/kind.ts';
+import { maskSecrets } from '../../lib/text/mask-secrets.ts';
 
 const PAGING = 'The list cannot be read page by page as it answers now; nothing is concluded from absence.';
 const PROXY = 'Is source.baseUrl right, and does a proxy answer in its place?';
@@ -60,21 +58,17 @@ interface SourceErrorDetails {
   readonly cause?: unknown;
   /** Set where the same request may succeed later; `waitMs` is how long the service asked us to wait. */
   readonly passing?: { readonly waitMs: number | null } | undefined;
-  /** The text whose beginning the message quotes. */
-  readonly quoted?: string | undefined;
 }
 
-/** Length of the quoted text kept for the search for secrets: a secret that begins in the excerpt ends within it. */
-const LOOKED_AT = 16_384;
-
-/** A fault of the service or of the way to it; `invalid` = it answered nonsense, `aborted` = it gave no answer. */
+/**
+ * A fault of the service or of the way to it; `invalid` = it answered nonsense, `aborted` = it gave no answer. The message quotes
+ * nothing of an answer: it ends up in reports, tables and logs, where no one looks for the content of a record.
+ */
 export class SourceError extends SyncError {
   override readonly name = 'SourceError';
   readonly reason: SourceReason;
   readonly state: 'invalid' | 'aborted';
   readonly passing: SourceErrorDetails['passing'];
-  /** Private, because loggers write all enumerable members of an error. */
-  readonly #quoted: string;
 
   constructor(reason: SourceReason, message: string, details: SourceErrorDetails = {}) {
     const { state, hint, isGarbled }: Reason = REASONS[reason];
@@ -82,44 +76,10 @@ export class SourceError extends SyncError {
     this.reason = reason;
     this.state = state;
     this.passing = details.passing ?? (isGarbled && { waitMs: null });
-    this.#quoted = details.quoted?.slice(0, LOOKED_AT) ?? '';
-  }
-
-  /** Whether the message, or the text around its excerpt, holds the secret: an excerpt may cut a secret in two. */
-  shows(holds: (text: string) => boolean): boolean {
-    return holds(this.message) || holds(this.#quoted);
-  }
-
-  /** The same fault without the text that it quotes, in its message or its cause. */
-  withoutQuote(): SourceError {
-    const quote = excerpt(this.#quoted);
-    const message = quote === '' ? this.message : this.message.replaceAll(quote, '(not shown)');
-    return new SourceError(this.reason, message, { passing: this.passing });
   }
 }
 
-const EXCERPT_LENGTH = 80;
-
-/** The beginning of a body, on one line, short enough for a message. */
-export function excerpt(text: string): string {
-  const start = storable(text.slice(0, EXCERPT_LENGTH)).replace(/\s+/g, ' ').trim();
-  return text.length > EXCERPT_LENGTH ? `${start}…` : start;
-}
-
-/** Runs a reader of a kind's answer; where fields of the kind are excluded, its errors quote nothing of the answer. */
-export function withoutQuote<T>({ excluded }: Kind, read: () => T): T {
-  if (excluded === undefined) return read();
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof SourceError ? error.withoutQuote() : error;
-  }
-}
-
-/**
- * Creates a wrapper for readers of an answer: an error that would quote the token quotes nothing. Only the quoted text and a
- * little around it is searched: a whole body would take seconds.
- */
+/** Creates a wrapper for readers of an answer: an error whose message has the token, as a header may, names only the place. */
 export function redactErrors(
   { status, where }: { readonly status: number; readonly where: string },
   token: string,
@@ -129,8 +89,7 @@ export function redactErrors(
       return read();
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      const mask = maskSecrets([token]);
-      if (!error.shows((text) => mask(text) !== text || holdsPart(text, token))) throw error;
+      if (maskSecrets([token])(error.message) === error.message) throw error;
       const message = `${where}: got an answer that repeats the token (status ${status})`;
       throw new SourceError(error.reason, message, { passing: error.passing });
     }

@@ -1,14 +1,6 @@
-import {
-  isObject,
-  DEEPEST,
-  compactJson,
-  isArray,
-  isDeeper,
-  isNumber,
-  parseJson,
-} from '../../lib/json/json.ts';
+import { isObject, isArray, isNumber, parseJson } from '../../lib/json/json.ts';
 import type { JsonObject, Json } from '../../lib/json/json.ts';
-import { SourceError, excerpt } from './errors.ts';
+import { SourceError } from './errors.ts';
 import type { SourceReason } from './errors.ts';
 import type { Received } from './http.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
@@ -43,7 +35,7 @@ export function refuseFault(answer: Received): void {
   if (!isSuccess(status)) throw statusFault(answer);
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') {
-    const got = `a body that cannot be unpacked (content-encoding ${String(encoding)})`;
+    const got = 'a body in an unknown content-encoding';
     throw new SourceError('not_json', `${where}: got ${got}, expected JSON, plain or packed by gzip`);
   }
   refuseCached(answer);
@@ -62,34 +54,27 @@ const TOO_MANY = 429;
 /** Client errors that are temporary. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, TOO_MANY]);
 
-/** Longer than a message quotes, so that it holds any secret in full. */
-const STATUS_TEXT_BYTES = 16_384;
-
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
 /** Names the fault behind a status other than 2xx. */
 function statusFault({ status, headers, bytes, where, receivedAt }: Received): SourceError {
-  const text = new TextDecoder().decode(bytes.subarray(0, STATUS_TEXT_BYTES));
   const got = `${where}: got status ${status}`;
+  const body = bytes.length === 0 ? 'without a body' : `with a body of ${bytes.length} bytes`;
   if (status >= 500 || PASSING.has(status)) {
     const waitMs = retryAfterMs(headers['retry-after'], receivedAt);
-    const details = { passing: { waitMs }, quoted: text };
+    const details = { passing: { waitMs } };
     if (status === TOO_MANY)
-      return new SourceError('rate_limited', `${got} (too many requests), ${shown(text)}`, details);
-    return new SourceError('unavailable', `${got}, ${shown(text)}`, details);
+      return new SourceError('rate_limited', `${got} (too many requests), ${body}`, details);
+    return new SourceError('unavailable', `${got}, ${body}`, details);
   }
   if (status >= 300 && status < 400) {
     // Only the host: the rest of a redirect's address may hold secrets.
     const host = URL.parse(String(headers['location'] ?? ''))?.host ?? 'another path';
     return new SourceError('redirected', `${got} to ${host}, expected the answer itself`);
   }
-  return new SourceError(WORDS[status] ?? 'rejected', `${got}, ${shown(text)}`, { quoted: text });
-}
-
-function shown(text: string): string {
-  return text.trim() === '' ? 'without a body' : excerpt(text);
+  return new SourceError(WORDS[status] ?? 'rejected', `${got}, ${body}`);
 }
 
 /** Headers in which a cache says that it answered in place of the service. */
@@ -104,7 +89,7 @@ export function refuseCached({ headers, where }: Pick<Received, 'headers' | 'whe
   const hit = CACHE_HEADERS.find((name) => /\bhit\b/i.test(String(headers[name] ?? '')));
   const age = Number(headers['age'] ?? 0);
   if (hit === undefined && !(age > 0)) return;
-  const got = hit === undefined ? `age ${age}` : `${hit} ${String(headers[hit])}`;
+  const got = hit === undefined ? `age ${age}` : `${hit}: hit`;
   const message = `${where}: got an answer from a cache (${got}), expected the service's own`;
   throw new SourceError('cached', message, { passing: { waitMs: null } });
 }
@@ -155,8 +140,7 @@ export function openRecord(body: Json, id: string, where: string): JsonObject | 
   if (isArray(data) && data.length === 0) return null;
   const record = isArray(data) && data.length === 1 ? (data[0] ?? null) : data;
   if (isObject(record) && idText(record['id']) === id) return record;
-  const got = isObject(record) ? { id: record['id'] ?? null } : record;
-  throw fault('wrong_record', where, { got, expected: `the record with id ${id}` });
+  throw fault('wrong_record', where, { got: record, expected: `the record with id ${id}` });
 }
 
 /** The value of `data`; a bare record is recognised by its `id`. */
@@ -209,8 +193,15 @@ function fault(
   where: string,
   { got, expected }: { got: Json; expected: string },
 ): SourceError {
-  const quoted = isDeeper(got, DEEPEST) ? 'JSON nested deep' : compactJson(got);
-  return new SourceError(reason, `${where}: got ${excerpt(quoted)}, expected ${expected}`, { quoted });
+  return new SourceError(reason, `${where}: got ${shapeOf(got)}, expected ${expected}`);
+}
+
+/** A value's type and length: nothing of its content, which `forget` would have to find wherever messages are kept. */
+function shapeOf(value: Json): string {
+  if (isArray(value)) return `an array of ${value.length}`;
+  if (isObject(value)) return `an object with ${Object.keys(value).length} members`;
+  if (typeof value === 'string') return `a text of ${value.length} characters`;
+  return value === null ? 'null' : isNumber(value) ? 'a number' : 'a boolean';
 }
 
 /** Parses a body as `parseBody` does; undefined where that refuses it. */
@@ -245,7 +236,8 @@ export function parseBody(bytes: Uint8Array, where: string): Json {
     if (cause instanceof RangeError)
       throw new SourceError('too_deep', `${where}: got JSON nested too deep to be parsed`, { cause });
     if (!(cause instanceof SyntaxError)) throw cause;
-    const reason = text.trimStart().startsWith('<') ? 'html' : 'not_json';
-    throw new SourceError(reason, `${where}: got ${excerpt(text)}, expected JSON`, { quoted: text });
+    const isPage = text.trimStart().startsWith('<');
+    const got = isPage ? `a web page of ${bytes.length} bytes` : `${bytes.length} bytes that are not JSON`;
+    throw new SourceError(isPage ? 'html' : 'not_json', `${where}: got ${got}, expected JSON`);
   }
 }

@@ -8,7 +8,7 @@ import { packed } from '../../lib/text/text-list.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import { readList, refuseFault, openList, parseBody, tryParseBody } from '../http/read-answer.ts';
 import type { Meta } from '../http/read-answer.ts';
-import { SourceError, withoutQuote } from '../http/errors.ts';
+import { SourceError } from '../http/errors.ts';
 import type { Received } from '../http/http.ts';
 
 /** A list answer in the form that a sweep uses. */
@@ -78,7 +78,7 @@ export function orMissing<T>(read: (answer: Received) => T): (answer: Received) 
       if (!isMissing || answer.status !== 404) throw error;
       const body = tryParseBody(answer.bytes, answer.where);
       if (!isObject(body) || body['success'] === true || body['data'] !== undefined) throw error;
-      return { ...NO_PAGE, missing: error.withoutQuote() };
+      return { ...NO_PAGE, missing: error };
     }
   };
 }
@@ -148,9 +148,11 @@ function parseLater(answer: Received): () => readonly Json[] {
 export function withoutExcludedFields(kind: Kind, page: ListPage): ListPage {
   if (kind.excluded === undefined) return page;
   const read = (): readonly Json[] =>
-    withoutQuote(kind, page.read).map((record) =>
-      isObject(record) && 'id' in record ? withoutExcluded(kind, record) : knownPart(kind, record),
-    );
+    page
+      .read()
+      .map((record) =>
+        isObject(record) && 'id' in record ? withoutExcluded(kind, record) : knownPart(kind, record),
+      );
   return { ...page, read, texts: undefined };
 }
 

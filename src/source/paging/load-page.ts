@@ -8,7 +8,6 @@ import type { KnownPage, ListPage } from './list-page.ts';
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../http/http.ts';
 import { ownTurn } from '../../lib/time/own-turn.ts';
-import { withoutQuote } from '../http/errors.ts';
 import type { PageRange } from './sweep-plan.ts';
 
 export interface LoadOptions {
@@ -48,12 +47,12 @@ export function pageLoader(
     const readUnparsed = page === 1 ? readKnown(hint) : orMissing(readKnown(hint));
     const readAll = page === 1 ? readPage(hint) : orMissing(readPage(hint));
     const readParsed = (answer: Received): ListPage => {
-      const page = withoutQuote(kind, () => readAll(answer));
+      const page = readAll(answer);
       return withoutExcludedFields(kind, page);
     };
     const read = (answer: Received): ListPage | Promise<ListPage> => {
       if (known === undefined) return readParsed(answer);
-      const page = withoutQuote(kind, () => readUnparsed(answer));
+      const page = readUnparsed(answer);
       if (page !== null) return withoutExcludedFields(kind, page);
       return oneByOne(async () => {
         await ownTurn(); // Serve arrived pages first: that frees their slot for the next request.

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { excludeFields } from '../../../src/catalog/exclude.ts';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { eraseTraces } from '../../../src/mirror/records/erasure-store.ts';
+import { findTraces } from '../../../src/mirror/records/record-traces.ts';
 import { applyRetention } from '../../../src/mirror/runs/retention.ts';
 import { removeExcluded } from '../../../src/mirror/shape/remove-excluded.ts';
 import { applyPlan } from '../../../src/outbound/plans/apply-plan.ts';
@@ -126,7 +127,10 @@ describe.each(DATABASES)('in %s', (database) => {
     const { on, id, lines } = await scene(database);
     edit(lines, id, { name: 'Ours' });
     const plan = await planOf(on, lines);
-    await on.session.atomically((tx) => eraseTraces(tx, { kind: 'clients', id }, `{"id":${id}}`));
+    await on.session.atomically(async (tx) => {
+      const traces = await findTraces(tx, kindNamed('clients'), id);
+      await eraseTraces(tx, { kind: 'clients', id, ...traces }, `{"id":${id}}`);
+    });
     expect(await on.rows(sql`select position from plan_rows`)).toEqual([]);
     expect(await thrownBy(() => applyPlan(on.session, decided(on, plan?.id ?? 0)))).toMatchObject({
       code: 'plan.altered',

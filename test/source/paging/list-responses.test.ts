@@ -182,7 +182,7 @@ describe('a sweep over HTTP', () => {
     };
     await expect(run()).rejects.toMatchObject({
       reason: 'forbidden',
-      message: 'GET /api/clients page 3: got status 403, {"error":"no"}',
+      message: 'GET /api/clients page 3: got status 403, with a body of 14 bytes',
     });
     expect(seen).toEqual([1, 10, 1, 2]);
   });

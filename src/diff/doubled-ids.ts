@@ -1,0 +1,24 @@
+import { betweenCommas } from '../lib/text/text-list.ts';
+import type { Sighting } from './certify.ts';
+
+const MOST_TOLD = 100;
+
+/**
+ * Finds the records that several pages of a list show, in the last reading of each and in the one before: between two readings of a
+ * moving list a row may go from one page to the next.
+ * @param began The sweep whose pages count; `sightings` are in the order of answers.
+ */
+export function doubledIds(sightings: readonly Pick<Sighting, 'page' | 'ids' | 'sweep'>[], began: number) {
+  const readings = new Map<number, readonly string[]>();
+  for (const { page, ids } of sightings) readings.set(page, [ids, ...(readings.get(page) ?? [])].slice(0, 2));
+  const present = new Set(sightings.filter(({ sweep }) => sweep === began).map(({ page }) => page));
+  const pagesOf = new Map<string, number[]>();
+  for (const [page, [last = '[]', before = '[]']] of readings) {
+    const earlier = new Set(idsIn(before));
+    for (const id of present.has(page) ? new Set(idsIn(last)) : [])
+      if (earlier.has(id)) pagesOf.set(id, [...(pagesOf.get(id) ?? []), page]);
+  }
+  return [...pagesOf].flatMap(([id, pages]) => (pages.length > 1 ? [{ id, pages }] : [])).slice(0, MOST_TOLD);
+}
+
+const idsIn = (text: string) => betweenCommas(text.slice(1, -1));
