@@ -4,7 +4,11 @@ import { sendJsonText } from '../http/send.ts';
 import { hold } from './status.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
-const group = hold.extend({ ids: z.array(z.string()).describe('some of the records') });
+const group = hold.extend({
+  ids: z.array(z.string()).describe('some of the records'),
+  check: z.string().optional().describe('names exactly these records: `only` of an approval'),
+  why: z.string().optional().describe('why they need a person, where it is not their number'),
+});
 
 const schema = {
   summary: 'List mass disappearances and the decisions on them',

@@ -39,6 +39,8 @@ export const hold = z.object({
 const disappeared = hold.extend({
   state: z.enum(['suspected', 'held', 'approved', 'released', 'rejected']),
   ids: z.array(z.string()).describe('some of the records'),
+  check: z.string().optional(),
+  why: z.string().optional(),
 });
 
 export const writeBlock = z.object({

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { instantOf } from '../lib/time/clock.ts';
+import { heldBecause } from '../mirror/records/hold-store.ts';
 import { HOLD_WORDS, readDisappeared, readHeldRecords } from '../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../mirror/records/deletion-store.ts';
 import { recordId } from '../operations/inputs.ts';
@@ -7,7 +8,7 @@ import type { Server } from '../http/server.ts';
 import { recordName } from '../mirror/records/record-name.ts';
 import { recordAddress } from './parts/change-list.ts';
 import { decisionForms, holdButtons, holdEffects } from './parts/decisions.ts';
-import { html } from '../http/html.ts';
+import { html, sentence } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
 import { addPage, chosen, done } from './parts/page.ts';
@@ -58,6 +59,7 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
   const { say } = reader;
   const words = isHeld ? 'they stay until somebody decides' : HOLD_WORDS[state];
   const time = reader.lasting(reader.now().getTime() - instantOf(since).getTime());
+  const because = heldBecause(hold.why ?? null);
   const link = html`<a href="/kinds/${kind}">${kind}</a>`;
   return html`<li id="hold-${kind}-${state}" class="stacked ${isHeld ? '' : 'settled'}">
     <div>
@@ -66,7 +68,8 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
         ${badge(reader, state, TONES)}
       </h2>
       <p>${say('Missing for {time}: {words}.', { time, words: words === undefined ? state : say(words) })}</p>
-      ${list} ${state === 'suspected' ? null : html`<p class="quiet small">${holdEffects(reader)}</p>`}
+      ${because === null ? null : html`<p>${sentence(say(because))}</p>`} ${list}
+      ${state === 'suspected' ? null : html`<p class="quiet small">${holdEffects(reader)}</p>`}
     </div>
     ${decisions}
   </li>`;

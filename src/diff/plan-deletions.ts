@@ -5,6 +5,8 @@ export interface AbsentRow {
   readonly changedAt: Date;
   /** The tick at which the last response that showed the record was sent; 0 where none is kept. */
   readonly lastShown: number;
+  /** False where an answer named the record, and no list has shown it yet. */
+  readonly isListed: boolean;
 }
 
 /** Sweeps with a control that could not be retrieved, after which retrieving proves nothing any more. */
@@ -24,6 +26,29 @@ export interface Absence {
   readonly firstGoneAt: Date | null;
   /** A certified list has missed it: false where only complete sweeps did, which prove nothing by themselves. */
   readonly isCertified: boolean;
+  /** Why no proof comes by itself: `older_than:FIELD`, `never_listed`, `still_there`, or the reason of an unclear answer. */
+  readonly why?: string | undefined;
+}
+
+/** An answer named the record, and no list has ever shown it. */
+const NEVER_LISTED = 'never_listed';
+
+/** The missing rows are exactly the oldest by this field: the list may show recent rows only. */
+export const olderThan = (field: string): string => `older_than:${field}`;
+
+/** The field by which the missing rows of such a hold are the oldest; null for any other. */
+export const olderBy = (why: string | null | undefined): string | null =>
+  why?.startsWith('older_than:') ? why.slice('older_than:'.length) : null;
+
+/** The absent rows that are older than every row of the list. */
+export interface OldestRows {
+  /** The field that orders them: the id, or a date. */
+  readonly by: string;
+  readonly ids: ReadonlySet<string>;
+  /** A person has decided that rows older than the list stay in the mirror. */
+  readonly isOutOfScope: boolean;
+  /** Consecutive deletions that were each exactly the oldest rows. */
+  readonly waves: number;
 }
 
 export interface DeletionRules {
@@ -39,7 +64,7 @@ export interface AbsenceFacts {
   readonly noted: ReadonlyMap<string, Absence>;
   /** Ids of records that an unsettled create or an update may explain. */
   readonly isProtected: ReadonlySet<string>;
-  /** Live rows of the mirror, the absent ones among them; 0 will do where at most `holdAbove.rows` are absent. */
+  /** Live rows of the mirror, the absent ones among them; 0 will do where fewer than three are absent. */
   readonly live: number;
   /** The list has no rows any more, or may be cut off: a person must look, however few rows are gone. */
   readonly isDoubtful: boolean;
@@ -47,6 +72,10 @@ export interface AbsenceFacts {
   readonly canAsk: boolean;
   /** The list is known exactly; if not, the rows are absent from complete sweeps, and only asking can prove more. */
   readonly isCertified: boolean;
+  /** The pages of the list may be of different ages: a cache that hides itself. Its proof then takes one more point. */
+  readonly mayBeMixed?: boolean;
+  /** Null where the absent rows are no such rows, or can be asked for. */
+  readonly oldest?: OldestRows | null;
   /** The tick at which the sweep began. */
   readonly sweep: number;
   readonly now: Date;
@@ -84,26 +113,88 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
     const held = candidates.filter(({ absence }) => absence.state === 'held');
     return { note: [], forget, ask: [], tombstones: [], held: heldAfter(held, noted) };
   }
-  const undecided = candidates.filter(isUndecided);
-  const isHeld = mustBeHeld(undecided, facts, rules);
-  const state: AbsenceState = isHeld ? 'held' : 'suspected';
-  const planned = candidates.map((row) => (isUndecided(row) ? { ...row.absence, state } : row.absence));
-  const free = candidates.filter(
-    ({ absence }) => !isHeld || absence.state === 'approved' || absence.state === 'released',
+  const undecided = candidates.filter(
+    (row) => isUndecided(row) && !isKept(row, facts) && !isStuck(row, facts),
   );
+  const hold = holdOf(undecided, facts, rules);
+  const together = new Set(undecided);
+  const planned = candidates.map((row): Absentee => {
+    const isOne = together.has(row);
+    return { ...row, absence: isOne ? heldState(row.absence, hold, facts) : plannedState(row, facts) };
+  });
+  const free = planned.filter(({ absence: { state } }) => {
+    if (state === 'approved' || state === 'released') return true;
+    return hold.is !== 'held' && state !== 'held' && state !== 'rejected';
+  });
+  const byList = free.filter((row) => (!canAsk || isByPerson(row)) && isMissedAgain(row, facts, rules));
+  const isEnough = ({ absence }: Absentee): boolean => !facts.mayBeMixed || absence.firstGoneAt !== null;
+  const struck = new Set(byList.filter((row) => !isEnough(row)));
+  const after = planned.map((row): Absence => {
+    const look = { sweep: facts.sweep, firstGoneAt: facts.now };
+    return struck.has(row) ? { ...row.absence, ...look } : row.absence;
+  });
+  const asked = free.filter((row) => !isByPerson(row));
   return {
-    note: planned.filter(({ id, state, sweep, isCertified }) => {
-      const before = noted.get(id);
-      return before?.state !== state || before.sweep !== sweep || before.isCertified !== isCertified;
-    }),
+    note: after.filter((absence) => isNews(absence, noted.get(absence.id))),
     forget,
-    ask: canAsk ? dueForAsking(free, facts, rules) : [],
-    tombstones: canAsk ? [] : free.filter((row) => isMissedAgain(row, facts, rules)).map(({ id }) => id),
-    held: heldAfter(isHeld ? undecided : [], noted),
+    ask: canAsk ? dueForAsking(asked, facts, rules) : [],
+    tombstones: byList.filter(isEnough).map(({ id }) => id),
+    held: heldAfter(
+      candidates.filter((_, index) => after[index]?.state === 'held'),
+      noted,
+    ),
   };
 }
 
-const isUndecided = ({ absence: { state } }: Absentee): boolean => state === 'suspected' || state === 'held';
+const isNews = (absence: Absence, before: Absence | undefined): boolean =>
+  before?.state !== absence.state ||
+  before.sweep !== absence.sweep ||
+  before.isCertified !== absence.isCertified ||
+  before.why !== absence.why;
+
+const isUndecided = ({ absence: { state } }: Pick<Absentee, 'absence'>): boolean =>
+  state === 'suspected' || state === 'held';
+
+/** Older than every row of a list whose older rows stay, by a person's decision. */
+const isKept = ({ id, absence }: Absentee, { oldest }: AbsenceFacts): boolean =>
+  oldest?.isOutOfScope === true &&
+  oldest.ids.has(id) &&
+  absence.state !== 'approved' &&
+  absence.state !== 'released';
+
+/** No look at the record can prove its deletion: a person who approves it lets the list prove it. */
+const isByPerson = ({ absence: { state, why } }: Absentee): boolean =>
+  state === 'approved' && why !== undefined;
+
+const DAY_MS = 86_400_000;
+const STUCK_MS = 7 * DAY_MS;
+
+/** Whether the proof of an absence cannot come by itself: such a record needs a person after a week, a cached one after a day. */
+function isStuck({ absence }: Absentee, { now }: AbsenceFacts): boolean {
+  const { state, why, absentSince } = absence;
+  if (why === undefined || olderBy(why) !== null) return false;
+  if (state === 'held' || why === NEVER_LISTED) return isUndecided({ absence });
+  const after = why === 'cached' ? DAY_MS : STUCK_MS;
+  const isOpen = state === 'suspected' || state === 'unlisted';
+  return isOpen && now.getTime() - absentSince.getTime() >= after;
+}
+
+/** The state of an absence after this sweep. */
+function plannedState(row: Absentee, facts: AbsenceFacts): Absence {
+  const { absence } = row;
+  if (isKept(row, facts)) return { ...absence, state: 'rejected', why: olderThan(facts.oldest?.by ?? 'id') };
+  const isYoung = facts.now.getTime() - absence.absentSince.getTime() < STUCK_MS;
+  const isWaiting = absence.why === NEVER_LISTED && isYoung;
+  return isStuck(row, facts) && !isWaiting ? { ...absence, state: 'held' } : absence;
+}
+
+/** The same of what is undecided together. */
+function heldState(absence: Absence, hold: Hold, { sweep, now }: AbsenceFacts): Absence {
+  const older = olderBy(absence.why) === null ? undefined : absence.why;
+  if (hold.is === 'held') return { ...absence, state: 'held', why: hold.why ?? older };
+  if (hold.is === 'open' || absence.state !== 'held') return absence;
+  return { ...absence, state: 'suspected', sweep, absentSince: now, firstGoneAt: null, why: undefined };
+}
 
 function heldAfter(held: readonly Absentee[], noted: ReadonlyMap<string, Absence>): DeletionPlan['held'] {
   const heldBefore = [...noted.values()].filter(({ state }) => state === 'held').length;
@@ -127,24 +218,51 @@ interface Absentee extends AbsentRow {
 }
 
 /** A noted absence counts until any sweep shows the record again. */
-function absenceOf({ id, lastShown }: AbsentRow, facts: AbsenceFacts): Absence {
-  const { sweep, now, isCertified } = facts;
+function absenceOf({ id, lastShown, isListed }: AbsentRow, facts: AbsenceFacts): Absence {
+  const { sweep, now, isCertified, canAsk } = facts;
   const noted = facts.noted.get(id);
-  if (noted === undefined || lastShown > noted.sweep)
-    return { id, state: 'suspected', sweep, absentSince: now, firstGoneAt: null, isCertified };
+  if (noted === undefined || lastShown > noted.sweep) {
+    const first = {
+      id,
+      state: 'suspected',
+      sweep,
+      absentSince: now,
+      firstGoneAt: null,
+      isCertified,
+    } as const;
+    return isListed || canAsk ? first : { ...first, why: NEVER_LISTED };
+  }
   if (noted.isCertified || !isCertified) return noted;
   return { ...noted, sweep, absentSince: now, isCertified }; // The first certified look: the list's proof begins here.
 }
 
-function mustBeHeld(
-  undecided: readonly Absentee[],
-  { live, isDoubtful }: AbsenceFacts,
-  { holdAbove }: DeletionRules,
-): boolean {
-  if (undecided.length === 0) return false;
-  const isMany = undecided.length > Math.max(holdAbove.rows, holdAbove.share * live);
-  return isMany || isDoubtful || undecided.some(({ absence }) => absence.state === 'held');
+/** What happens to the undecided rows together; `freed`: most of a hold came back, so that the rest goes on as if it had never been. */
+interface Hold {
+  readonly is: 'held' | 'freed' | 'open';
+  readonly why?: string | undefined;
 }
+
+function holdOf(undecided: readonly Absentee[], facts: AbsenceFacts, rules: DeletionRules): Hold {
+  const { live, isDoubtful, oldest, noted, absent } = facts;
+  const count = undecided.length;
+  if (count === 0) return { is: 'open' };
+  if (oldest && isOldest(undecided, oldest)) return { is: 'held', why: olderThan(oldest.by) };
+  const { rows, share } = rules.holdAbove;
+  const isMany = count > Math.max(rows, share * live) || (count >= FEW && 3 * count > live);
+  if (isMany || isDoubtful) return { is: 'held' };
+  if (!undecided.some(({ absence }) => absence.state === 'held')) return { is: 'open' };
+  const still = new Set(absent.map(({ id }) => id));
+  const returned = [...noted.values()].filter(({ id, state }) => state === 'held' && !still.has(id)).length;
+  return { is: returned > 2 * count ? 'freed' : 'held' };
+}
+
+function isOldest(undecided: readonly Absentee[], { ids, isOutOfScope, waves }: OldestRows): boolean {
+  const isEnough = undecided.length >= FEW || waves >= FEW - 1;
+  return !isOutOfScope && isEnough && undecided.every(({ id }) => ids.has(id));
+}
+
+/** So many rows at once need a person where they are exactly the oldest, or more than a third of all; so does the third such wave. */
+export const FEW = 3;
 
 function dueForAsking(free: readonly Absentee[], { now }: AbsenceFacts, rules: DeletionRules): string[] {
   const due = free.filter(
@@ -164,36 +282,11 @@ function isMissedAgain(row: Absentee, facts: AbsenceFacts, rules: DeletionRules)
   const { sweep, now, isCertified } = facts;
   if (!isCertified || !absence.isCertified) return false;
   if (absence.state === 'unlisted') return false; // The service has answered that the record exists.
-  return absence.sweep < sweep && isPast(absence.absentSince, now, rules) && isPast(changedAt, now, rules);
+  if (!row.isListed && !isByPerson(row)) return false; // An answer named it: lists that never showed it prove nothing.
+  const { absentSince, firstGoneAt } = absence;
+  const looks = [absentSince, changedAt, ...(facts.mayBeMixed && firstGoneAt !== null ? [firstGoneAt] : [])];
+  return absence.sweep < sweep && looks.every((since) => isPast(since, now, rules));
 }
 
 const isPast = (since: Date, now: Date, { graceSeconds }: DeletionRules): boolean =>
   now.getTime() - since.getTime() >= graceSeconds * 1000;
-
-/** Since when the same records of a kind are held without any contrary evidence. */
-export interface HoldClock {
-  readonly since: Date;
-  readonly records: number;
-}
-
-/**
- * The clock of a hold after a sweep: it restarts if the set of held records has changed, or if the list may have been cut off:
- * then it misses the same records for ever, and time proves nothing.
- */
-export function holdAfter(
-  before: HoldClock | null,
-  held: DeletionPlan['held'],
-  mayBeCutOff: boolean,
-  now: Date,
-): HoldClock | null {
-  const records = held.ids.length;
-  if (records === 0) return null;
-  const goesOn = before !== null && held.isSame && before.records === records && !mayBeCutOff;
-  return goesOn ? before : { since: now, records };
-}
-
-/** Whether a hold has lasted long enough to end by itself; never if a person must decide. */
-export function isOverdue({ since }: HoldClock, now: Date, rules: DeletionRules): boolean {
-  const hours = rules.releaseHeldAfterHours;
-  return typeof hours === 'number' && now.getTime() - since.getTime() >= hours * 3_600_000;
-}

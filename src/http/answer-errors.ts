@@ -68,6 +68,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'outbox.in_work': 409,
   'outbox.record_taken': 409,
   'deletions.none': 409,
+  'deletions.changed': 409,
   'plan.absent': 404,
   'plan.stale': 409,
   'plan.altered': 409,

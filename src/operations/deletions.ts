@@ -1,16 +1,24 @@
 import * as z from 'zod';
-import { decideHeld } from '../mirror/records/deletion-store.ts';
+import { decideHeld } from '../mirror/records/hold-store.ts';
 import { kindText, requireKind } from './inputs.ts';
 import { operation } from './operation.ts';
 import type { OperationParts } from './operation.ts';
 
-const input = z.strictObject({ kind: kindText });
-const answer = z.object({ kind: z.string(), decision: z.enum(['approved', 'rejected']), records: z.int() });
+const input = z.strictObject({
+  kind: kindText,
+  only: z.string().max(100).optional().describe('exactly the records that the list shows with this check'),
+});
+const answer = z.object({
+  kind: z.string(),
+  decision: z.enum(['approved', 'rejected']),
+  records: z.int(),
+  newer: z.int().optional().describe('records that have joined since, and that stay held'),
+});
 
 const deciding =
   (decision: 'approved' | 'rejected') =>
-  async ({ session, kinds }: OperationParts, { kind }: z.output<typeof input>) => ({
-    ...(await decideHeld(session, requireKind(kinds, kind).name, decision)),
+  async ({ session, kinds }: OperationParts, { kind, only }: z.output<typeof input>) => ({
+    ...(await decideHeld(session, requireKind(kinds, kind).name, decision, only)),
   });
 
 export const approve = operation({

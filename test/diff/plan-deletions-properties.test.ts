@@ -39,7 +39,7 @@ const situations: fc.Arbitrary<AbsenceFacts> = fc
     isCertified: fc.boolean(),
   })
   .map(({ known, more, ...facts }) => {
-    const all = known.map((record, index) => ({ ...record, id: String(index + 1) }));
+    const all = known.map((record, index) => ({ ...record, id: String(index + 1), isListed: true }));
     const noted = all.flatMap(({ id, absence }): Absence[] => (absence === null ? [] : [{ id, ...absence }]));
     return {
       ...facts,
@@ -213,7 +213,7 @@ describe('over many sweeps', () => {
     for (const id of teller.missedSince.keys()) if (!absent.includes(id)) teller.missedSince.delete(id);
     for (const id of absent) if (!teller.missedSince.has(id)) teller.missedSince.set(id, teller.now);
     const facts: AbsenceFacts = {
-      absent: absent.map((id) => ({ id, changedAt: new Date(0), lastShown: 0 })),
+      absent: absent.map((id) => ({ id, changedAt: new Date(0), lastShown: 0, isListed: true })),
       noted: teller.known,
       isProtected: new Set(),
       live: 8 - teller.buried.size,

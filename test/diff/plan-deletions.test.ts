@@ -10,7 +10,12 @@ const LONG_AGO = ago(30 * 86_400_000);
 type Plan = Omit<DeletionPlan, 'held'>;
 const NOTHING: Plan = { note: [], forget: [], ask: [], tombstones: [] };
 
-const row = (id: string, changedAt = LONG_AGO, lastShown = 0): AbsentRow => ({ id, changedAt, lastShown });
+const row = (id: string, changedAt = LONG_AGO, lastShown = 0): AbsentRow => ({
+  id,
+  changedAt,
+  lastShown,
+  isListed: true,
+});
 const rows = (count: number): AbsentRow[] =>
   Array.from({ length: count }, (_, index) => row(String(index + 1)));
 const idsOf = (some: readonly { readonly id: string }[]): string[] => some.map(({ id }) => id);
@@ -107,6 +112,16 @@ describe('proof by the list', () => {
   ])('is not %s', (_name, changes, changedAt) => {
     expect(plan([row('7', changedAt)], { noted: noted(missing('7', changes)) })).toEqual(NOTHING);
   });
+
+  test('takes one more point where the pages may be of different ages', () => {
+    const facts = { mayBeMixed: true, noted: noted(missing('7')) };
+    const struck = missing('7', { sweep: 200, firstGoneAt: NOON });
+    expect(plan([row('7')], facts)).toEqual({ ...NOTHING, note: [struck] });
+    const later = missing('7', { sweep: 150, firstGoneAt: ago(GRACE_MS) });
+    expect(plan([row('7')], { ...facts, noted: noted(later) })).toEqual({ ...NOTHING, tombstones: ['7'] });
+    const young = missing('7', { sweep: 150, firstGoneAt: ago(GRACE_MS - 1) });
+    expect(plan([row('7')], { ...facts, noted: noted(young) })).toEqual(NOTHING);
+  });
 });
 
 describe('proof by asking', () => {
@@ -145,7 +160,10 @@ describe('a mass disappearance', () => {
   const states = ({ note }: Plan) => new Set(note.map(({ state }) => state));
 
   test.each<[number, number, 'suspected' | 'held']>([
-    [5, 10, 'suspected'],
+    [3, 10, 'suspected'],
+    [4, 10, 'held'],
+    [2, 3, 'suspected'],
+    [5, 15, 'suspected'],
     [6, 10, 'held'],
     [6, 300, 'suspected'],
     [7, 300, 'held'],

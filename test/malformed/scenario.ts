@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { decideHold } from '../../src/mirror/records/deletion-store.ts';
+import { decideHold, readCheck } from '../../src/mirror/records/hold-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import { fakeClock } from '../support/fake-clock.ts';
@@ -93,7 +93,10 @@ async function heal(stage: Stage): Promise<void> {
   for (let pull = 0; pull < HEALING_PULLS; pull++) {
     await clock.sleep((GRACE_SECONDS + 1) * 1000);
     await pullAndCheck(stage, { kinds: service, ...CALM });
-    for (const { name } of service) await session.atomically((tx) => decideHold(tx, name, 'approved'));
+    for (const { name } of service) {
+      const check = await readCheck(session, name, 'held');
+      if (!check.startsWith('0-')) await session.atomically((tx) => decideHold(tx, name, 'approved', check));
+    }
   }
   for (const served of service)
     problems.push(...(await unequal(session, served)).map((what) => `not healed: ${what}`));

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { compactJson } from '../../src/lib/json/json.ts';
+import { decideHeld } from '../../src/mirror/records/hold-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { mirror, rewriting, rowsOf, sandbox } from './support.ts';
@@ -236,7 +237,9 @@ describe('what goes on while pages are not parsed', () => {
     const { service, session } = await pulled();
     const rules = { deletions: { graceSeconds: 0, holdAbove: { rows: 1000, share: 1 } } };
     for (const id of service.world.ids(kind).slice(90)) service.world.remove(kind, id);
-    for (const minute of [10, 20]) await pullOne(service, session, { kind, minute, rules });
+    await pullOne(service, session, { kind, minute: 10, rules });
+    await decideHeld(session, kind, 'approved');
+    await pullOne(service, session, { kind, minute: 20, rules });
     expect(await session.query(sql`select page from pages where kind = ${kind}`)).toEqual([{ page: 1 }]);
     await expectTruth(service, session);
   });

@@ -221,16 +221,16 @@ test('a control that is gone by the second look makes that round worthless', asy
 });
 
 test('many records are asked for some at a time, each time with a control', async () => {
-  const service = await sandbox({ size: 260 });
+  const service = await sandbox({ size: 360 });
   const session = await mirror();
   const rules = { deletions: { graceSeconds: 900, holdAbove: { rows: 1000, share: 1 } } };
   await pullOne(service, session, { kind });
-  for (const id of service.world.ids(kind).slice(0, 130)) service.world.remove(kind, id);
+  for (const id of service.world.ids(kind).slice(0, 110)) service.world.remove(kind, id);
   const asked = newRequests(service);
 
   await pullOne(service, session, { kind, minute: 20, rules });
-  expect(asked().filter((path) => /clients\/\d+$/.test(path))).toHaveLength(130 + 4);
+  expect(asked().filter((path) => /clients\/\d+$/.test(path))).toHaveLength(110 + 4);
   await pullOne(service, session, { kind, minute: 40, rules });
 
-  expect(await shortEvents(session)).toHaveLength(130);
+  expect(await shortEvents(session)).toHaveLength(110);
 });

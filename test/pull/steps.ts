@@ -113,7 +113,7 @@ export async function shortEvents(session: Session): Promise<string[]> {
 /** What is noted of absences, in two words each. */
 export async function absencesOf(session: Session): Promise<string[]> {
   const rows = await session.query(sql`
-    select record_id, state, proof from deletions order by length(record_id), record_id`);
+    select record_id, state, case when concluded_at is null then null else proof end as proof from deletions order by length(record_id), record_id`);
   return rows.map(({ record_id, state, proof }) => [record_id, state, proof ?? []].flat().join(' '));
 }
 

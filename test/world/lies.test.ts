@@ -121,7 +121,7 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
       askForAbsent:
         () =>
         (_parts, { ids }) =>
-          Promise.resolve({ gone: ids, there: [], isSound: true }),
+          Promise.resolve({ gone: ids, there: [], unclear: new Map(), isSound: true }),
     },
   },
   {

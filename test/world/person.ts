@@ -1,4 +1,5 @@
-import { decideHold, readHeldRecords } from '../../src/mirror/records/deletion-store.ts';
+import { readHeldRecords } from '../../src/mirror/records/deletion-store.ts';
+import { decideHold, readCheck } from '../../src/mirror/records/hold-store.ts';
 import type { Stage } from './stage.ts';
 
 const MOST_HELD = 1_000;
@@ -22,6 +23,7 @@ export async function decideHolds({
     );
     if (!isGone && !isForEver) continue;
     say(`— a person ${isGone ? 'approves' : 'rejects'} what is held of ${name}`);
-    await session.atomically((tx) => decideHold(tx, name, isGone ? 'approved' : 'rejected'));
+    const check = isGone ? await readCheck(session, name, 'held') : undefined;
+    await session.atomically((tx) => decideHold(tx, name, isGone ? 'approved' : 'rejected', check));
   }
 }

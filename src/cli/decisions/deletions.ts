@@ -3,6 +3,8 @@ import { openExistingMirror } from '../../app/open-mirror.ts';
 import { HOLD_WORDS, idsShown, readDisappearances } from '../../mirror/records/deletion-store.ts';
 import type { Disappearances, ShownHold } from '../../mirror/records/deletion-store.ts';
 import { approve, reject } from '../../operations/deletions.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
+import { heldBecause, rememberShown } from '../../mirror/records/hold-store.ts';
 import { answer, createCommand, settingsOf } from '../parts/command.ts';
 import type { CommonOptions, CommandContext } from '../parts/command.ts';
 import { textTable } from '../parts/io.ts';
@@ -15,13 +17,21 @@ export function deletionsCommand(context: CommandContext): Command {
     const options: CommonOptions = command.optsWithGlobals();
     await using session = await openExistingMirror(settingsOf(context, options));
     const found = await readDisappearances(session);
+    for (const { kind, state, check } of found.deletions)
+      if (state === 'held' && check !== undefined)
+        await session.atomically((tx) => rememberShown(tx, kind, check)); // Approved without a check, it is of these.
     answer(context, options, found, absenceTexts(found));
   });
   return createCommand('deletions', 'decide on records that disappeared all at once')
     .addCommand(list, { isDefault: true })
-    .addCommand(operationCommand(context, approve))
+    .addCommand(operationCommand(context, approve, { lines: newerLines }))
     .addCommand(operationCommand(context, reject));
 }
+
+const newerLines = ({ kind, newer }: JsonObject): readonly string[] =>
+  typeof newer === 'number' && typeof kind === 'string'
+    ? [`${newer} records of ${kind} have joined since; they stay held: bms-sync deletions.`]
+    : [];
 
 function* absenceTexts({ deletions, suspected }: Disappearances): Iterable<Printed> {
   if (deletions.length === 0) yield 'Nothing is held.';
@@ -31,6 +41,12 @@ function* absenceTexts({ deletions, suspected }: Disappearances): Iterable<Print
   }
   if (deletions.some(({ state }) => state === 'held'))
     yield '\nLook whether they are gone from the service, then: bms-sync deletions approve|reject KIND.';
+  for (const { kind, check, state, why = null } of deletions) {
+    const because = heldBecause(why);
+    if (because !== null) yield `${kind}: ${because}.`;
+    if (state === 'held' && check !== undefined)
+      yield `Exactly these: bms-sync deletions approve ${kind} --only ${check}`;
+  }
   yield* disappearedTexts(suspected);
 }
 

@@ -79,11 +79,12 @@ export const holdEffects = (speech: Speech): string => effectsOf(speech, [approv
 
 /** The decisions on a kind's disappeared records; to approve asks once, because a record may be deleted by mistake. */
 export function holdButtons({ say }: Speech, hold: ShownHold): readonly DecisionButton[] {
-  const { kind, state, records: n } = hold;
+  const { kind, state, records: n, check } = hold;
+  const values = check === undefined ? {} : { only: check };
   const about = say('the deletions of {kind}', { kind });
   const asks = { question: say(APPROVE, { n, kind }), answer: say(APPROVE_ANSWER, { n }) };
   const address = `/deletions/${kind}`;
-  const yes = { label: say('Approve'), about, address: `${address}/approve`, isMain: true, asks };
+  const yes = { label: say('Approve'), about, address: `${address}/approve`, isMain: true, asks, values };
   const no = { label: say('Reject'), about, address: `${address}/reject` };
   return state === 'held' ? [yes, no] : state === 'rejected' ? [yes] : state === 'suspected' ? [] : [no];
 }

@@ -9,6 +9,7 @@ import { readDisappeared, readHeldRecords } from '../../mirror/records/deletion-
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
 import { readVolatile } from '../../mirror/kinds/volatile-fields.ts';
 import type { VolatileFields } from '../../mirror/webhooks/news.ts';
+import { heldBecause } from '../../mirror/records/hold-store.ts';
 import { readDamage } from '../../mirror/integrity-check.ts';
 import type { Damage } from '../../mirror/integrity-check.ts';
 import { listEndpoints, needsPerson } from '../../mirror/webhooks/endpoint-store.ts';
@@ -111,6 +112,8 @@ async function heldNeed(session: Session, hold: ShownHold, reader: Reader): Prom
   const { say } = reader;
   const some = await readHeldRecords(session, hold, { limit: HELD_NAMED });
   const named = some.map(({ id, raw }) => recordName(raw) || id).join(', ');
+  const more = Math.max(0, records - HELD_NAMED);
+  const because = heldBecause(hold.why ?? null);
   const names = html`<span translate="no">${named}</span>`;
   return {
     id: `held-${kind}`,
@@ -119,7 +122,7 @@ async function heldNeed(session: Session, hold: ShownHold, reader: Reader): Prom
     since,
     effect: holdEffects(reader),
     buttons: holdButtons(reader, hold),
-    why: say(UNSEEN, { names, more: Math.max(0, records - HELD_NAMED) }),
+    why: because === null ? say(UNSEEN, { names, more }) : html`${names}: ${say(because)}.`,
   };
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { HoldClock } from '../../diff/plan-deletions.ts';
+import type { HoldClock } from '../../diff/hold-clock.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { LeaseError } from '../../db/session/errors.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';

@@ -24,6 +24,8 @@ type MetaKey =
   | 'privacy.excluded' // Which fields are kept out: settings that do not speak of them are refused.
   | 'privacy.scrub' // The step to do before the file no longer holds them.
   | `volatile.${string}` // The fields of a kind that most rows show otherwise with each sweep.
+  | `scope.${string}` // Whether rows older than a kind's list stay, or how often exactly the oldest were deleted.
+  | `shown.${string}` // Which held records of a kind a person was shown last.
   | `whole.${string}` // The most rows with which a kind's list came whole as page 2.
   | 'digest' // The day of the last one, and the event before it.
   | `alerts.${string}` // Up to where events are judged by a rule, and when people were told.

@@ -41,13 +41,18 @@ export function outcomeWords(end: ReadingEnd, speech = speechIn('en')): OutcomeW
   if (state !== 'certified')
     return { label: word(LABELS[state] ?? state), why: reason, known: null, next: null };
   const values = { rows: rows ?? ALL, lists: isOfSeveral === true ? 'several' : 'one' };
-  return { label: say('certified'), why: null, known: say(EXACTLY, values), next: null };
+  const isWhole = reason !== 'older_kept';
+  return { label: say('certified'), why: null, known: say(isWhole ? EXACTLY : KEPT, values), next: null };
 }
 
 /** In the place of a number of rows that is not named. */
 const ALL = -1;
 const EXACTLY: Text =
   '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} of {lists, select, several {their lists} other {the list}}, and no others, are in the mirror';
+
+/** Where a person has decided that rows older than the list stay. */
+const KEPT: Text =
+  '{rows, plural, =-1 {all rows} =1 {the 1 row} other {all # rows}} of {lists, select, several {their lists} other {the list}} are in the mirror, and older rows that you have decided to keep';
 
 const LABELS: Readonly<Record<string, Text>> = { never: 'never read', running: 'being read' };
 
@@ -86,6 +91,10 @@ const COMPLETE: Readonly<Record<string, Doubt>> = {
   quarantined: {
     why: 'some of its records could not be stored as rows',
     next: 'The table issues names these records.',
+  },
+  never_listed: {
+    why: 'an answer of the service named rows that no list has shown yet',
+    next: 'The next pull can find them in the list.',
   },
   absences_unproven: {
     why: 'rows that left the list wait for proof or a person',

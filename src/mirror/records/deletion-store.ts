@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm';
 import type { Absence, AbsenceState } from '../../diff/plan-deletions.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
-import { SyncError } from '../../lib/sync-error.ts';
 import type { Text } from '../../lib/text/speech.ts';
-import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { DELETIONS } from '../tables/change-tables.ts';
 import { bigint, optionalText, text, timestamp } from '../../db/rows/engine-column.ts';
 import { hasRow, pick, readRows, readTexts, select } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
+import { readCheck } from './hold-store.ts';
 
 /** Absences of a kind without a conclusion yet, by record id; those checked longest ago first. */
 export async function readAbsences(db: Queryable, kind: string): Promise<Map<string, Absence>> {
@@ -16,7 +16,7 @@ export async function readAbsences(db: Queryable, kind: string): Promise<Map<str
     where kind = ${kind} and concluded_at is null order by coalesce(struck_at, absent_since), record_id`;
   const rows = await select(db, DELETIONS, open);
   return new Map(
-    rows.map(({ recordId: id, state, sweep, absentSince, struckAt, certified }) => [
+    rows.map(({ recordId: id, state, sweep, absentSince, struckAt, certified, proof }) => [
       id,
       {
         id,
@@ -25,6 +25,7 @@ export async function readAbsences(db: Queryable, kind: string): Promise<Map<str
         absentSince: instantOf(absentSince),
         firstGoneAt: struckAt === null ? null : instantOf(struckAt),
         isCertified: certified !== 0,
+        ...(proof !== null && { why: proof }),
       },
     ]),
   );
@@ -40,17 +41,17 @@ export async function saveAbsences(
   absences: readonly (Absence & { readonly lastSeenAt: string | null })[],
 ): Promise<void> {
   if (absences.length === 0) return;
-  const rows = absences.map(({ id, state, sweep, lastSeenAt, isCertified, ...at }) => {
+  const rows = absences.map(({ id, state, sweep, lastSeenAt, isCertified, why = null, ...at }) => {
     const goneAt = at.firstGoneAt === null ? null : instantText(at.firstGoneAt);
     return sql`(${kind}, ${id}, ${state}, ${sweep}, ${instantText(at.absentSince)}, ${lastSeenAt}, ${goneAt},
-      cast(${isCertified ? 1 : 0} as bigint))`;
+      cast(${isCertified ? 1 : 0} as bigint), ${why})`;
   });
   await tx.query(sql`
-    insert into deletions (kind, record_id, state, sweep, absent_since, last_seen_at, struck_at, certified)
+    insert into deletions (kind, record_id, state, sweep, absent_since, last_seen_at, struck_at, certified, proof)
     values ${sql.join(rows, sql`, `)}
     on conflict (kind, record_id) do update set
       state = excluded.state, sweep = excluded.sweep, absent_since = excluded.absent_since,
-      struck_at = excluded.struck_at, certified = excluded.certified, proof = null, concluded_at = null,
+      struck_at = excluded.struck_at, certified = excluded.certified, proof = excluded.proof, concluded_at = null,
       last_seen_at = case when deletions.concluded_at is null then deletions.last_seen_at else excluded.last_seen_at end`);
 }
 
@@ -81,19 +82,22 @@ export type Proof = 'retrieve' | 'list';
 type Hold = RowOf<typeof HOLD>;
 
 const HOLD = [text('kind'), text<'state', AbsenceState>('state'), bigint('records'), timestamp('since')];
+const GROUP = [...HOLD, optionalText('why')];
 
 /** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
 export async function readHolds(db: Queryable): Promise<Hold[]> {
-  return (await readGroups(db)).filter(({ state }) => state !== 'suspected');
+  const groups = (await readGroups(db)).filter(({ state }) => state !== 'suspected');
+  return groups.map(({ kind, state, records, since }) => ({ kind, state, records, since }));
 }
 
 /** Disappearances that are not proven, by kind and state. */
-async function readGroups(db: Queryable): Promise<Hold[]> {
+async function readGroups(db: Queryable): Promise<RowOf<typeof GROUP>[]> {
   const groups = sql`
-    select kind, state, count(*) as records, min(absent_since) as since from deletions
+    select kind, state, count(*) as records, min(absent_since) as since, max(proof) as why
+    from deletions
     where state in ('suspected', 'held', 'approved', 'released', 'rejected')
     group by kind, state order by kind, state`;
-  return readRows(db, HOLD, groups);
+  return readRows(db, GROUP, groups);
 }
 
 const DISAPPEARED = [text('id'), optionalText('raw')];
@@ -115,6 +119,10 @@ export async function readHeldRecords(
 /** Disappearances of one kind in one state, with some of the records. */
 export interface ShownHold extends Hold {
   readonly ids: readonly string[];
+  /** Names exactly these records in an approval; only of records that can be approved. */
+  readonly check?: string;
+  /** Why they need a person, where it is not their number. */
+  readonly why?: string;
 }
 
 /** Whether all disappeared records of a kind are held, or were decided to stay: none waits for proof. */
@@ -158,47 +166,22 @@ export async function readDisappearances(db: Queryable): Promise<Disappearances>
 /** Lists all records that disappeared and are not proven to be gone: the suspected ones too, which wait for proof alone. */
 export async function readDisappeared(db: Queryable): Promise<readonly ShownHold[]> {
   const shown: ShownHold[] = [];
-  for (const group of await readGroups(db)) {
+  for (const { why, ...group } of await readGroups(db)) {
     const some = await readHeldRecords(db, group, { limit: IDS_SHOWN });
-    shown.push({ ...group, ids: some.map(({ id }) => id) });
+    const { kind, state } = group;
+    const canApprove = state === 'held' || state === 'rejected';
+    const check = canApprove ? { check: await readCheck(db, kind, state) } : {};
+    const reason = why !== null && state === 'held' ? { why } : {};
+    shown.push({ ...group, ids: some.map(({ id }) => id), ...check, ...reason });
   }
   return shown;
 }
 
-type HoldDecision = 'approved' | 'rejected';
-
-/**
- * Records a person's decision on a kind's hold; if nothing is held, it revises the last decision. Returns the number of records
- * concerned.
- */
-export async function decideHold(tx: Transaction, kind: string, decision: HoldDecision): Promise<number> {
-  for (const states of [sql`('held')`, sql`('approved', 'released', 'rejected')`]) {
-    const rows = await tx.query(sql`
-      update deletions set state = ${decision} where kind = ${kind} and state in ${states} returning record_id`);
-    if (rows.length > 0) return rows.length;
-  }
-  return 0;
-}
-
-/**
- * Records a person's decision on a kind's hold. An approved deletion still needs the service's own proof.
- * @throws {SyncError} `deletions.none` if nothing of the kind is held.
- */
-export async function decideHeld(session: Session, kind: string, decision: HoldDecision) {
-  return await session.atomically(async (tx) => {
-    const records = await decideHold(tx, kind, decision);
-    if (records > 0) return { kind, decision, records };
-    throw new SyncError(`Nothing of ${kind} is held.`, {
-      code: 'deletions.none',
-      hint: 'bms-sync deletions lists what waits for a decision.',
-    });
-  });
-}
-
-/** Releases a kind's hold, as if a person had approved it; returns the number of records. */
+/** Releases a kind's hold, as if a person had approved it, but for records with a reason that time does not mend; returns their number. */
 export async function releaseHeld(tx: Transaction, kind: string): Promise<number> {
   const rows = await tx.query(sql`
-    update deletions set state = 'released' where kind = ${kind} and state = 'held' returning record_id`);
+    update deletions set state = 'released' where kind = ${kind} and state = 'held' and proof is null
+    returning record_id`);
   return rows.length;
 }
 

@@ -135,7 +135,7 @@ export const STORY_STATES: Readonly<Record<RecordStory['state'], Text>> = {
 
 /** How the deletion of a record was proven; null where the proof is not known, or no longer. */
 export function proofWords(absence: RecordAbsence | null): Text | null {
-  if (!absence?.proof) return null;
+  if (!absence?.proof || absence.state !== 'deleted') return null;
   return absence.proof === 'list' ? 'later certified lists lack it' : 'the service answered that it is gone';
 }
 

@@ -5,7 +5,7 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { forgetUnlisted } from '../sightings/sighting-store.ts';
-import { bigint, text, timestamp } from '../../db/rows/engine-column.ts';
+import { bigint, optionalBigint, text, timestamp } from '../../db/rows/engine-column.ts';
 import { hasRow, readRows } from '../../db/rows/rows.ts';
 import type { RowOf } from '../../db/rows/rows.ts';
 import { appendChanges } from './change-store.ts';
@@ -55,11 +55,12 @@ export async function writeTombstones(
   return deleted;
 }
 
-const LIVE_ROW = [text('id'), bigint('response'), timestamp('changed_at')];
+const LIVE_ROW = [text('id'), bigint('response'), timestamp('changed_at'), optionalBigint('listed')];
 export type LiveRow = RowOf<typeof LIVE_ROW>;
 
 const live = (kind: string): SQL => sql`
-  select cast(id as text) as id, _response as response, _changed_at as changed_at from ${sql.identifier(kind)} as k
+  select cast(id as text) as id, _response as response, _changed_at as changed_at, _listed as listed
+  from ${sql.identifier(kind)} as k
   where _deleted_at is null`;
 
 const ROWS_A_QUERY = 5_000;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import type { HoldClock } from '../../diff/plan-deletions.ts';
+import type { HoldClock } from '../../diff/hold-clock.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { instantText } from '../../lib/time/clock.ts';

@@ -6,6 +6,7 @@ import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
 import { askableKind } from '../../catalog/kind.ts';
 import type { RetrievableKind } from '../../catalog/kind.ts';
 import { SourceError } from '../../source/http/errors.ts';
+import type { SourceReason } from '../../source/http/errors.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Ticks, Sweep } from '../run/sweep.ts';
 
@@ -84,30 +85,34 @@ export async function askForAbsent(
     readonly ticks: Ticks;
   },
 ) {
-  const ask = (id: string): Promise<boolean | null> => isThere(parts, asked.kind, id, asked.ticks);
+  const ask = (id: string): Promise<Look> => lookAt(parts, asked.kind, id, asked.ticks);
   const none: readonly string[] = [];
-  const unsound = { gone: none, there: none, isSound: false };
-  if ((await ask(asked.control)) !== true) return unsound;
-  const answers = await Promise.all(asked.ids.map(async (id) => ({ id, isThere: await ask(id) })));
-  if ((await ask(asked.control)) !== true) return unsound;
-  const those = (isThere: boolean) =>
-    answers.filter((answer) => answer.isThere === isThere).map(({ id }) => id);
-  return { gone: those(false), there: those(true), isSound: true };
+  const unsound = { gone: none, there: none, unclear: new Map<string, string>(), isSound: false };
+  if ((await ask(asked.control)) !== 'there') return unsound;
+  const answers = await Promise.all(asked.ids.map(async (id) => ({ id, look: await ask(id) })));
+  if ((await ask(asked.control)) !== 'there') return unsound;
+  const those = (look: Look) => answers.filter((answer) => answer.look === look).map(({ id }) => id);
+  const rest = answers.filter(({ look }) => look !== 'gone' && look !== 'there');
+  const unclear = new Map(rest.map(({ id, look }): readonly [string, string] => [id, look]));
+  return { gone: those('gone'), there: those('there'), unclear, isSound: true };
 }
 
-/** Retrieves one record; null if the answer proves neither presence nor absence. */
-async function isThere(
+/** What the service shows of one record; a reason if its answer proves neither presence nor absence. */
+type Look = 'there' | 'gone' | SourceReason;
+
+/** Retrieves one record. */
+async function lookAt(
   { source, signal }: PullParts,
   kind: RetrievableKind,
   id: string,
   ticks: Ticks,
-): Promise<boolean | null> {
+): Promise<Look> {
   try {
     const { record } = await source.retrieve(kind, id, { tick: ticks.next, ...(signal && { signal }) });
-    return record !== null;
+    return record === null ? 'gone' : 'there';
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
-    return null;
+    return error.reason;
   }
 }
 
@@ -133,6 +138,6 @@ export async function retrievalMethod(
     return { path: null, isUsable: askable !== null && !hasFailed, failures };
   const path = { kind: askable, control };
   if (!hasFailed) return { path, isUsable: true, failures };
-  const isMended = (await isThere(parts, askable, control, ticks)) === true;
+  const isMended = (await lookAt(parts, askable, control, ticks)) === 'there';
   return { path: isMended ? path : null, isUsable: isMended, failures: isMended ? 0 : failures };
 }

@@ -1,10 +1,12 @@
-import { holdAfter, planDeletions } from '../../diff/plan-deletions.ts';
+import { FEW, planDeletions } from '../../diff/plan-deletions.ts';
+import { holdAfter } from '../../diff/hold-clock.ts';
+import type { HoldClock } from '../../diff/hold-clock.ts';
 import type {
   Absence,
   AbsentRow,
   DeletionPlan,
   DeletionRules,
-  HoldClock,
+  OldestRows,
 } from '../../diff/plan-deletions.ts';
 import {
   forgetAbsences,
@@ -20,6 +22,8 @@ import { bySweeps, byCertificate, retrievalMethod } from './absence-evidence.ts'
 import type { AbsenceEvidence, RetrievalMethod } from './absence-evidence.ts';
 import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
+import { readCheck, rememberShown, saveWaves } from '../../mirror/records/hold-store.ts';
+import { readOldest } from './oldest-rows.ts';
 import { findDisappeared, repairStrays } from './repair-rows.ts';
 import { underLease } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
@@ -30,6 +34,10 @@ export interface Concluded {
   readonly deleted: number;
   /** Live rows that the list does not have, and that wait for proof or for a person. */
   readonly waiting: number;
+  /** Those of them that an answer named, and that no list has shown. */
+  readonly neverListed: number;
+  /** Live rows that are older than the list, and that a person has decided to keep. */
+  readonly kept: number;
   /** Rows outside the list that another writer had changed, and that are repaired. */
   readonly mended: number;
   /** Consecutive sweeps in which the control could not be retrieved. */
@@ -53,20 +61,36 @@ export async function concludeAbsences(
   const noted = await readAbsences(parts.session, sweep.kind.name);
   const retrieval = await retrievalMethod(parts, sweep, reading.tally.latestId());
   const evidence = evidenceOf(sweep, reading, noted, retrieval.isUsable);
-  if (evidence === null) return { deleted: 0, waiting: 0, mended: 0, controlFailures: retrieval.failures };
+  if (evidence === null)
+    return {
+      deleted: 0,
+      waiting: 0,
+      neverListed: 0,
+      kept: 0,
+      mended: 0,
+      controlFailures: retrieval.failures,
+    };
   const facts = { ...reading, noted, retrieval, evidence };
   const { verdict } = reading.list;
   const ids = noted.keys();
   // Rows that only another writer can have made get no event.
-  const { absent, mended } =
+  const { absent, mended, neverListed } =
     evidence.isCertified && verdict.certified
       ? await repairStrays(parts, sweep, verdict, { outside: reading.outside, noted: ids })
-      : { absent: await findDisappeared(parts.session, sweep, evidence, ids), mended: 0 };
+      : { absent: await findDisappeared(parts.session, sweep, evidence, ids), mended: 0, neverListed: 0 };
   const planned = { ...facts, ...(await planFor(parts, sweep, facts, absent)) };
   await note(parts, sweep, planned);
   for (const absence of planned.plan.note) noted.set(absence.id, absence);
   const { deleted, controlFailures } = await prove(parts, sweep, planned);
-  return { deleted, mended, waiting: absent.length - deleted, controlFailures };
+  const kept = planned.oldest?.isOutOfScope === true ? planned.oldest.ids.size : 0;
+  return {
+    deleted,
+    mended,
+    waiting: absent.length + neverListed - deleted - kept,
+    neverListed: absent.filter(({ isListed }) => !isListed).length + neverListed,
+    kept,
+    controlFailures,
+  };
 }
 
 interface KnownAbsences extends CompleteReading {
@@ -78,15 +102,20 @@ interface KnownAbsences extends CompleteReading {
 interface PlannedAbsences extends KnownAbsences {
   readonly plan: DeletionPlan;
   readonly hold: HoldClock | null;
+  readonly oldest: OldestRows | null;
 }
 
 /** Collects the proof that absent records are gone: from the list, or by retrieving them. */
 async function prove(
   parts: PullParts,
   sweep: Sweep,
-  { plan, hold, retrieval: { path, failures }, noted, rules, evidence }: PlannedAbsences,
+  { plan, hold, retrieval: { path, failures }, noted, rules, evidence, oldest }: PlannedAbsences,
 ) {
   let deleted = await tombstoneRecords(parts, sweep, plan.tombstones, 'list');
+  if (deleted > 0 && oldest?.isOutOfScope !== true) {
+    const isWave = oldest !== null && plan.tombstones.every((id) => oldest.ids.has(id));
+    await underLease(parts, sweep, (tx) => saveWaves(tx, sweep.kind.name, isWave ? oldest.waves + 1 : 0));
+  }
   const asking = path && { ...path, noted, rules };
   const rounds: (boolean | null)[] = [];
   if (asking && plan.ask.length > 0) {
@@ -94,7 +123,9 @@ async function prove(
     deleted += asked.deleted;
     rounds.push(asked.isSound);
   }
-  const held = { hold, ids: plan.held.ids, asking, rules, isCertified: evidence.isCertified };
+  // Time mends nothing about records with a reason.
+  const ids = plan.held.ids.filter((id) => noted.get(id)?.why === undefined);
+  const held = { hold, ids, asking, rules, isCertified: evidence.isCertified };
   rounds.push(await releaseOverdue(parts, sweep, held));
   // A sweep that missed some control counts as failed; one that retrieved nothing, or was stopped meanwhile, does not count.
   const failed = parts.signal?.aborted ? failures : failures + 1;
@@ -136,6 +167,7 @@ async function note(
     return { ...absence, lastSeenAt: tick === null ? null : sentAt(tick) };
   });
   const changes = Math.max(absences.length, plan.forget.length, hold === lease.hold ? 0 : 1);
+  const isFirst = hold !== null && lease.hold === null; // Its notification shows these records.
   const isLarger = hold !== null && hold.records > (lease.hold?.records ?? 0);
   for (let from = 0; from < changes; from += NOTED_TOGETHER) {
     const to = from + NOTED_TOGETHER;
@@ -144,6 +176,8 @@ async function note(
       if (from === 0) await saveHold(tx, kind.name, hold); // First: the restarted clock of a hold must not be lost.
       await forgetAbsences(tx, kind.name, plan.forget.slice(from, to));
       await saveAbsences(tx, kind.name, absences.slice(from, to));
+      if (to >= changes && isFirst)
+        await rememberShown(tx, kind.name, await readCheck(tx, kind.name, 'held'));
     });
   }
 }
@@ -155,16 +189,14 @@ async function planFor(
   absent: readonly AbsentRow[],
 ) {
   // Counting reads an index of the whole table; so few are never held for their number.
-  const live = absent.length <= rules.holdAbove.rows ? 0 : await countLive(session, kind.name);
+  const isFew = absent.length < Math.min(FEW, rules.holdAbove.rows + 1);
+  const live = isFew ? 0 : await countLive(session, kind.name);
   const now = clock.now();
   const { isCertified, isEmpty, sweep } = evidence;
   // An emptied list that is not known exactly has no control: its rows are held nevertheless.
   const canAsk = retrieval.path !== null || (retrieval.isUsable && !isCertified);
-  const { verdict } = list;
-  // A round number of rows, the same as before, and no total: the sign of a silent limit.
-  const isRound = verdict.certified && (verdict.size % 10 === 0 || verdict.size % 25 === 0);
-  const isCutOff =
-    !canAsk && isRound && verdict.point.total === null && verdict.size === knownRows - noted.size;
+  const isCutOff = !canAsk && mayBeCutOff(list, knownRows - noted.size);
+  const oldest = canAsk || !isCertified ? null : await readOldest(session, kind, absent);
   const plan = planDeletions(
     {
       absent,
@@ -176,8 +208,16 @@ async function planFor(
       now,
       isProtected: await readProtected(session, kind.name, now),
       isDoubtful: isEmpty || isCutOff,
+      oldest,
+      mayBeMixed: list.mayBeMixed,
     },
     rules,
   );
-  return { plan, hold: holdAfter(lease.hold, plan.held, isCutOff, now) };
+  return { plan, oldest, hold: holdAfter(lease.hold, plan.held, isCutOff, now) };
+}
+
+/** A round number of rows, the same as before, and no total: the sign of a silent limit. */
+function mayBeCutOff({ verdict }: ListCertification, rowsBefore: number): boolean {
+  if (!verdict.certified || verdict.point.total !== null || verdict.size !== rowsBefore) return false;
+  return verdict.size % 10 === 0 || verdict.size % 25 === 0;
 }

@@ -1,6 +1,8 @@
 import type { RetrievableKind } from '../../catalog/kind.ts';
-import { isProvenGone, isOverdue } from '../../diff/plan-deletions.ts';
-import type { Absence, DeletionRules, HoldClock } from '../../diff/plan-deletions.ts';
+import { isOverdue } from '../../diff/hold-clock.ts';
+import type { HoldClock } from '../../diff/hold-clock.ts';
+import { isProvenGone } from '../../diff/plan-deletions.ts';
+import type { Absence, DeletionRules } from '../../diff/plan-deletions.ts';
 import { saveAbsences, releaseHeld } from '../../mirror/records/deletion-store.ts';
 import { writeTombstones } from '../../mirror/records/tombstone-store.ts';
 import { askForAbsent } from './absence-evidence.ts';
@@ -49,7 +51,7 @@ export async function proveByAsking(
  */
 async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking) {
   const { noted, rules } = asking;
-  const { gone, there, isSound } = await askForAbsent(parts, { ...asking, ticks: sweep.ticks });
+  const { gone, there, unclear, isSound } = await askForAbsent(parts, { ...asking, ticks: sweep.ticks });
   const now = parts.clock.now();
   const of = (ids: readonly string[]): Absence[] => ids.flatMap((id) => noted.get(id) ?? []);
   const proven = of(gone).filter(
@@ -59,11 +61,20 @@ async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking) {
     .filter((absence) => !proven.includes(absence))
     .map(({ state, ...absence }): Absence => {
       const stateNow = state === 'unlisted' ? 'suspected' : state;
-      return { ...absence, state: stateNow, firstGoneAt: now };
+      return { ...absence, state: stateNow, firstGoneAt: now, why: undefined };
     });
-  const unlisted = of(there).map((absence): Absence => ({ ...absence, state: 'unlisted', firstGoneAt: now }));
-  for (const absence of [...newlyGone, ...unlisted]) noted.set(absence.id, absence);
-  const seen = [...newlyGone, ...unlisted].map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
+  const unlisted = of(there).map((absence): Absence => ({
+    ...absence,
+    state: 'unlisted',
+    firstGoneAt: now,
+    why: 'still_there',
+  }));
+  const doubtful = of([...unclear.keys()])
+    .filter(({ id, state, why }) => state === 'suspected' && why !== unclear.get(id))
+    .map((absence): Absence => ({ ...absence, why: unclear.get(absence.id) }));
+  const looked = [...newlyGone, ...unlisted, ...doubtful];
+  for (const absence of looked) noted.set(absence.id, absence);
+  const seen = looked.map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
   await underLease(parts, sweep, (tx) => saveAbsences(tx, sweep.kind.name, seen));
   const ids = proven.map(({ id }) => id);
   const deleted = await tombstoneRecords(parts, sweep, ids, 'retrieve');
@@ -113,7 +124,7 @@ export async function releaseOverdue(
   },
 ): Promise<boolean | null> {
   const { hold, ids, asking, rules, isCertified } = held;
-  if (hold === null || typeof rules.releaseHeldAfterHours !== 'number') return null;
+  if (hold === null || ids.length === 0 || typeof rules.releaseHeldAfterHours !== 'number') return null;
   if (asking === null) {
     if (isCertified) await releaseIfOverdue(parts, sweep, hold, rules);
     return null;

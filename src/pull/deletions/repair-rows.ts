@@ -26,6 +26,8 @@ interface Sorted {
   readonly absent: readonly AbsentRow[];
   /** Rows that another writer had inserted, restored or marked as deleted, and that are repaired. */
   readonly mended: number;
+  /** Rows that an answer named since the point, and that no list has shown. */
+  readonly neverListed: number;
 }
 
 const ROWS_A_TRANSACTION = 500;
@@ -54,10 +56,11 @@ export async function repairStrays(
     });
   }
   const strays = new Set(suspects);
-  const absent = rows
-    .filter(({ id, response }) => !strays.has(id) && response < certificate.point.sent)
-    .map(asAbsent(certificate.lastShown));
-  return { absent, mended: marked + lifted.length };
+  const ours = rows.filter(({ id }) => !strays.has(id));
+  const isBefore = ({ response }: LiveRow): boolean => response < certificate.point.sent;
+  const absent = ours.filter(isBefore).map(asAbsent(certificate.lastShown));
+  const neverListed = ours.filter((row) => !isBefore(row) && row.listed === null).length;
+  return { absent, mended: marked + lifted.length, neverListed };
 }
 
 /**
@@ -84,8 +87,9 @@ export async function findDisappeared(
 
 const asAbsent =
   (lastShown: Certificate['lastShown']) =>
-  ({ id, changedAt }: LiveRow): AbsentRow => ({
+  ({ id, changedAt, listed }: LiveRow): AbsentRow => ({
     id,
+    isListed: listed !== null,
     changedAt: instantOf(changedAt),
     lastShown: lastShown(id) ?? 0,
   });

@@ -25,6 +25,8 @@ export interface ListCertification {
   readonly certifiedAt: string | null;
   /** The list was known exactly at an instant within this very sweep. */
   readonly isOfThisSweep: boolean;
+  /** Its pages may be of different ages, as far as their totals show: a cache may have answered some. */
+  readonly mayBeMixed: boolean;
 }
 
 /** Decides from the last sweeps' sightings whether the list is known exactly, and at which instant. */
@@ -39,9 +41,12 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
   const verdict = known.length === 0 ? alone : certify(responses, known, spans);
   const sentAt = (tick: number): string | null => responses.find(({ sent }) => sent === tick)?.seenAt ?? null;
   const facts = { verdict, spans, sentAt, unseenSince: (tick: number) => unseenSince(shown, tick) };
-  if (!verdict.certified) return { ...facts, certifiedAt: null, isOfThisSweep: false };
-  const { sent, sweep: ofSweep } = verdict.point;
-  return { ...facts, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began };
+  if (!verdict.certified) return { ...facts, certifiedAt: null, isOfThisSweep: false, mayBeMixed: true };
+  const { sent, sweep: ofSweep, total } = verdict.point;
+  const pages = responses.filter((response) => response.sweep === ofSweep && response.rows > 0);
+  const mayBeMixed =
+    pages.some(({ page }) => page > 1) && pages.some((page) => page.total === null || page.total !== total);
+  return { ...facts, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began, mayBeMixed };
 }
 
 /** Records that a list had shown before the first of these responses: only lists without a firm order need them. */

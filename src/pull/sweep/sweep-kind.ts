@@ -35,7 +35,7 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
     const { mended: returned, ...counts } = reading.tally.counts();
     const report: KindReport = {
       kind: kind.name,
-      ...outcomeOf(ending, concluded.waiting, without, returned + concluded.mended),
+      ...outcomeOf(ending, concluded, without, returned + concluded.mended),
       certifiedAt: ending.state === 'complete' ? ending.verdict.certifiedAt : null,
       ...counts,
       unchanged: counts.unchanged + returned, // By the service.
@@ -56,7 +56,7 @@ async function conclude(parts: PullParts, reading: ListReading, ending: Ending) 
   const { sweep, tally, rules } = reading;
   const { kind, began } = sweep;
   const { controlFailures } = sweep.lease;
-  const nothing: Concluded = { deleted: 0, waiting: 0, mended: 0, controlFailures };
+  const nothing = { deleted: 0, waiting: 0, neverListed: 0, kept: 0, mended: 0, controlFailures };
   if (ending.state !== 'complete') return { concluded: nothing, without: { quarantined: 0, missing: 0 } };
   const list = ending.verdict;
   const comparison = compareLive(list.spans, list.verdict.certified ? list.verdict : null, began ?? 0);
@@ -74,7 +74,8 @@ async function conclude(parts: PullParts, reading: ListReading, ending: Ending) 
 }
 
 /** How a sweep ended: certified only where the list is known exactly and the mirror's live rows are exactly that list. */
-function outcomeOf(ending: Ending, waiting: number, without: WithoutRow, mended: number) {
+function outcomeOf(ending: Ending, concluded: Concluded, without: WithoutRow, mended: number) {
+  const { waiting, neverListed, kept } = concluded;
   const { state, reason, detail } = ending;
   if (ending.state !== 'complete' || !ending.verdict.isOfThisSweep) return { state, reason, detail };
   const complete = (why: string, what: string) => ({ state: 'complete' as const, reason: why, detail: what });
@@ -85,11 +86,13 @@ function outcomeOf(ending: Ending, waiting: number, without: WithoutRow, mended:
     );
   if (without.quarantined > 0)
     return complete('quarantined', `no row could be made of ${without.quarantined} records of the list`);
+  if (waiting > 0 && waiting === neverListed)
+    return complete('never_listed', `${waiting} rows that an answer named are in no list yet`);
   if (waiting > 0)
     return complete(
       'absences_unproven',
       `${waiting} rows that the list lacks wait for proof, or for a person`,
     );
   const told = mended > 0 ? `${mended} rows that something else had written to were put right` : null;
-  return { state: 'certified' as const, reason: null, detail: told };
+  return { state: 'certified' as const, reason: kept > 0 ? 'older_kept' : null, detail: told };
 }

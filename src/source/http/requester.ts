@@ -128,7 +128,7 @@ async function fetchAnswer(
   };
   try {
     const sent = tick();
-    const headers = tokenHeaders(settings, question);
+    const headers = { ...tokenHeaders(settings, question), 'cache-control': 'no-cache' };
     const answer = await client.get({ target: path + query, headers, where }, signal);
     const answered = tick();
     log(answer.status, answer.bytes.length);

@@ -41,7 +41,9 @@ describe('deletions', () => {
     });
     expect(liveClients(path)).toHaveLength(40);
     const since = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/) as string;
-    expect(await holds(env)).toEqual([{ kind: 'clients', state: 'held', records: GONE, since, ids }]);
+    expect(await holds(env)).toEqual([
+      { kind: 'clients', state: 'held', records: GONE, since, ids, check: expect.any(String) as string },
+    ]);
 
     const { code, stdout, stderr } = await run(['deletions'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -80,6 +82,32 @@ describe('deletions', () => {
     const events = ask(path, `select record_id from bi_changes where change = 'deleted' order by seq`);
     expect(events.map((event) => String(event['record_id'])).sort()).toEqual([...ids].sort());
     expect(await holds(env)).toEqual([]);
+  });
+
+  test('approve is of the records that the last list showed, or of those of a check', async () => {
+    const { sandbox, path, env } = await massDisappearance();
+    const approve = (...more: string[]) => run(['deletions', 'approve', 'clients', '--json', ...more], env);
+    const [shown] = (await holds(env)) as { check: string }[];
+    expect((await run(['deletions'], env)).stdout).toContain(`approve clients --only ${shown?.check ?? ''}`);
+    for (const id of sandbox.world.ids('clients').slice(0, 5)) sandbox.world.remove('clients', id);
+    await run(['pull', 'clients'], env);
+
+    const stale = await approve('--only', '13-0123456789');
+    expect(stale.code).toBe(1);
+    expect(document(stale)).toMatchObject({ error: { code: 'deletions.changed' } });
+    expect(document(await approve())).toEqual({
+      kind: 'clients',
+      decision: 'approved',
+      records: GONE,
+      newer: 5,
+    });
+    await run(['pull', 'clients'], env);
+    expect(liveClients(path)).toHaveLength(40 - GONE);
+    expect((await approve()).code).toBe(1); // Nobody was shown the five.
+    const [later] = (await holds(env)) as { check: string }[];
+    expect(document(await approve('--only', later?.check ?? ''))).toMatchObject({ records: 5 });
+    await run(['pull', 'clients'], env);
+    expect(liveClients(path)).toHaveLength(40 - GONE - 5);
   });
 
   test('reject keeps them live; approve takes it back', async () => {

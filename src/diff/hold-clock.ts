@@ -1,0 +1,29 @@
+import type { DeletionPlan, DeletionRules } from './plan-deletions.ts';
+
+/** Since when the same records of a kind are held without any contrary evidence. */
+export interface HoldClock {
+  readonly since: Date;
+  readonly records: number;
+}
+
+/**
+ * The clock of a hold after a sweep: it restarts if the set of held records has changed, or if the list may have been cut off:
+ * then it misses the same records for ever, and time proves nothing.
+ */
+export function holdAfter(
+  before: HoldClock | null,
+  held: DeletionPlan['held'],
+  mayBeCutOff: boolean,
+  now: Date,
+): HoldClock | null {
+  const records = held.ids.length;
+  if (records === 0) return null;
+  const goesOn = before !== null && held.isSame && before.records === records && !mayBeCutOff;
+  return goesOn ? before : { since: now, records };
+}
+
+/** Whether a hold has lasted long enough to end by itself; never if a person must decide. */
+export function isOverdue({ since }: HoldClock, now: Date, rules: DeletionRules): boolean {
+  const hours = rules.releaseHeldAfterHours;
+  return typeof hours === 'number' && now.getTime() - since.getTime() >= hours * 3_600_000;
+}

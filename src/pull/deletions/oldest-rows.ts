@@ -1,0 +1,44 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import type { AbsentRow, OldestRows } from '../../diff/plan-deletions.ts';
+import { text } from '../../db/rows/engine-column.ts';
+import { readRows } from '../../db/rows/rows.ts';
+import type { Queryable } from '../../db/session/session.ts';
+import { readScope } from '../../mirror/records/hold-store.ts';
+
+/** Finds the absent rows that are older than every row of the list, by the id or the date that shows the most of them. */
+export async function readOldest(
+  db: Queryable,
+  kind: Kind,
+  rows: readonly AbsentRow[],
+): Promise<OldestRows | null> {
+  if (rows.length === 0) return null;
+  const absent = new Set(rows.map(({ id }) => id));
+  const { by: decided, waves } = await readScope(db, kind.name);
+  const dates = kind.fields.filter(({ type }) => type === 'date' || type === 'timestamp');
+  let oldest: OldestRows | null = null;
+  for (const by of decided === null ? ['id', ...dates.map(({ name }) => name)] : [decided]) {
+    const ids = await olderThanListed(db, kind.name, by, absent);
+    if (ids.size > (oldest?.ids.size ?? 0)) oldest = { by, ids, isOutOfScope: decided !== null, waves };
+  }
+  return oldest;
+}
+
+async function olderThanListed(
+  db: Queryable,
+  kind: string,
+  by: string,
+  absent: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const column = sql.identifier(by);
+  const rows = await readRows(
+    db,
+    [text('id'), text('key')],
+    sql`select cast(k.id as text) as id, cast(k.${column} as text) as key from ${sql.identifier(kind)} as k
+      where k._deleted_at is null and k.${column} is not null order by k.${column}, k.id limit ${absent.size + 1}`,
+  );
+  const listed = rows.find(({ id }) => !absent.has(id));
+  if (listed === undefined) return new Set(); // No row is listed: nothing is older than the list.
+  const older = rows.slice(0, rows.indexOf(listed)).filter(({ key }) => key !== listed.key);
+  return new Set(older.map(({ id }) => id));
+}
