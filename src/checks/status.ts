@@ -4,7 +4,7 @@ import { nextSlots } from '../runs/schedule.ts';
 import type { Schedule, ScheduleSlot } from '../runs/schedule.ts';
 import { readDrift } from '../mirror/kinds/drift-store.ts';
 import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
-import { readVolatile } from '../mirror/kinds/volatile-fields.ts';
+import { readVolatile } from '../mirror/runs/volatile-fields.ts';
 import { countIssues, isFirstReading, readStatus, readUncertified } from '../mirror/kinds/status-store.ts';
 import type { UncertifiedKind } from '../mirror/kinds/status-store.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';

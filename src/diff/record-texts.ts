@@ -22,7 +22,7 @@ export function textsOf(value: Json): readonly string[] {
 export function folded(text: string): string {
   const plain = text
     .replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replace(/\\[bfnrt]/g, ' ');
+    .replace(/\\[^u"/\\]/g, ' ');
   const words = plain
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

@@ -10,7 +10,7 @@ import { readRows } from '../db/rows/rows.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { readDamage } from '../mirror/integrity-check.ts';
 import { readMeta, writeMeta } from '../mirror/kinds/meta.ts';
-import { readVolatile } from '../mirror/kinds/volatile-fields.ts';
+import { readVolatile } from '../mirror/runs/volatile-fields.ts';
 import { readFreshness, sweptAtOf } from '../mirror/kinds/status-store.ts';
 import { readFrozen } from '../mirror/outbox/freeze-store.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';

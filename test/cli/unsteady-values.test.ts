@@ -1,3 +1,4 @@
+// cspell:ignore chaque balayage plupart
 import { createServer } from 'node:http';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';

@@ -7,7 +7,7 @@ import { listEntries } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
 import { readDisappeared, readHeldRecords } from '../../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../../mirror/records/deletion-store.ts';
-import { readVolatile } from '../../mirror/kinds/volatile-fields.ts';
+import { readVolatile } from '../../mirror/runs/volatile-fields.ts';
 import type { VolatileFields } from '../../mirror/webhooks/news.ts';
 import { heldBecause } from '../../mirror/records/hold-store.ts';
 import { readDamage } from '../../mirror/integrity-check.ts';

@@ -3,7 +3,7 @@ import type { Spans } from '../../diff/spans.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { discoverColumns } from '../../mirror/shape/discover-columns.ts';
 import { MirrorError } from '../../db/session/errors.ts';
-import { noteVolatile } from '../../mirror/kinds/volatile-fields.ts';
+import { noteVolatile } from '../../mirror/runs/volatile-fields.ts';
 import { doubledIds } from '../../diff/doubled-ids.ts';
 import { readVanished, saveVanished } from '../../mirror/kinds/field-store.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';

@@ -4,8 +4,8 @@ import { readRows } from '../../db/rows/rows.ts';
 import { text } from '../../db/rows/engine-column.ts';
 import { leaveNews, volatileNews } from '../webhooks/news.ts';
 import type { VolatileFields } from '../webhooks/news.ts';
-import { saveDrift } from './drift-store.ts';
-import { readMeta, writeMeta } from './meta.ts';
+import { saveDrift } from '../kinds/drift-store.ts';
+import { readMeta, writeMeta } from '../kinds/meta.ts';
 
 /** Fields of a kind by the sweeps running in which most rows showed another value, and those whose changes are no events. */
 interface KindFields {
