@@ -8,6 +8,7 @@ import { readVolatile } from '../mirror/runs/volatile-fields.ts';
 import { countIssues, isFirstReading, readStatus, readUncertified } from '../mirror/kinds/status-store.ts';
 import type { UncertifiedKind } from '../mirror/kinds/status-store.ts';
 import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
+import { readUnreadable } from '../mirror/records/issue-store.ts';
 import { countEntries } from '../mirror/outbox/outbox-store.ts';
 import { isLeftToPerson, readDisappeared, readHolds } from '../mirror/records/deletion-store.ts';
 import type { ShownHold } from '../mirror/records/deletion-store.ts';
@@ -33,11 +34,15 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[])
   const disappeared = await readDisappeared(session);
   const listed = new Set(kinds.flatMap(({ name, list }) => (list === null ? [] : [name])));
   const uncertified = (await readUncertified(session)).filter(({ kind }) => listed.has(kind));
+  const unreadable = new Map<string, readonly string[]>();
+  for (const { kind } of uncertified) unreadable.set(kind, await readUnreadable(session, kind));
   return {
     version: packageVersion(),
     database: session.location,
     kinds: inOrder(await readStatus(session), kinds),
-    uncertified: inOrder(uncertified, kinds).map((kind) => explained(kind, disappeared)),
+    uncertified: inOrder(uncertified, kinds).map((kind) =>
+      explained(kind, disappeared, unreadable.get(kind.kind)),
+    ),
     holds: await readHolds(session),
     disappeared,
     issues: await countIssues(session),
@@ -84,9 +89,15 @@ function inOrder<T extends { readonly kind: string }>(statuses: readonly T[], ki
   return statuses.toSorted((a, b) => (place.get(a.kind) ?? 0) - (place.get(b.kind) ?? 0));
 }
 
-/** Says why the last sweep of a kind did not certify it, and what the next one can do about it. */
-function explained({ detail, ...kind }: UncertifiedKind, disappeared: readonly ShownHold[]) {
-  const { state, reason } = kind;
+const RECORDS_SHOWN = 20;
+
+/** Says why the last sweep of a kind did not certify it, what the next one can do about it, and what waits for it. */
+function explained(
+  { detail, ...kind }: UncertifiedKind,
+  disappeared: readonly ShownHold[],
+  unreadable: readonly string[] = [],
+) {
+  const { state, reason, waiting } = kind;
   const { why, next } = outcomeWords({
     state,
     reason,
@@ -95,5 +106,12 @@ function explained({ detail, ...kind }: UncertifiedKind, disappeared: readonly S
   });
   // Their words say all that their details say.
   const isPlain = state === 'complete' || reason === 'interrupted' || reason === 'busy';
-  return { ...kind, why: (isPlain ? why : (detail ?? why)) ?? 'no reason is kept', next };
+  const steps = next === null ? [] : [next];
+  const names = unreadable.slice(0, RECORDS_SHOWN).join(', ');
+  if (names !== '') steps.push(`These records bar a certificate: ${names}.`);
+  const creates = waiting.unsettledCreates;
+  if (creates > 0)
+    steps.push(`Without one, creates of unknown outcome (${creates}) are parked: bms-sync outbox.`);
+  const known = { why: (isPlain ? why : (detail ?? why)) ?? 'no reason is kept' };
+  return { ...kind, ...known, next: steps.join(' ') || null };
 }

@@ -13,7 +13,11 @@ type TextHabit = (typeof TEXT_HABITS)[number];
 
 const count = z.int().min(0);
 const status = z.int().min(200).max(599);
-const more = { retryAfter: z.string().optional(), body: z.string().optional() };
+const more = {
+  retryAfter: z.string().optional(),
+  body: z.string().optional(),
+  location: z.string().optional(),
+};
 
 const deed = z.union(
   [
@@ -36,7 +40,7 @@ const deed = z.union(
   ],
   {
     error:
-      'must be exactly one of {latencyMs: n}, {status: n, retryAfter?, body?}, {statusAfter: n, retryAfter?, body?}, ' +
+      'must be exactly one of {latencyMs: n}, {status: n, retryAfter?, body?, location?}, {statusAfter: n, …}, ' +
       '{commitAfterMs: n}, {holdMs: n}, {drop: before|after}, {truncate: n}, {cut: n}, {html: true}, ' +
       `{successFalse: true}, {ignorePage: true}, {clampPerPage: n}, {ignoreFields: [names]}, ` +
       `{storesText: ${TEXT_HABITS.join('|')}}, {redirect: URL}, {refuse: true}`,

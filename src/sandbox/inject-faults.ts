@@ -82,12 +82,12 @@ function answerInstead(deed: Deed): Answer {
   return { ...jsonAnswer(200, null), arrives: 'not at all' };
 }
 
-function statusAnswer({ status, retryAfter, body }: Extract<Deed, { status: number }>): Answer {
+function statusAnswer({ status, retryAfter, body, location }: Extract<Deed, { status: number }>): Answer {
   const plain = failure(status, `Simulated status ${status}.`);
   const answer =
     body === undefined ? plain : body.startsWith('<') ? htmlAnswer(status, body) : { ...plain, body };
-  if (retryAfter === undefined) return answer;
-  return { ...answer, headers: { ...answer.headers, 'retry-after': retryAfter } };
+  const added = { ...(retryAfter && { 'retry-after': retryAfter }), ...(location && { location }) };
+  return { ...answer, headers: { ...answer.headers, ...added } };
 }
 
 const htmlAnswer = (status: number, body: string): Answer => ({

@@ -24,6 +24,7 @@ const READING = [
   optionalText('reason'),
   optionalTimestamp('certified_at'),
   timestamp('started_at'),
+  bigint('rows'),
 ];
 
 /** A sweep of a kind that has ended. */
@@ -32,7 +33,7 @@ export type Reading = RowOf<typeof READING>;
 /** The sweeps of a kind that were asked for with a run or later, oldest first. */
 export async function readingsSince(db: Queryable, kind: string, runId: number): Promise<Reading[]> {
   const readings = sql`
-    select k.run_id, k.state, k.reason, k.certified_at, k.started_at
+    select k.run_id, k.state, k.reason, k.certified_at, k.started_at, k.rows
     from run_kinds as k join runs as r on r.id = k.run_id
     where k.kind = ${kind} and k.run_id >= ${runId} and r.command = 'pull' order by k.run_id`;
   return readRows(db, READING, readings);

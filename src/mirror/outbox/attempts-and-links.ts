@@ -92,6 +92,19 @@ export const goneSince = (instant: SQL): SQL => sql`exists (
   select 1 from changes as c where c.kind = l.kind and c.record_id = l.record_id and c.change = 'deleted'
     and c.observed_at >= ${instant})`;
 
+/**
+ * Records that answers to creates of ours had named by an instant, and that no list has ever shown: a list that hides them may hide
+ * others. That such a record cannot be read either does not prove that it was deleted: it may wait for an approval.
+ */
+export async function unlistedLinks(db: Queryable, kind: string, at: string): Promise<string[]> {
+  const unlisted = sql`
+    select l.record_id from links as l left join ${sql.identifier(kind)} as k on k.id = cast(l.record_id as bigint)
+    where l.kind = ${kind} and l.linked_at < ${at} and k._listed is null
+      and not exists (select 1 from erasures as e where e.kind = l.kind and e.record_id = l.record_id)
+    order by l.linked_at limit 20`;
+  return readTexts(db, unlisted);
+}
+
 /** The entry that created a record, or null. */
 export async function linkedEntry(db: Queryable, kind: string, recordId: string): Promise<number | null> {
   const link = sql`select outbox_id from links where kind = ${kind} and record_id = ${recordId}`;

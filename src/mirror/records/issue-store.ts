@@ -61,6 +61,12 @@ export async function readRecordsWithoutRow(db: Queryable, kind: string): Promis
   return new Set((await openQuarantined(db, kind)).flatMap(({ recordId }) => recordId ?? []));
 }
 
+/** Names a kind's records that cannot become rows: by their id, else by what is wrong. One in two versions will be one. */
+export async function readUnreadable(db: Queryable, kind: string): Promise<readonly string[]> {
+  const open = (await openQuarantined(db, kind)).filter(({ code }) => code !== 'two_versions');
+  return [...new Set(open.map(({ recordId, code }) => recordId ?? code))];
+}
+
 /** Closes the open issues of records that are gone. */
 export async function closeIssuesOf(tx: Transaction, kind: string, ids: readonly string[], now: Date) {
   if (await hasOpenFieldIssues(tx, kind)) await closeIssues(tx, await openFieldIssues(tx, kind, ids), now);

@@ -25,7 +25,7 @@ const REJECTIONS: ReadonlySet<number> = new Set([400, 404, 405, 409, 410, 413, 4
 
 /** Whether the service may have carried out an attempt, or still may, without having reported it. */
 export const mayHaveArrived = ({ closedAt, grade }: Pick<Attempt, 'closedAt' | 'grade'>): boolean =>
-  closedAt === null || grade === 'ambiguous' || grade === 'not_applied';
+  closedAt === null || grade === 'ambiguous' || grade === 'made' || grade === 'not_applied';
 
 /** Grades the result of a write; every uncertain result is ambiguous. */
 export function grade(answer: WriteAnswer): Grade {
@@ -40,6 +40,16 @@ export function grade(answer: WriteAnswer): Grade {
   if (status === 401 || status === 403) return { is: 'refused' };
   if (status === 429) return { is: 'busy', waitMs: retryAfterMs };
   return { is: REJECTIONS.has(status) ? 'rejected' : 'ambiguous' };
+}
+
+const SUCCESSES: readonly Json[] = [true, 'true', 1, '1'];
+
+/** Whether a success that names no record proves that the service made one: it has no body, or the service's own JSON reports it. */
+export function provesMade(answer: WriteAnswer): boolean {
+  if (answer.is !== 'answered' || !isSuccess(answer.status)) return false;
+  const { status, body, start } = answer;
+  if (!isObject(body)) return body === undefined && start === '';
+  return !saysFailed(body) && (status === 201 || SUCCESSES.some((success) => success === body['success']));
 }
 
 /** Whether the service itself speaks: a page of a proxy proves nothing about the service behind it, at any status. */

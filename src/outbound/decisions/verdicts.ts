@@ -135,6 +135,11 @@ export const VERDICTS = {
       'Patience has ended and no sweep could prove what the list holds: whether it arrived is unknown.',
     next: [pull, adopt, retry, abandon],
   },
+  not_named: {
+    meaning:
+      'The service answered that it made the record and did not name it; it is not in the lists for certain. It is never sent again.',
+    next: [pull, adopt, abandon],
+  },
   not_applied: {
     meaning: 'The service accepted the update, and reading back showed that fields did not take it.',
     onItsWay: 'The service accepted the update, and the record does not show it: it is sent once more.',
@@ -205,17 +210,16 @@ export function awaitedBy(
   { kind, state, result = null }: VerdictFacts,
   { say, word } = speechIn('en'),
 ): string | null {
-  if (result === null || (state !== 'ready' && state !== 'unsettled')) return null;
+  if (result === null || !['ready', 'unsettled', 'parked'].includes(state)) return null;
   const noted = tryParse(result);
   const awaits = isObject(noted) ? noted['awaits'] : undefined;
   if (!isObject(awaits) || typeof awaits['since'] !== 'string' || typeof awaits['why'] !== 'string')
     return null;
-  const { since, why } = awaits;
-  return say('It has waited for a reading of {kind} since {since} UTC: {why}.', {
-    kind,
-    since,
-    why: word(why),
-  });
+  const { since, why, records } = awaits;
+  const values = { kind, since, why: word(why) };
+  const waited = say('It has waited for a reading of {kind} since {since} UTC: {why}.', values);
+  if (!isArray(records) || records.length === 0) return waited;
+  return `${waited} ${say('The records in question: {ids}.', { ids: records.map(String).join(', ') })}`;
 }
 
 /** The decisions, with the actions that begin with them. */

@@ -15,7 +15,7 @@ import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { finishAs, release } from '../attempt/conclude.ts';
-import { grade } from '../attempt/grade.ts';
+import { grade, provesMade } from '../attempt/grade.ts';
 import { closeFailed, closeWith, journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
 import type { Journalled } from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
@@ -38,7 +38,8 @@ export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: J
   const { entry } = journalled;
   const answer = await sendJournalled(parts, kind, journalled);
   const graded = grade(answer);
-  const shown = graded.is === 'accepted' ? graded.record : null;
+  const located = answer.is === 'answered' && answer.located !== undefined ? { id: answer.located } : null;
+  const shown = (graded.is === 'accepted' ? graded.record : null) ?? located;
   const read = shown && recordId(shown);
   if (shown !== null && read !== null && 'id' in read) {
     const full = await fullRecord(parts, kind, entry, { id: read.id, shown });
@@ -49,7 +50,7 @@ export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: J
     const now = parts.clock.now();
     if (graded.is !== 'accepted' && graded.is !== 'ambiguous')
       return closeFailed(tx, parts, entry, { answer, graded, now });
-    await closeWith(tx, entry, { grade: 'ambiguous', answer, now });
+    await closeWith(tx, entry, { grade: provesMade(answer) ? 'made' : 'ambiguous', answer, now });
     // The mirror is searched, and the create is not sent again until its absence is certain.
     await release(tx, entry, {
       state: 'unsettled',

@@ -24,6 +24,10 @@ export interface SettlementFacts {
   readonly equal: readonly string[];
   /** Newcomers that may be what the service made of it. Empty before patience has ended: they are not looked for. */
   readonly left: readonly string[];
+  /** An answer proves that the service made a record, and does not name it. */
+  readonly isMade: boolean;
+  /** The only newcomer that can be that record; null = none, or several. */
+  readonly sole: string | null;
   /** Sweeps that have ended since the first one was asked for, oldest first. */
   readonly readings: readonly Reading[];
   readonly asked: AskedSweeps | null;
@@ -33,6 +37,12 @@ export interface SettlementFacts {
   readonly repeats: boolean;
   /** The list has since shown records that could not become rows. */
   readonly isDoubtful: boolean;
+  /** Records of the list that cannot become rows, by name: they bar the certificate. */
+  readonly unreadable: readonly string[];
+  /** Records that answers to creates of ours have named, and that no list has shown although it was read since. */
+  readonly hidden: readonly string[];
+  /** Why even a list that was certified does not show what became of it; null = it does. */
+  readonly doubt: string | null;
   /** A person has requested another try: patience, and what speaks against a second send, no longer apply. */
   readonly isAskedFor: boolean;
   /** Sends whose outcome was lost. */
@@ -59,7 +69,8 @@ export type Settlement =
  * Decides the next step for a create with an unknown outcome.
  *
  * A record equal to what was sent is taken for ours: that sends nothing, so it doubles nothing. To send again, patience must have
- * ended, a sweep asked for since must have shown the list exactly, and nothing in it may be what the service made of the create.
+ * ended, the latest sweep must have been asked for since and ended certified, and nothing in the list may be what the service made
+ * of the create. A sweep that knew the list exactly and still distrusted it, since rows have left it, ends otherwise.
  */
 export function decideSettlement(facts: SettlementFacts): Settlement {
   const { asked, equal, repeats, isFresh } = facts;
@@ -69,7 +80,7 @@ export function decideSettlement(facts: SettlementFacts): Settlement {
     return equal.length > 1 ? { is: 'park', verdict: 'twins', ids: equal } : { is: 'adopt', id };
   }
   const final = asked?.final ?? null;
-  const isKnown = final !== null && isCertifiedSince(facts, final) && isFresh;
+  const isKnown = final !== null && isKnownSince(facts, final) && isFresh;
   return isKnown && isFinal(facts) ? conclude(facts) : lookFurther(facts);
 }
 
@@ -84,49 +95,64 @@ function hasShownAll(facts: SettlementFacts, run: number): boolean {
   const complete = facts.readings.filter(
     ({ runId, state }) => runId >= run && (state === 'certified' || state === 'complete'),
   );
-  return complete.length >= SWEEPS_TO_ADOPT || isCertifiedSince(facts, run);
+  return complete.length >= SWEEPS_TO_ADOPT || hasCertified(facts, run);
 }
 
-/** Whether a sweep from this run on has shown the list exactly: as of its own end, not of an earlier sweep's. */
-function isCertifiedSince({ readings }: SettlementFacts, run: number): boolean {
-  const since = readings.filter(({ runId }) => runId >= run);
-  const [first] = since.map(({ startedAt }) => startedAt).sort();
-  return since.some(({ certifiedAt }) => first !== undefined && certifiedAt !== null && certifiedAt >= first);
-}
+/** Whether a sweep from this run on has ended certified. */
+const hasCertified = ({ readings }: SettlementFacts, run: number): boolean =>
+  readings.some(({ runId, state }) => runId >= run && state === 'certified');
+
+/** The latest sweep from a run on; none is one that found the kind being read by another process. */
+export const latestSince = (readings: readonly Reading[], run = 0): Reading | undefined =>
+  readings.findLast(({ runId, state }) => runId >= run && state !== 'busy');
+
+/** Whether the latest sweep from a run on proves what the list lacks. */
+export const isKnownSince = ({ readings, doubt }: SettlementFacts, run: number): boolean =>
+  latestSince(readings, run)?.state === 'certified' && doubt === null;
 
 /** Whether it is time to conclude from what the list lacks. */
-export function isFinal({ elapsedMs, isAskedFor, rules }: Omit<SettlementFacts, 'equal' | 'left'>): boolean {
+export function isFinal(facts: Pick<SettlementFacts, 'elapsedMs' | 'isAskedFor' | 'rules'>): boolean {
+  const { elapsedMs, isAskedFor, rules } = facts;
   const seconds = isAskedFor ? rules.settleSeconds : Math.max(rules.settleSeconds, rules.patienceSeconds);
   return elapsedMs >= seconds * 1000;
 }
 
 /** Nothing in the service is it for certain: it is sent again, once, unless something speaks against that. */
 function conclude(facts: SettlementFacts): Settlement {
-  const { left, isDoubtful, isAskedFor, lostSends, altersKeys, repeats } = facts;
+  const { left, isMade, sole, isDoubtful, isAskedFor, lostSends, altersKeys, repeats } = facts;
   const park = (verdict: string): Settlement => ({ is: 'park', verdict, ids: left });
-  if (left.length > 0) return park(repeats ? 'repeats' : 'look_alike');
+  if (left.length > 0 && repeats) return park('repeats');
+  if (isMade) return sole === null || isDoubtful ? park('not_named') : { is: 'adopt', id: sole };
+  if (left.length > 0) return park('look_alike');
   if (isDoubtful) return { is: 'park', verdict: 'look_alike', ids: [], hasUnreadable: true };
   if (isAskedFor) return { is: 'resend' };
   if (lostSends > 1) return park('lost_twice');
   return altersKeys ? park('alters_keys') : { is: 'resend' };
 }
 
+/** Whether waiting on would be in vain: time mends no record that cannot become a row. */
+function isInVain({ asked, unreadable, readings }: SettlementFacts): boolean {
+  const final = asked?.final ?? null;
+  return unreadable.length > 0 && final !== null && latestSince(readings, final)?.state === 'complete';
+}
+
 /** Waits for the next look. A list that keeps moving is not read over and over: it is asked for again at the next look. */
 function lookFurther(facts: SettlementFacts): Settlement {
-  const { elapsedMs, asked, equal, left, rules } = facts;
+  const { elapsedMs, asked, equal, left, readings, rules } = facts;
   const { due, next } = lookTimes(elapsedMs, rules);
+  const park: Settlement = { is: 'park', verdict: 'no_certificate', ids: [...equal, ...left] };
+  if (isInVain(facts)) return park;
   const rest: Settlement = { is: 'wait', untilMs: next, asks: false };
   if (due === null) return rest;
   const again: Settlement = { is: 'wait', untilMs: Math.min(next, elapsedMs + ASK_AGAIN_MS), asks: true };
   if (asked?.due !== due) return again;
-  if (!isFinal(facts) && isCertifiedSince(facts, asked.look)) return rest;
+  if (!isFinal(facts) && hasCertified(facts, asked.look)) return rest;
   if (asked.times < SWEEPS_A_LOOK) {
-    const hasEnded = facts.readings.some(({ runId }) => runId >= asked.look);
+    const hasEnded = readings.some(({ runId }) => runId >= asked.look);
     const againMs = hasEnded ? elapsedMs : asked.atMs + ASK_AGAIN_MS; // A failed sweep does not wake the entry.
     return elapsedMs >= againMs ? again : { ...rest, untilMs: Math.min(next, againMs) };
   }
-  const isOver = elapsedMs >= PATIENCE_MULTIPLE * rules.patienceSeconds * 1000;
-  return isOver ? { is: 'park', verdict: 'no_certificate', ids: [...equal, ...left] } : rest;
+  return elapsedMs >= PATIENCE_MULTIPLE * rules.patienceSeconds * 1000 ? park : rest;
 }
 
 /** The sweeps asked for, once more one is: the run with this number. */
@@ -135,7 +161,7 @@ export function askedOnceMore(facts: SettlementFacts, run: number): AskedSweeps 
   const due = lookTimes(elapsedMs, rules).due ?? 0;
   const isSameLook = asked?.due === due;
   const final = asked?.final ?? null;
-  const isOutOfDate = final === null || isCertifiedSince(facts, final);
+  const isOutOfDate = final === null || hasCertified(facts, final);
   return {
     first: asked?.first ?? run,
     final: !isFinal(facts) ? null : isOutOfDate ? run : final,
@@ -146,13 +172,13 @@ export function askedOnceMore(facts: SettlementFacts, run: number): AskedSweeps 
   };
 }
 
-/** Looks after patience are an hour apart at least. */
+/** Looks after an entry should have been parked are an hour apart at least. */
 const LEAST_APART_MS = 3_600_000;
 
 /**
  * The looks for a send, in milliseconds since it was lost: the latest that is due (null = none yet), and the next.
  *
- * After `settleSeconds`; then a 24th, a quarter, half and all of `patienceSeconds`; then after each further `patienceSeconds`.
+ * After `settleSeconds`; then a 24th, a quarter, half, all, twice and three times `patienceSeconds`; then after each further one.
  */
 export function lookTimes(
   elapsedMs: number,
@@ -160,7 +186,7 @@ export function lookTimes(
 ): { readonly due: number | null; readonly next: number } {
   const patienceMs = rules.patienceSeconds * 1000;
   const restMs = firstLookMs(rules);
-  const times = [restMs, ...[1 / 24, 1 / 4, 1 / 2, 1].map((part) => part * patienceMs)]
+  const times = [restMs, ...[1 / 24, 1 / 4, 1 / 2, 1, 2, PATIENCE_MULTIPLE].map((part) => part * patienceMs)]
     .filter((time) => time >= restMs)
     .sort((a, b) => a - b);
   const last = times.at(-1) ?? restMs;

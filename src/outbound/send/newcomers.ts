@@ -79,6 +79,20 @@ export async function possibleOnes(
   return left;
 }
 
+/** The only newcomer that may be an entry's; null where its id was another record's, or where it may be another open entry's. */
+export async function soleOne(
+  tx: Transaction,
+  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+  newcomers: readonly Newcomer[],
+): Promise<string | null> {
+  const [one, ...more] = newcomers;
+  if (one === undefined || more.length > 0 || one.wasLive) return null;
+  for (const other of await openCreates(tx, kind.name))
+    if (other.id !== entry.id && (await possibleOnes(tx, { kind, entry: other }, [one])).length > 0)
+      return null;
+  return one.id;
+}
+
 /** A word that many records share tells none of them from the others: the service may well spell it in a form of its own. */
 const MOST_SHARING = 3;
 

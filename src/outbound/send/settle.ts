@@ -1,10 +1,14 @@
 import type { Kind } from '../../catalog/kind.ts';
+import type { Text } from '../../lib/text/speech.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import { lastReading, readStanding, readingsSince } from '../../mirror/kinds/kind-standing.ts';
+import type { Reading } from '../../mirror/kinds/kind-standing.ts';
 import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
-import { readAttempts, saveLink } from '../../mirror/outbox/attempts-and-links.ts';
+import { readAttempts, saveLink, unlistedLinks } from '../../mirror/outbox/attempts-and-links.ts';
 import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { readAbsences } from '../../mirror/records/deletion-store.ts';
+import { readUnreadable } from '../../mirror/records/issue-store.ts';
 import { hasQuarantinedSince } from '../../mirror/records/record-store.ts';
 import { requestPull } from '../../mirror/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
@@ -15,9 +19,9 @@ import { isYoung } from '../parts.ts';
 import type { OutboundParts } from '../parts.ts';
 import { elapsedBy } from '../stopwatch.ts';
 import { altersKeys, journalCreate, watermarkOf } from './create.ts';
-import { askedOnceMore, decideSettlement, isFinal } from './decide-settlement.ts';
+import { askedOnceMore, decideSettlement, isFinal, isKnownSince, latestSince } from './decide-settlement.ts';
 import type { AskedSweeps, Settlement, SettlementFacts } from './decide-settlement.ts';
-import { equalOnes, possibleOnes, readNewcomers } from './newcomers.ts';
+import { equalOnes, possibleOnes, readNewcomers, soleOne } from './newcomers.ts';
 
 /** A create with an unknown outcome, and the time. */
 interface Unsettled {
@@ -62,13 +66,14 @@ async function readFacts(
   const asked = notes.asked ?? null;
   const dismissed = isAskedFor ? (notes.ids ?? []) : []; // A person has seen them and decided against them.
   const newcomers = (await readNewcomers(tx, { kind, entry })).filter(({ id }) => !dismissed.includes(id));
-  const standing = await readStanding(tx, kind.name);
+  const { certifiedAt, lastSweepAt } = await readStanding(tx, kind.name);
   const attempts = await readAttempts(tx, entry.id);
   const facts = {
+    ...(await readTrust(tx, kind.name, notes, { isAskedFor, certifiedAt })),
     elapsedMs: entry.elapsedMs,
-    readings: asked === null ? [] : await readingsSince(tx, kind.name, asked.first),
     asked,
-    isFresh: isYoung(standing.certifiedAt, now) || isYoung(standing.lastSweepAt, now),
+    isMade: attempts.some(({ grade }) => grade === 'made'),
+    isFresh: isYoung(certifiedAt, now) || isYoung(lastSweepAt, now),
     repeats: kind.repeats === true,
     isDoubtful:
       notes.hasUnreadable !== true && (await hasQuarantinedSince(tx, kind.name, watermarkOf(entry).at)),
@@ -78,7 +83,36 @@ async function readFacts(
     rules,
   };
   const left = isFinal(facts) ? await possibleOnes(tx, { kind, entry }, newcomers) : [];
-  return { ...facts, equal: equalOnes(kind, entry, newcomers), left };
+  const possible = newcomers.filter(({ id }) => left.includes(id));
+  const sole = facts.isMade ? await soleOne(tx, { kind, entry }, possible) : null;
+  return { ...facts, equal: equalOnes(kind, entry, newcomers), left, sole };
+}
+
+const HIDDEN: Text = 'no list shows records that creates of ours have made';
+const EMPTY: Text = 'an empty list is what maintenance answers, too';
+const PARTIAL: Text = 'its list shows a part of its records only';
+
+/** How far the lists can be trusted. What a person who asks for another try has seen no longer stands against it. */
+async function readTrust(
+  tx: Transaction,
+  kind: string,
+  { asked, barring = [] }: Notes,
+  { isAskedFor, certifiedAt }: { readonly isAskedFor: boolean; readonly certifiedAt: string | null },
+): Promise<Pick<SettlementFacts, 'readings' | 'unreadable' | 'hidden' | 'doubt'>> {
+  const isNew = (name: string): boolean => !isAskedFor || !barring.includes(name);
+  const all = await readUnreadable(tx, kind);
+  const isSeen = all.length > 0 && !all.some(isNew) && (await readAbsences(tx, kind)).size === 0;
+  const readings = (asked ? await readingsSince(tx, kind, asked.first) : []).map((reading) =>
+    isSeen && reading.reason === 'quarantined' ? { ...reading, state: 'certified', reason: null } : reading,
+  );
+  const hidden = certifiedAt === null ? [] : (await unlistedLinks(tx, kind, certifiedAt)).filter(isNew);
+  const doubt = hidden.length > 0 ? HIDDEN : doubtOf(latestSince(readings), isAskedFor);
+  return { readings, unreadable: isSeen ? [] : all, hidden, doubt };
+}
+
+function doubtOf(latest: Reading | undefined, isAskedFor: boolean): Text | null {
+  if (latest?.rows === 0 && !isAskedFor) return EMPTY;
+  return latest?.state === 'certified' && latest.reason !== null ? PARTIAL : null;
 }
 
 const wasAskedFor = (entry: Entry): boolean =>
@@ -104,8 +138,22 @@ async function carryOut(
   const seen = wasAskedFor(entry) ? notesOf(entry) : {};
   const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
   const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
-  const result = { ids, ...(hasUnreadable && { hasUnreadable }) };
+  const found = { ids, ...(hasUnreadable && { hasUnreadable }) };
+  const isUncertified = decision.verdict === 'no_certificate';
+  const result = isUncertified ? { ...found, ...(await barsOf(tx, { kind, entry, now }, facts)) } : found;
   return finishAs(tx, entry, { state: 'parked', verdict: decision.verdict, result, now });
+}
+
+/** What stands against a certificate. Records that cannot become rows are then candidates, too, which a person has seen. */
+async function barsOf(tx: Transaction, unsettled: Unsettled, facts: SettlementFacts) {
+  const { hidden, unreadable } = facts;
+  const barring = [...new Set([...(notesOf(unsettled.entry).barring ?? []), ...hidden, ...unreadable])];
+  const awaits = { ...(await awaitsReading(tx, unsettled, facts)) };
+  return {
+    awaits,
+    ...(barring.length > 0 && { barring }),
+    ...(unreadable.length > 0 && { hasUnreadable: true }),
+  };
 }
 
 async function lookLater(
@@ -119,8 +167,8 @@ async function lookLater(
   const run = asks ? await requestPull(tx, pull) : null;
   const asked = run === null ? facts.asked : askedOnceMore(facts, run);
   const notes = { ...notesOf(entry), ...(asked && { asked }) };
-  const isWaiting = asked !== null && !facts.readings.some(({ certifiedAt }) => certifiedAt !== null);
-  const awaits = isWaiting ? await awaitsReading(tx, { kind, entry, now }) : undefined;
+  const isWaiting = asked !== null && !isKnownSince(facts, asked.first);
+  const awaits = isWaiting ? await awaitsReading(tx, { kind, entry, now }, facts) : undefined;
   return release(tx, entry, {
     state: 'unsettled',
     verdict: wasAskedFor(entry) ? 'retry' : 'looking',
@@ -139,17 +187,22 @@ interface AwaitedReading {
   readonly why: string;
   /** The first run that was asked for. */
   readonly run?: number;
+  /** The records that stand against it. */
+  readonly records?: readonly string[];
 }
 
 export async function awaitsReading(
   tx: Transaction,
   { kind, entry, now }: Unsettled,
+  facts?: Pick<SettlementFacts, 'doubt' | 'hidden' | 'unreadable'>,
 ): Promise<AwaitedReading> {
   const since = notesOf(entry).awaits?.since ?? instantText(now);
   const last = await lastReading(tx, kind.name);
   if (last === null) return { since, why: 'it was never read' };
   const { why } = outcomeWords(last);
-  return { since, why: why ?? 'the next reading has not ended yet' };
+  const records = facts ? [...facts.hidden, ...facts.unreadable] : [];
+  const named = records.length > 0 && { records };
+  return { since, why: why ?? facts?.doubt ?? 'the next reading has not ended yet', ...named };
 }
 
 /** What searches note in an entry's result. */
@@ -158,6 +211,8 @@ interface Notes {
   readonly ids?: readonly string[];
   /** A person has seen the quarantined records and decided against them too. */
   readonly hasUnreadable?: boolean;
+  /** Records that stood against a conclusion from the lists, by name. */
+  readonly barring?: readonly string[];
   /** A person requested another try, and the service has postponed it since. */
   readonly isAskedFor?: boolean;
   readonly asked?: AskedSweeps;

@@ -24,6 +24,8 @@ export interface AnsweredWrite {
   /** The beginning of the body as text that can be stored, without the token. */
   readonly start: string;
   readonly retryAfterMs: number | null;
+  /** The id of the new record that `Location` names, if it does. */
+  readonly located?: string | undefined;
 }
 
 const START_LENGTH = 500;
@@ -54,7 +56,17 @@ export function readWriteAnswer(
     body,
     start: shortened(storable(maskSecrets([token])(text)), START_LENGTH),
     retryAfterMs: retryAfterMs(headers['retry-after'], about.receivedAt),
+    located:
+      body !== undefined && saysFailed(body) ? undefined : locatedId(kind, status, headers['location']),
   };
+}
+
+/** Takes the id from a `Location` like `/api/projects/500`: any other may lead to a page, or to a sign-in. */
+function locatedId({ create }: Kind, status: number, location: unknown): string | undefined {
+  if (create === null || typeof location !== 'string' || (status !== 201 && status !== 303)) return undefined;
+  const path = URL.parse(location, `http://service${create.path}`)?.pathname ?? '';
+  const [id = '', list] = path.replace(/\/$/, '').split('/').reverse();
+  return list === create.path.split('/').at(-1) && /^\d+$/.test(id) ? id : undefined;
 }
 
 /**

@@ -339,6 +339,7 @@ function fresh(known: { certified?: number; swept?: number; readings?: readonly 
     reason: null,
     certifiedAt: null,
     startedAt: instantAt(0),
+    rows: 1,
   }));
   return isFresh(standing, readings, new Date(NOON + 60 * 60_000));
 }

@@ -25,6 +25,7 @@ function reading(
     reason: null,
     certifiedAt: isCertified ? instantAt(point) : null,
     startedAt: instantAt(at),
+    rows: 9,
   };
 }
 
@@ -35,11 +36,16 @@ const factsOf = (facts: Partial<SettlementFacts>): SettlementFacts => ({
   elapsedMs: 301_000,
   equal: [],
   left: [],
+  isMade: false,
+  sole: null,
   readings: [],
   asked: ASKED,
   isFresh: true,
   repeats: false,
   isDoubtful: false,
+  unreadable: [],
+  hidden: [],
+  doubt: null,
   isAskedFor: false,
   lostSends: 1,
   altersKeys: false,

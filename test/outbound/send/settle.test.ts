@@ -206,7 +206,7 @@ describe('a record that no row can be made of', () => {
   const deep = parseJson('['.repeat(DEEPEST + 2) + ']'.repeat(DEEPEST + 2));
 
   /** A create that did not arrive, and the list shows something that may be it. */
-  async function doubtful(): Promise<{ on: Stage; id: number }> {
+  async function doubtful(): Promise<{ on: Stage; id: number; unreadable: string }> {
     const lost = await lostCreate('did not arrive');
     const { world } = lost.on.service;
     const id = world.insert('clients', { name: 'x' })['id'] as number;
@@ -214,14 +214,17 @@ describe('a record that no row can be made of', () => {
     Object.assign(world, {
       get: (kind: string, at: number) => (at === id ? { ...ZOE, id, deep } : get(kind, at)),
     });
-    return lost;
+    return { ...lost, unreadable: String(id) };
   }
 
   test('may be the one that is missing: it is parked, and sent again only where a person has seen it', async () => {
-    const { on, id } = await doubtful();
+    const { on, id, unreadable } = await doubtful();
     await endPatience(on);
-    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
-    expect(await resultOf(on, id)).toEqual({ ids: [], hasUnreadable: true });
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate' });
+    expect(await resultOf(on, id)).toMatchObject({
+      barring: [unreadable],
+      awaits: { why: 'some of its records could not be stored as rows', records: [unreadable] },
+    });
     expect(asked(on, 'POST')).toHaveLength(1);
     await retry(on, id);
     await on.work();

@@ -1,0 +1,278 @@
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
+import { readMirrorStatus } from '../../../src/checks/status.ts';
+import { DEEPEST, parseJson } from '../../../src/lib/json/json.ts';
+import type { JsonObject } from '../../../src/lib/json/json.ts';
+import { explain } from '../../../src/outbound/decisions/verdicts.ts';
+import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
+import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { ZOE, asked, create, opened, spoil, zoes } from '../stage.ts';
+import type { Opening, Stage } from '../stage.ts';
+
+const DAY = 86_400;
+const PATIENCE = [300, 3300, 18_000, 21_600, 43_200];
+
+/** Lets lists show only these records; `alone`: who asks for another by its id does not get it either. Returns how to end that. */
+function showOnly(
+  { service: { world } }: Stage,
+  kind: string,
+  isShown: (id: number, place: number) => boolean,
+  reach: 'lists' | 'alone' = 'alone',
+): () => void {
+  const before = { ...world };
+  const shown = (name: string): number[] =>
+    name === kind ? before.ids(name).filter((id, place) => isShown(id, place)) : [...before.ids(name)];
+  Object.assign(world, {
+    count: (name: string) => shown(name).length,
+    slice: (name: string, start: number, end: number) => shown(name).slice(start, end),
+    ...(reach === 'alone' && {
+      get: (name: string, id: number) => (shown(name).includes(id) ? before.get(name, id) : undefined),
+    }),
+  });
+  return () => {
+    Object.assign(world, before);
+  };
+}
+
+/** A create whose answer is lost; with a sweep of its kind before it. */
+async function lose(
+  on: Stage,
+  { arrives = true, kind = 'clients', data = ZOE }: { arrives?: boolean; kind?: string; data?: object } = {},
+): Promise<number> {
+  spoil(on, 'POST', { drop: arrives ? 'after' : 'before' }, { kind, times: 1 });
+  const id = await on.store(create({ ...data }, kind));
+  await on.work();
+  expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
+  return id;
+}
+
+/** Lets patience end, and sweeps go on as schedules have them. */
+async function outlast(on: Stage, days = 1, kind = 'clients'): Promise<void> {
+  for (const seconds of PATIENCE) await on.pass(seconds);
+  for (let passed = 1; passed < days; passed += 0.25) {
+    await on.pull(kind);
+    await on.pass(DAY / 4);
+  }
+}
+
+/** Whether a list of several pages shows a record after a right has gone. */
+const everyOther = (on: Stage): ((id: number) => boolean) => {
+  const left = new Set(on.service.world.ids('clients').filter((_id, place) => place % 2 === 0));
+  return (id) => left.has(id);
+};
+
+const PUNCH = { user_id: 5, date: '2026-01-05', start_time: '08:00', end_time: '17:00' };
+const LATER = { ...PUNCH, date: '2026-01-06' };
+
+const resultOf = async (on: Stage, id: number): Promise<JsonObject> =>
+  JSON.parse((await on.entry(id)).result ?? '{}') as JsonObject;
+
+describe.each(DATABASES)('a create whose answer was lost, in %s,', (database) => {
+  const start = (opening: Opening = {}): Promise<Stage> => opened({ database, ...opening });
+
+  test('is not sent again while the token may see half of the records, and parked in the end', async () => {
+    const on = await start();
+    const half = everyOther(on);
+    const id = await lose(on);
+    showOnly(on, 'clients', half);
+    await outlast(on, 2.5);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    expect(await resultOf(on, id)).toMatchObject({
+      awaits: { why: 'rows that left the list wait for proof or a person' },
+    });
+    await outlast(on, 2);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
+    expect(asked(on, 'POST')).toHaveLength(1);
+  });
+
+  test('is not sent again while the lists of a kind without single records hide what we created', async () => {
+    const on = await start({ pulled: ['punches'] });
+    const known = new Set(on.service.world.ids('punches'));
+    const first = await on.store(create(PUNCH, 'punches'));
+    await on.work();
+    expect(await on.entry(first)).toMatchObject({ state: 'done' });
+    showOnly(on, 'punches', (one) => known.has(one));
+    const id = await lose(on, { kind: 'punches', data: LATER });
+    await outlast(on, 2, 'punches');
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    await outlast(on, 3, 'punches');
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate' });
+    expect(asked(on, 'POST')).toHaveLength(2);
+  });
+});
+
+describe.each(DATABASES)('a record that cannot become a row, in %s,', (database) => {
+  const deep = parseJson('['.repeat(DEEPEST + 2) + ']'.repeat(DEEPEST + 2));
+
+  test.each<[string, (id: number) => string, (id: number) => JsonObject]>([
+    ['nested too deep', String, (id) => ({ id, deep })],
+    ['with an id of letters', () => 'A-7', () => ({ id: 'A-7' })],
+    ['without an id', () => 'no_id', () => ({ id: null })],
+  ])(
+    'bars every certificate, so the create is parked at the end of patience: %s',
+    async (_what, nameOf, form) => {
+      const on = await opened({ database, pulled: [] });
+      const { world } = on.service;
+      const get = world.get.bind(world);
+      const odd = Number(world.insert('clients', { code: 'A-1', name: 'Abel' })['id']);
+      Object.assign(world, {
+        get: (kind: string, id: number) => (id === odd ? form(odd) : get(kind, id)),
+      });
+      await on.pull('clients');
+      const id = await lose(on, { arrives: false });
+      for (const seconds of [300, 3300, 18_000, 21_600]) await on.pass(seconds);
+      expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
+      const { uncertified } = await readMirrorStatus(on.session, KINDS);
+      expect(uncertified.map(({ next }) => next)).toEqual([
+        expect.stringMatching(
+          new RegExp(`certificate: ${nameOf(odd)}\\. .*unknown outcome \\(1\\) are parked`),
+        ),
+      ]);
+      await on.pass(43_200);
+      expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
+      expect(await resultOf(on, id)).toMatchObject({ barring: [nameOf(odd)] });
+      expect(explain(await on.entry(id)).meaning).toContain(`The records in question: ${nameOf(odd)}.`);
+    },
+  );
+});
+
+describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database) => {
+  test('is found once rights come back after two days', async () => {
+    const on = await opened({ database });
+    const half = everyOther(on);
+    const id = await lose(on);
+    const regain = showOnly(on, 'clients', half);
+    await outlast(on, 2);
+    regain();
+    await outlast(on, 1);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', attempts: 1 });
+    expect(zoes(on)).toBe(1);
+  });
+
+  test('and that did not arrive is sent again once rights come back', async () => {
+    const on = await opened({ database });
+    const id = await lose(on, { arrives: false });
+    const regain = showOnly(on, 'clients', everyOther(on));
+    await outlast(on, 2);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    regain();
+    await outlast(on, 1);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'resent', attempts: 2 });
+  });
+
+  test('is not sent again while maintenance answers empty lists', async () => {
+    const on = await opened({ database });
+    const id = await lose(on);
+    const end = showOnly(on, 'clients', () => false);
+    await outlast(on, 2);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    end();
+    await outlast(on, 1);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
+    expect(zoes(on)).toBe(1);
+  });
+
+  test('is not sent again while an empty list is all that was ever seen of its kind', async () => {
+    const on = await opened({ database, pulled: [] });
+    showOnly(on, 'clients', () => false);
+    await on.pull('clients');
+    const id = await lose(on);
+    await outlast(on, 4);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
+    await retryEntry(on.session, id, on.clock.now());
+    await on.work();
+    expect((await on.entry(id)).attempts).toBe(2); // A person knows that it is a new company.
+  });
+
+  test.each(['lists', 'alone'] as const)(
+    'is not sent again where creates wait for an approval: %s',
+    async (reach) => {
+      const on = await opened({ database });
+      const known = new Set(on.service.world.ids('clients'));
+      const first = await on.store(create({ code: 'ZZ-0', name: 'Abel' }));
+      await on.work();
+      const id = await lose(on);
+      const approve = showOnly(on, 'clients', (one) => known.has(one), reach);
+      await outlast(on, 2);
+      expect(await on.entry(first)).toMatchObject({ state: 'done' });
+      expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+      approve();
+      await outlast(on, 1);
+      expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted' });
+      expect(zoes(on)).toBe(1);
+    },
+  );
+
+  test('is not sent again where an earlier one was named by its id alone, and no list ever shows it', async () => {
+    const on = await opened({ database, pulled: ['punches'] });
+    const known = new Set(on.service.world.ids('punches'));
+    on.service.setFaults([
+      { on: { kind: 'punches', method: 'POST' }, times: 1, do: { status: 201, body: '{"id":987654321}' } },
+    ]);
+    const first = await on.store(create(PUNCH, 'punches'));
+    await on.work();
+    expect(await on.entry(first)).toMatchObject({ state: 'done', recordId: '987654321' });
+    showOnly(on, 'punches', (one) => known.has(one));
+    const id = await lose(on, { kind: 'punches', data: LATER });
+    await outlast(on, 4, 'punches');
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
+    expect(await resultOf(on, id)).toMatchObject({
+      awaits: { records: ['987654321'], why: 'no list shows records that creates of ours have made' },
+    });
+  });
+
+  test('is not sent again where the list is the first sixty rows by code', async () => {
+    const on = await opened({ database, pulled: [], service: { size: 60 } });
+    showOnly(on, 'clients', (_one, place) => place < 60, 'lists'); // The sandbox lists by code.
+    await on.pull('clients');
+    const first = await on.store(create({ code: 'ZZ-0', name: 'Abel' }));
+    await on.work();
+    expect(await on.entry(first)).toMatchObject({ state: 'done' });
+    const id = await lose(on);
+    await outlast(on, 4);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
+    expect(asked(on, 'POST')).toHaveLength(2);
+  });
+
+  test('is sent again where what we created is listed, however late a list showed it', async () => {
+    const on = await opened({ database });
+    const first = await on.store(create({ code: 'ZZ-0', name: 'Abel' }));
+    await on.work();
+    const id = await lose(on, { arrives: false });
+    await outlast(on, 1);
+    expect(await on.entry(first)).toMatchObject({ state: 'done' });
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'resent', attempts: 2 });
+  });
+
+  test('waits while the latest sweep distrusts the list, although one since patience was certified', async () => {
+    const on = await opened({ database });
+    const id = await lose(on, { arrives: false });
+    for (const seconds of [300, 3300, 18_000, 21_600]) await on.pass(seconds);
+    await on.clock.sleep(43_200_000);
+    for (const due of await on.outbox.due(10)) await on.outbox.work(due); // It asks for a sweep.
+    const loses = everyOther(on);
+    await on.pull('clients');
+    showOnly(on, 'clients', loses);
+    await on.pull('clients');
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+  });
+});
+
+test.each([
+  [DAY, 3 * DAY],
+  [7, 21],
+])('with a patience of %i seconds it is parked after %i seconds at the latest', async (patience, end) => {
+  const rules = { settleSeconds: 1, patienceSeconds: patience };
+  const on = await opened({ rules });
+  const half = everyOther(on);
+  const id = await lose(on);
+  showOnly(on, 'clients', half);
+  const steps = patience > 60 ? 24 : 1;
+  for (let passed = 0; passed < 3 * steps - 1; passed++) await on.pass(Math.floor(patience / steps));
+  expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
+  await on.pass(Math.ceil(end / (3 * steps)) + 1);
+  await on.pass(60);
+  await on.pass(60);
+  expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
+});

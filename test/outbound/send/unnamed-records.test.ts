@@ -1,0 +1,155 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { compactJson } from '../../../src/lib/json/json.ts';
+import type { JsonObject } from '../../../src/lib/json/json.ts';
+import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
+import type { Deed } from '../../../src/sandbox/faults.ts';
+import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { asked, create, enter, opened, spoil } from '../stage.ts';
+import type { Stage } from '../stage.ts';
+
+const ZOE = { code: 'ZZ-1', name: 'Zoé Tremblay' };
+
+async function sendUnder(on: Stage, deed: Deed, data: object = ZOE): Promise<number> {
+  spoil(on, 'POST', deed, { times: 1 });
+  const id = await on.store(create({ ...data }));
+  await on.work();
+  return id;
+}
+
+async function endPatience(on: Stage): Promise<void> {
+  for (const seconds of [300, 3300, 18_000, 21_600, 43_200]) await on.pass(seconds);
+}
+
+/** The service stores what it gets in a form of its own. */
+function storeAs({ service: { world } }: Stage, form: (fields: JsonObject) => JsonObject): void {
+  const insert = world.insert.bind(world);
+  Object.assign(world, { insert: (kind: string, fields: JsonObject) => insert(kind, form(fields)) });
+}
+
+const inCapitals = (fields: JsonObject): JsonObject => ({
+  ...fields,
+  code: '0001',
+  name: compactJson(fields['name'] ?? '')
+    .replaceAll('"', '')
+    .toUpperCase(),
+});
+
+const newest = ({ service: { world } }: Stage): string => String(Math.max(...world.ids('clients')));
+const idsOf = async (on: Stage, id: number): Promise<unknown> =>
+  (JSON.parse((await on.entry(id)).result ?? '{}') as JsonObject)['ids'];
+
+describe.each(DATABASES)('a success without a body, in %s,', (database) => {
+  test('is never sent again: the record that equals what was sent is ours', async () => {
+    const on = await opened({ database });
+    const id = await sendUnder(on, { statusAfter: 201, body: '' });
+    expect(await on.grades(id)).toEqual(['made']);
+    await on.pass(300);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: newest(on) });
+  });
+
+  test.each<[string, Deed]>([
+    ['201 without a body', { status: 201, body: '' }],
+    ['204', { status: 204, body: '' }],
+    ['200 that reports a success', { status: 200, body: '{"success":true}' }],
+    ['201 in JSON that names nothing', { status: 201, body: '{"message":"Created."}' }],
+  ])('is never sent again, whatever the lists show and a person asks for: %s', async (_what, deed) => {
+    const on = await opened({ database });
+    const id = await sendUnder(on, deed);
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named', attempts: 1 });
+    await retryEntry(on.session, id, on.clock.now());
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named', attempts: 1 });
+    expect(asked(on, 'POST')).toHaveLength(1);
+  });
+});
+
+describe.each(ONE_DATABASE)('a record that was made and not named, in %s,', (database) => {
+  test('is the only newcomer that nothing contradicts, in whatever form', async () => {
+    const on = await opened({ database });
+    storeAs(on, inCapitals);
+    const id = await sendUnder(on, { statusAfter: 201, body: '' });
+    const made = newest(on);
+    enter(on, { code: 'S-1', name: 'Somebody else' });
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: made });
+  });
+
+  test('is for a person where several newcomers may be it', async () => {
+    const on = await opened({ database });
+    storeAs(on, inCapitals);
+    const id = await sendUnder(on, { statusAfter: 201, body: '' });
+    const made = newest(on);
+    const alike = enter(on, { code: 'S-1', name: 'zoe tremblay' });
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named', attempts: 1 });
+    expect(await idsOf(on, id)).toEqual([made, alike]);
+  });
+
+  test('is for a person where the newcomer may be what another open entry has made', async () => {
+    const on = await opened({ database });
+    storeAs(on, inCapitals);
+    const id = await sendUnder(on, { status: 201, body: '' });
+    const other = await sendUnder(on, { drop: 'after' }, { code: 'ZZ-2', name: ZOE.name });
+    await endPatience(on);
+    expect(await on.entry(other)).toMatchObject({ state: 'parked', verdict: 'look_alike' });
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named' });
+  });
+
+  test('is none whose id another record had before', async () => {
+    const on = await opened({ database });
+    const id = await sendUnder(on, { status: 201, body: '' });
+    const reused = await on.firstId('clients');
+    on.service.world.update('clients', Number(reused), inCapitals(ZOE));
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named' });
+    expect(await idsOf(on, id)).toEqual([reused]);
+  });
+});
+
+describe.each(DATABASES)('the Location of an answer, in %s,', (database) => {
+  const NEW = 987_654;
+  const started = async (): Promise<Stage> => {
+    const on = await opened({ database });
+    storeAs(on, (fields) => ({ ...fields, id: NEW }));
+    return on;
+  };
+
+  test.each([
+    [201, '', `/api/clients/${NEW}`],
+    [303, '', `/api/clients/${NEW}/`],
+    [303, '<html>See other</html>', `https://service.example/v2/api/clients/${NEW}?from=post`],
+    [201, '{"success":true}', `clients/${NEW}`],
+  ])('names the record: %i %s %s', async (statusAfter, body, location) => {
+    const on = await started();
+    const id = await sendUnder(on, { statusAfter, body, location });
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', recordId: String(NEW) });
+    expect(await on.rows(sql`select code from clients where id = ${NEW}`)).toEqual([{ code: 'ZZ-1' }]);
+    await endPatience(on);
+    expect(asked(on, 'POST')).toHaveLength(1);
+  });
+
+  test.each([
+    [303, '', '/login'],
+    [303, '', `/api/products/${NEW}`],
+    [302, '', `/api/clients/${NEW}`],
+    [201, '{"success":false,"message":"no"}', `/api/clients/${NEW}`],
+    [303, '', `/api/clients/${NEW}/edit`],
+  ])(
+    'names none where it leads elsewhere, or the service reports a failure: %i %s %s',
+    async (status, body, location) => {
+      const on = await started();
+      const id = await sendUnder(on, { status, body, location });
+      expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'ambiguous', recordId: null });
+      expect(await on.grades(id)).toEqual(['ambiguous']);
+    },
+  );
+
+  test('with a record that was there before is parked', async () => {
+    const on = await opened({ database });
+    const old = await on.firstId('clients');
+    const id = await sendUnder(on, { status: 303, body: '', location: `/api/clients/${old}` });
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'existed', recordId: null });
+  });
+});
