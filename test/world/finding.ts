@@ -26,7 +26,8 @@ export type Invariant =
   | 'misdirected'
   | 'falsely gone'
   | 'false conflict'
-  | 'taken back';
+  | 'taken back'
+  | 'unnoticed';
 
 export type Found = readonly Finding[];
 

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { readAttempts } from '../../src/mirror/outbox/attempts-and-links.ts';
 import type { Attempt } from '../../src/mirror/outbox/attempts-and-links.ts';
+import { readVolatile } from '../../src/mirror/runs/volatile-fields.ts';
 import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
 import { dumpChanges, dumpMirror } from './dump.ts';
@@ -36,6 +37,8 @@ export interface Recording extends Pick<
   readonly leaks: readonly string[];
   /** What undoing every plan would take back. */
   readonly undone: readonly UndoneCell[];
+  /** Fields that are said to change with every sweep, as `kind.field`. */
+  readonly volatile: readonly string[];
 }
 
 export interface EntryRecord {
@@ -214,6 +217,7 @@ async function record(stage: Stage): Promise<Recording> {
   const told = { entries, pulls, changes: await dumpChanges(session), final, endMs: timeline.nowMs() };
   const leaks = await leaksOf(stage);
   const undone = await undoAll(stage);
+  const volatile = (await readVolatile(session))?.fields ?? [];
   const { witnessedMs } = stage;
   return {
     seed,
@@ -225,6 +229,7 @@ async function record(stage: Stage): Promise<Recording> {
     verified,
     leaks,
     undone,
+    volatile,
     witnessedMs,
     ...told,
   };

@@ -10,7 +10,7 @@ import {
 } from './event-truths.ts';
 import type { Finding } from './finding.ts';
 import type { Recording } from './history.ts';
-import { falseConflicts, falselyGone, misdirected, takenBack } from './lasting-truths.ts';
+import { falseConflicts, falselyGone, misdirected, takenBack, unnoticed } from './lasting-truths.ts';
 import {
   brokenChains,
   differing,
@@ -49,5 +49,6 @@ export function check(recording: Recording): readonly Finding[] {
     ...falselyGone(recording),
     ...falseConflicts(recording),
     ...takenBack(recording),
+    ...unnoticed(recording),
   ];
 }

@@ -5,7 +5,7 @@ import type { EntryRecord, Recording } from './history.ts';
 import { MOST_KEPT_MS, MOST_LAG_MS, fits } from './mirror-truths.ts';
 import type { Content, Deed } from './records.ts';
 import type { Send } from './service.ts';
-import { plainText } from './spelled.ts';
+import { VOLATILE, plainText } from './spelled.ts';
 import { storedFields } from './stored.ts';
 
 /** Updates that were written into another record, which got the id of theirs before we last read it. */
@@ -126,6 +126,27 @@ const storing = ({ personality: { texts, codes, times, amounts, fields, put } }:
   fields,
   put,
 });
+
+/** So few rows one person may have changed; so many sweeps at the end have shown all of them again. */
+const LEAST_VOLATILE = 25;
+const LAST_SWEEPS = 3;
+
+/** Fields that changed with every sweep, and that nobody is told of. */
+export function unnoticed({ personality, kinds, pulls, final, volatile }: Recording): Found {
+  if (personality.volatile === 'none') return [];
+  return kinds.flatMap(({ name }): Finding[] => {
+    const last = pulls.filter(({ states }) => states.has(name)).slice(-LAST_SWEEPS);
+    const isRead =
+      last.length === LAST_SWEEPS && last.every(({ states }) => states.get(name) === 'certified');
+    const rows = [...(final.kinds.get(name)?.rows.values() ?? [])].filter(
+      ({ deletedAt }) => deletedAt === null,
+    );
+    const field = VOLATILE[name];
+    if (!isRead || field === undefined || rows.length < LEAST_VOLATILE) return [];
+    if (volatile.includes(`${name}.${field}`)) return [];
+    return [{ invariant: 'unnoticed', detail: `${name}.${field} changes with every sweep` }];
+  });
+}
 
 /** What an undo would take back of others: values that they have written, and no send of ours ever. */
 export function takenBack(recording: Recording): Found {

@@ -4,7 +4,7 @@ import type { Content, Row } from './records.ts';
 import type { Personality } from './traits.ts';
 
 /** Fields that change at each look, where one does; none of them is written or of a natural key. */
-const VOLATILE: Readonly<Record<string, string>> = {
+export const VOLATILE: Readonly<Record<string, string>> = {
   clients: 'website',
   projects: 'code',
   categories: 'name_en',
