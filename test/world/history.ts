@@ -21,10 +21,7 @@ import { undoAll } from './undone.ts';
 import type { UndoneCell } from './undone.ts';
 
 /** All that is left of a history: the truth, and what the mirror and the outbox made of it. */
-export interface Recording extends Pick<
-  Stage,
-  'kinds' | 'readBefore' | 'secrets' | 'verified' | 'witnessedMs'
-> {
+export interface Recording extends Pick<Stage, 'kinds' | 'readBefore' | 'secrets' | 'verified' | 'witness'> {
   readonly seed: number;
   readonly personality: Personality;
   readonly service: Service;
@@ -172,7 +169,7 @@ async function comeToRest(stage: Stage): Promise<void> {
   const { timeline, session, service, kinds, secrets, personality } = stage;
   const isSame = (one: string, other: string, kind: string): boolean =>
     plainText(one, kind, personality) === plainText(other, kind, personality);
-  await timeline.clock.sleep(15 * MINUTE);
+  await timeline.clock.sleep(personality.ownShown === 'at once' ? 15 * MINUTE : 7 * HOUR);
   service.advance(timeline.nowMs());
   for (let sweep = 0; sweep < MOST_SWEEPS; sweep++) {
     await askForSweep(stage);
@@ -218,7 +215,7 @@ async function record(stage: Stage): Promise<Recording> {
   const leaks = await leaksOf(stage);
   const undone = await undoAll(stage);
   const volatile = (await readVolatile(session))?.fields ?? [];
-  const { witnessedMs } = stage;
+  const { witness } = stage;
   return {
     seed,
     personality,
@@ -230,7 +227,7 @@ async function record(stage: Stage): Promise<Recording> {
     leaks,
     undone,
     volatile,
-    witnessedMs,
+    witness,
     ...told,
   };
 }

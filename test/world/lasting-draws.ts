@@ -6,10 +6,10 @@ import type { Personality, Trait } from './traits.ts';
 
 /** Hours that a trouble lasts, where it shows at all; patience is a day. */
 const LASTS: { readonly [Name in Trait]?: readonly [least: number, most: number] } = {
-  rights: [26, 60],
-  maintenance: [26, 60],
-  approval: [26, 60],
-  cut: [26, 50],
+  rights: [26, 36],
+  maintenance: [26, 36],
+  approval: [26, 36],
+  cut: [26, 36],
   window: [24, 40],
   unlisted: [180, 200],
   flips: [3, 20],
@@ -30,7 +30,7 @@ const VERY_LONG = [74, 90] as const;
 export function lastsMs(lasting: readonly Trait[], random: Random): number {
   const hours = lasting.map((name) => {
     const [least, most] = LASTS[name] ?? [1, 1];
-    const isVeryLong = least === 26 && random.chance(0.15);
+    const isVeryLong = least === 26 && random.chance(0.1);
     return isVeryLong ? random.integer(...VERY_LONG) : random.integer(least, most);
   });
   return Math.max(...hours) * HOUR;

@@ -23,9 +23,15 @@ const LIMITS: readonly Limit[] = [
   },
   {
     why: 'no list shows what is created, and no record that an answer has named gives that away',
-    invariants: ['falsely certified', 'unequal', 'doubled'],
-    holds: ({ personality: { approval, cut }, witnessedMs }, { wasAnswered = false }) =>
-      (approval !== 'none' || cut !== 'whole') && witnessedMs === null && !wasAnswered,
+    invariants: ['doubled'],
+    holds: ({ personality: { approval, cut }, witness }, { wasAnswered = false }) =>
+      (approval !== 'none' || cut !== 'whole') && witness === 'nothing' && !wasAnswered,
+  },
+  {
+    why: 'no list shows what is created, and the mirror has no record that gives that away: what was named cannot be read',
+    invariants: ['falsely certified', 'unequal'],
+    holds: ({ personality: { approval, cut }, witness }) =>
+      (approval !== 'none' || cut !== 'whole') && witness !== 'a row',
   },
   {
     why: 'lists show what we create hours later: what they show until then is no list of the service’s',

@@ -101,8 +101,8 @@ export interface Stage {
   /** Until when our own settings let nothing be sent; 0 = they do. */
   unsentUntilMs: number;
   readonly isSending: () => boolean;
-  /** Since when a record of ours is known by its answer while no list shows it; null = none is. */
-  witnessedMs: number | null;
+  /** What an answer has told of a record of ours that no list shows. */
+  witness: 'nothing' | 'an id' | 'a row';
   readonly isLying: boolean;
   readonly beside: Beside | null;
   isCalm: boolean;
@@ -206,7 +206,7 @@ export function setStage(
     hasBegun: false,
     unsentUntilMs: 0,
     isSending: () => timeline.nowMs() >= stage.unsentUntilMs,
-    witnessedMs: null,
+    witness: 'nothing',
     pulls: [],
     verified: [],
     readAt: new Map(),
