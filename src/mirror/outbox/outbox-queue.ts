@@ -29,7 +29,7 @@ export async function dueEntries(db: Queryable, now: Date, limit: number): Promi
   return select(db, pick(OUTBOX, 'id', 'epoch'), due);
 }
 
-const TRIED = sql`case when verdict = 'kind_blocked' then attempts else 0 end`;
+const TRIED = sql`case when verdict in ('kind_blocked', 'forbidden') then attempts else 0 end`;
 
 /** A ready entry without an instant is due at once, so that an application can insert it without one. */
 function isDue(now: Date): SQL {
@@ -166,13 +166,6 @@ export async function isOtherForbidden(db: Queryable, { id, kind }: Entry, now: 
     select 1 from outbox where kind = ${kind} and id <> ${id} and state = 'ready' and verdict = 'forbidden'
       and next_attempt_at > ${instantText(now)} limit 1`;
   return hasRow(db, other);
-}
-
-/** Has the entries wait with their kind that were refused for their record alone: so was another one. */
-export async function putForbiddenBack(tx: Transaction, kind: string, until: Date): Promise<void> {
-  await tx.query(sql`
-    update outbox set verdict = 'kind_blocked', next_attempt_at = ${instantText(until)}
-    where kind = ${kind} and state = 'ready' and verdict = 'forbidden'`);
 }
 
 /** Whether another entry of the kind has been written, and the service has said so, since an instant. */

@@ -8,7 +8,6 @@ import {
   countOthersReady,
   hasWrittenOther,
   isOtherForbidden,
-  putForbiddenBack,
   wakeWaiting,
   readBlock,
   saveBlock,
@@ -113,7 +112,6 @@ export async function blockKind(tx: Transaction, entry: Entry, reason: string, n
   await saveBlock(tx, { kind, reason, now, probeAt });
   const result = { refusedSince: refusedSince(entry) ?? instantText(now) };
   const waitMs = PROBE_AFTER_MS * (1 + Math.min(MOST_BEFORE, await countOthersReady(tx, entry)));
-  await putForbiddenBack(tx, kind, new Date(now.getTime() + waitMs));
   await tryLater(tx, entry, { verdict: 'kind_blocked', result, now, waitMs });
 }
 

@@ -1,7 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { shownValue } from '../../diff/written.ts';
 import { canonicalJson, compactJson, parseObject } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
@@ -15,7 +14,6 @@ import { checkRequests, storeIn } from '../intake/intake.ts';
 import { altered, readUnaltered } from './approve-plan.ts';
 import type { PlanDecision } from './approve-plan.ts';
 import { cellsOf, dataOf } from './judge-row.ts';
-import type { PlannedCell } from './judge-row.ts';
 
 /**
  * Puts exactly the rows of a plan into the outbox, all or none; a plan that is applied already stays as it is. Each entry carries
@@ -99,15 +97,12 @@ export async function staleCells(
     const isOther = raw && past && (await findOtherRecord(tx, kind, past, { id, remote: raw })) !== null;
     if (raw === null || isOther)
       stale.push(`Row ${position}: record ${id} is ${isOther ? 'another one by now' : 'gone'}.`);
-    else
-      for (const { field, old, now } of movedCells(kind, cellsOf(cells), raw))
-        stale.push(`Row ${position}, ${field} of record ${id}: ${old} is ${now} by now.`);
+    for (const { field, old } of raw === null || isOther ? [] : cellsOf(cells)) {
+      const now = shownValue(kind, raw ?? {}, field) ?? null;
+      const cell = `Row ${position}, ${field} of record ${id}`;
+      if (canonicalJson(now) !== canonicalJson(old))
+        stale.push(`${cell}: ${compactJson(old)} is ${compactJson(now)} by now.`);
+    }
   }
   return stale;
 }
-
-const movedCells = (kind: Kind, cells: readonly PlannedCell[], raw: JsonObject) =>
-  cells
-    .map(({ field, old }) => ({ field, old, now: shownValue(kind, raw, field) ?? null }))
-    .filter(({ old, now }) => canonicalJson(now) !== canonicalJson(old))
-    .map(({ field, old, now }) => ({ field, old: compactJson(old), now: compactJson(now) }));

@@ -65,6 +65,8 @@ test('a person reads in their own language, and with the name of the record', as
   await hooks.add({ ...ANNA, language: 'fr' });
   await on.store(update('999999', { name: 'Zoé' }));
   await on.work();
+  await on.pass(900);
+  hooks.pass(900_000);
   await hooks.deliver();
   expect(server.letters).toMatchObject([
     {

@@ -20,7 +20,7 @@ import { undoPlan } from '../../../src/outbound/plans/undo-plan.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { kindNamed, thrownBy } from '../../mirror/temp-mirror.ts';
-import { opened } from '../stage.ts';
+import { opened, spoil } from '../stage.ts';
 import type { Stage } from '../stage.ts';
 import { edit, exported, planOf, told } from './support.ts';
 
@@ -300,6 +300,74 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     expect(client(on, number)).toMatchObject({ name: 'Theirs' });
     expect((await showPlan(on.session, KINDS, plan?.id ?? 0)).rows).toMatchObject([
       { entry: { state: 'parked', verdict: 'conflict' } },
+    ]);
+  });
+});
+
+describe.each(DATABASES)('the undo of a plan in %s', (database) => {
+  /** The plan that returns what a plan has changed, as its lines. */
+  async function undone(on: Stage, planId: number, unproven = false) {
+    const undo = await undoPlan(on.session, { ...decided(on, planId), unproven });
+    return told(await showPlan(on.session, KINDS, undo));
+  }
+
+  test('shows apart what another user may have written, and takes it back only when asked to', async () => {
+    const { on, id, number, lines } = await scene(database);
+    edit(lines, id, { name: 'Ours' });
+    const plan = await planOf(on, lines);
+    await applyPlan(on.session, decided(on, plan?.id ?? 0));
+    spoil(on, 'PUT', { drop: 'before' }, { times: 1 });
+    await on.pass(1);
+    on.service.world.update('clients', number, { name: 'Ours' }); // Another user.
+    await on.pass(60);
+    expect(await undone(on, plan?.id ?? 0)).toEqual([
+      expect.stringMatching(/refused: .*--unproven\): name$/),
+    ]);
+    expect(await undone(on, plan?.id ?? 0, true)).toEqual([`${id} name: "Ours" → "Zoé & Fils"`]);
+  });
+
+  test('knows its own values in other spellings, and on an old page', async () => {
+    const { on, id, number, lines } = await scene(database);
+    edit(lines, id, { name: 'Ours & Co', credit: '0,10' });
+    const plan = await planOf(on, lines);
+    await applyPlan(on.session, decided(on, plan?.id ?? 0));
+    await on.pass(1);
+    for (const shown of [CLIENT, { name: 'Ours &amp; Co', credit: '0.1000000000001' }]) {
+      on.service.world.update('clients', number, { name: shown.name, credit: shown.credit });
+      await on.pass(60);
+      await on.pull('clients');
+    }
+    expect(await undone(on, plan?.id ?? 0)).toEqual([
+      `${id} name: "Ours &amp; Co" → "Zoé & Fils"`,
+      `${id} credit: "0.1000000000001" → "1234567.10"`,
+    ]);
+  });
+
+  test('and the plan itself leave a record alone that has got the id since', async () => {
+    const { on, id, number, lines } = await scene(database);
+    const other = {
+      code: 'B-9',
+      name: 'Scierie Bob',
+      address: '9, rue B',
+      phone: '9',
+      creation_date: '2020-02-02',
+      id: number,
+    };
+    edit(lines, id, { term: '45' });
+    const first = await planOf(on, lines);
+    const second = await planOf(on, lines);
+    await on.pass(1);
+    await applyPlan(on.session, decided(on, first?.id ?? 0));
+    await on.pass(1);
+    on.service.world.remove('clients', number);
+    on.service.world.insert('clients', { ...other, term: 45 });
+    await on.pass(60);
+    await on.pull('clients');
+    expect(await undone(on, first?.id ?? 0)).toEqual([
+      `${id} refused: ${id} is the id of another record by now`,
+    ]);
+    expect((await showPlan(on.session, KINDS, second?.id ?? 0)).stale).toEqual([
+      expect.stringContaining(`record ${id} is another one by now`),
     ]);
   });
 });
