@@ -5,11 +5,11 @@ import { DATABASES, MIRRORS, pullOne, shortEvents } from './steps.ts';
 import { rowsOf } from './support.ts';
 
 /** What the pages say of themselves. */
-const METAS = {
+const PAGE_META = {
   'their number': (page: number) => ({ meta: { current_page: page } }),
   nothing: () => ({}),
 };
-type Meta = keyof typeof METAS;
+type Meta = keyof typeof PAGE_META;
 
 /** A service whose list of punches comes in the other direction at every second request. */
 async function flippingService(meta: Meta, ids: number[], size: number) {
@@ -23,7 +23,7 @@ async function flippingService(meta: Meta, ids: number[], size: number) {
     const page = Number(searchParams.get('page') ?? 1);
     const rows = requests++ % 2 === 0 ? ids : ids.toReversed();
     const data = rows.slice((page - 1) * size, page * size).map((id) => ({ id, note: `note ${id}` }));
-    send(response, { success: true, data, ...METAS[meta](page) });
+    send(response, { success: true, data, ...PAGE_META[meta](page) });
   });
   return { url, token: canary('-flip') };
 }

@@ -78,6 +78,8 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
         const rows = (response.page - 1) * next.stride + response.keys.length;
         return { ...next, phase: 'done', ask: null, end: { rows } };
       },
+      // No hold for its size or its age saves the rows.
+      planDeletions: (real) => (facts, rules) => real({ ...facts, live: 1e9, oldest: null }, rules),
     },
   },
   {
