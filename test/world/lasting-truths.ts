@@ -98,7 +98,7 @@ export function falseConflicts(recording: Recording): Found {
   if (ownShown === 'at once' && spelling === 'alike' && volatile === 'none') return [];
   if (
     Object.entries(storing(recording)).some(
-      ([, value]) => !['as sent', 'all taken', 'partial'].includes(value),
+      ([, value]) => !['as sent', 'all taken', 'partial', 'at once'].includes(value),
     )
   )
     return [];
@@ -118,13 +118,14 @@ export function falseConflicts(recording: Recording): Found {
     }));
 }
 
-const storing = ({ personality: { texts, codes, times, amounts, fields, put } }: Recording) => ({
+const storing = ({ personality: { texts, codes, times, amounts, fields, put, commit } }: Recording) => ({
   texts,
   codes,
   times,
   amounts,
   fields,
   put,
+  commit,
 });
 
 /** So few rows one person may have changed; so many sweeps at the end have shown all of them again. */

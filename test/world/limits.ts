@@ -39,6 +39,12 @@ const LIMITS: readonly Limit[] = [
     holds: ({ personality: { ownShown } }) => ownShown !== 'at once',
   },
   {
+    why: 'the service answers, for longer than the grace period, that a record does not exist which it has just made',
+    invariants: ['falsely deleted', 'falsely certified', 'unequal'],
+    holds: ({ personality: { approval }, service, kinds }) =>
+      approval !== 'none' && service.unseen === 'not found' && kinds.some(({ name }) => canBeAsked(name)),
+  },
+  {
     why: 'a cache shows pages of several hours as one list, and does not say that it is one',
     invariants: ['falsely certified'],
     holds: ({ personality: { keeping } }) => keeping === 'for hours, hidden',
@@ -47,9 +53,11 @@ const LIMITS: readonly Limit[] = [
     why: 'single rows of a list leave it where nobody can ask for a record alone: twice, then somebody is asked',
     invariants: ['falsely deleted', 'falsely certified', 'unequal'],
     holds: ({ personality: { window }, kinds }) =>
-      window === 'one by one' && kinds.every(({ name }) => kindOf(name).retrieve?.misprint !== undefined),
+      window === 'one by one' && !kinds.some(({ name }) => canBeAsked(name)),
   },
 ];
+
+const canBeAsked = (kind: string): boolean => kindOf(kind).retrieve?.misprint === undefined;
 
 export function mayBreak(recording: Recording, finding: Finding): boolean {
   return LIMITS.some(

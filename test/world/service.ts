@@ -56,6 +56,8 @@ export interface Service {
   begin(atMs: number, untilMs: number): void;
   /** Of a kind, the records that are forbidden alone, or that no list shows. */
   apart(kind: string): ReadonlySet<string>;
+  /** What it answers for a single record that lists do not show. */
+  readonly unseen: Lasting['unseen'];
 }
 
 export interface ServiceOptions {
@@ -140,6 +142,7 @@ export function createService(options: ServiceOptions): Service {
     begin: (fromMs, untilMs) => {
       beginLasting(inside, fromMs, untilMs);
     },
+    unseen: inside.lasting.unseen,
     apart: (kind) => inside.lasting.apart.get(kind) ?? new Set(),
   };
 }
