@@ -113,9 +113,10 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
     const held = candidates.filter(({ absence }) => absence.state === 'held');
     return { note: [], forget, ask: [], tombstones: [], held: heldAfter(held, noted) };
   }
-  const undecided = candidates.filter(
-    (row) => isUndecided(row) && !isKept(row, facts) && !isStuck(row, facts),
-  );
+  const open = candidates.filter((row) => isUndecided(row) && !isKept(row, facts) && !isStuck(row, facts));
+  const older = open.filter(({ id }) => facts.oldest?.ids.has(id));
+  // A row that is deleted at the same time does not hide that the list drops its oldest ones.
+  const undecided = older.length >= FEW && facts.oldest?.isOutOfScope === false ? older : open;
   const hold = holdOf(undecided, facts, rules);
   const together = new Set(undecided);
   const planned = candidates.map((row): Absentee => {

@@ -2,8 +2,9 @@ import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import { bodiesOf, kindOf } from '../world/bodies.ts';
 import { serveWorld } from '../world/http-front.ts';
 import type { Listening } from '../support/listening.ts';
-import { isOurs } from '../world/others.ts';
+
 import { isListAt } from '../world/mirror-truths.ts';
+import { isOurs } from '../world/records.ts';
 import type { Records } from '../world/records.ts';
 import { NO_SECRETS } from '../world/secrets.ts';
 import { createService } from '../world/service.ts';

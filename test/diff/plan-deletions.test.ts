@@ -301,3 +301,14 @@ describe('what is held', () => {
     expect(after([row('1'), row('2')], ...asked).ids).toEqual(['2', '1']);
   });
 });
+
+test('a list of recent rows is held although another row was deleted at the same time, which waits', () => {
+  const oldest = { by: 'id', ids: new Set(['1', '2', '3']), isOutOfScope: false, waves: 0 };
+  const absent = [...rows(3), row('500')];
+  const before = noted(missing('500'));
+  const { held, tombstones } = wholePlan(absent, { oldest, noted: before });
+  expect(held.ids).toEqual(['1', '2', '3']);
+  expect(tombstones).toEqual([]);
+  const decided = { ...oldest, isOutOfScope: true };
+  expect(wholePlan(absent, { oldest: decided, noted: before }).tombstones).toEqual(['500']);
+});

@@ -1,4 +1,5 @@
 import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Row } from './records.ts';
 import type { Personality } from './traits.ts';
 
@@ -45,15 +46,19 @@ export function writtenAnswer(
   row: Row,
   {
     operation,
+    kind,
     key,
     personality,
   }: {
     readonly operation: 'create' | 'update';
+    readonly kind: ListedKind;
     readonly key: readonly string[];
     readonly personality: Personality;
   },
 ): Answer {
-  const { envelope, shown, status: words } = personality;
+  const { envelope, shown, named, status: words } = personality;
+  if (operation === 'create' && named !== 'as drawn')
+    return withoutBody(named, `${kind.list.path}/${row.id}`);
   const status = operation === 'update' ? 200 : Number.parseInt(words, 10);
   if (status === 204) return { status, headers: {}, body: '' };
   if (status === 303)
@@ -69,6 +74,13 @@ export function writtenAnswer(
       `{"data":[${row.text}],"meta":{"current_page":1,"last_page":1,"per_page":1,"total":1},"success":true}`,
   };
   return json(status, bodies[shown]());
+}
+
+function withoutBody(named: Exclude<Personality['named'], 'as drawn'>, location: string): Answer {
+  if (named === 'nowhere') return { status: 201, headers: {}, body: '' };
+  return named === 'by Location of 201'
+    ? { status: 201, headers: { location }, body: '' }
+    : { ...page(303), headers: { location, 'content-type': 'text/html' } };
 }
 
 function alter(content: Row['content'], key: readonly string[]): Record<string, unknown> {

@@ -1,13 +1,17 @@
 import { sql } from 'drizzle-orm';
 import { compactJson } from '../../src/lib/json/json.ts';
-import type { JsonObject } from '../../src/lib/json/json.ts';
+import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
-import { UsageError } from '../../src/lib/sync-error.ts';
+import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
 import { insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
+import { followRows, insertPlan } from '../../src/mirror/outbox/plan-store.ts';
 import { requestPull } from '../../src/mirror/runs/run-requests.ts';
+import { readNameOf } from '../../src/diff/written.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
+import { applyPlan } from '../../src/outbound/plans/apply-plan.ts';
 import { bodiesOf } from './bodies.ts';
-import { enter, isOurs } from './others.ts';
+import { enter } from './others.ts';
+import { isOurs } from './records.ts';
 import type { Content } from './records.ts';
 import type { Intent, Stage } from './stage.ts';
 
@@ -16,7 +20,7 @@ const MINUTE = 60_000;
 /** The share of creates of which there is an equal one before: made long ago, or pushed just now. */
 const REPEATED = 0.12;
 
-type Wish = Omit<Intent, 'entry' | 'atMs'>;
+type Wish = Omit<Intent, 'entry' | 'atMs' | 'born'>;
 
 /** An application wants a record made; another person may make an equal one. */
 export async function pushCreate(stage: Stage, number: number): Promise<void> {
@@ -62,10 +66,13 @@ function makeRoom({ service, timeline, isCalm }: Stage, kind: string): void {
 
 /** An application changes some record that the mirror knows; another person may change the same fields. */
 export async function pushUpdate(stage: Stage, number: number): Promise<void> {
-  const { random, timeline, kinds, service, session } = stage;
+  const { random, timeline, kinds, service, session, personality } = stage;
   const kind = random.pick(kinds);
-  const rows = await session.query(sql`
+  const known = await session.query(sql`
     select cast(id as text) as id from ${sql.identifier(kind.name)} where _deleted_at is null order by id`);
+  const isOutOfReach = (id: string): boolean =>
+    personality.unlisted !== 'none' && service.apart(kind.name).has(id);
+  const rows = known.filter(({ id }) => !isOutOfReach(String(id)));
   if (rows.length === 0) return;
   const recordId = String(random.pick(rows)['id']);
   const body = bodiesOf(kind).edit(number, random);
@@ -77,6 +84,43 @@ export async function pushUpdate(stage: Stage, number: number): Promise<void> {
         service.records.get(kind.name)?.edit(recordId, other, { atMs: timeline.nowMs(), doer: 'other' });
     });
   await store(stage, { kind: kind.name, operation: 'update', body, recordId }, number);
+}
+
+type UpdateOf = Pick<Wish, 'kind' | 'body'> & { readonly recordId: string };
+
+/** An application changes this record. */
+export async function pushTo(stage: Stage, update: UpdateOf, number: number): Promise<void> {
+  await store(stage, { ...update, operation: 'update' }, number);
+}
+
+/** Somebody applies a plan that changes this record. */
+export async function pushPlan(stage: Stage, update: UpdateOf): Promise<void> {
+  const { session, timeline, kinds, plans } = stage;
+  const { kind: name, recordId, body } = update;
+  const kind = kinds.find((one) => one.name === name);
+  const now = timeline.clock.now();
+  const by = 'world';
+  const [row] = await session.query(sql`
+    select _raw as raw from ${sql.identifier(name)} where cast(id as text) = ${recordId} and _deleted_at is null`);
+  if (row === undefined || kind === undefined) return;
+  const raw = JSON.parse(String(row['raw'])) as Content;
+  const cells = Object.entries(body).map(([written, value]) => {
+    const field = readNameOf(kind, written);
+    return { field, old: raw[field] ?? null, new: value };
+  });
+  const planned = { position: 1, operation: 'update', recordId, refusal: null } as const;
+  const rows = [{ ...planned, cells: compactJson(cells as unknown as Json) }];
+  const plan = { kind: name, origin: 'world', createdBy: by, now };
+  const id = await session.atomically((tx) => insertPlan(tx, plan, rows));
+  try {
+    await applyPlan(session, { kinds, id, by, now, approvals: 0 });
+  } catch (error) {
+    if (error instanceof SyncError && error.code === 'plan.stale') return;
+    throw error;
+  }
+  const [followed] = await followRows(session, id);
+  plans.push(id);
+  note(stage, { ...update, operation: 'update' }, followed?.entryId ?? null);
 }
 
 /** Pushes a create though there is an equal one, on purpose. */
@@ -91,9 +135,11 @@ async function store(stage: Stage, wish: Wish, number: number): Promise<void> {
   note(stage, wish, entry);
 }
 
-function note({ timeline, intents, say, wakeUp }: Stage, wish: Wish, entry: number | null): void {
+function note({ timeline, service, intents, say, wakeUp }: Stage, wish: Wish, entry: number | null): void {
   if (entry === null) return;
-  intents.push({ ...wish, entry, atMs: timeline.nowMs() });
+  const atMs = timeline.nowMs();
+  const row = service.records.get(wish.kind)?.find(wish.recordId ?? '', atMs);
+  intents.push({ ...wish, entry, atMs, born: row?.born ?? null });
   say(`+ entry ${entry}: ${wish.operation} ${wish.kind} ${wish.recordId ?? ''} ${JSON.stringify(wish.body)}`);
   wakeUp.wake();
 }

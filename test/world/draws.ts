@@ -56,7 +56,7 @@ export async function playSeries(
     });
     const findings = check(recording);
     note(tallies, recording, findings);
-    const faults = findings.filter(({ invariant }) => !mayBreak(recording.personality, invariant));
+    const faults = findings.filter((finding) => !mayBreak(recording, finding));
     if (faults.length > 0) broken.push(`${toldOf(recording, faults)}${replay}`);
     if (broken.length === MOST_TOLD) break;
   }

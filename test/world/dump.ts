@@ -8,6 +8,8 @@ export interface MirrorRow {
   readonly id: string;
   readonly raw: string;
   readonly deletedAt: string | null;
+  /** False where an answer alone has shown it. */
+  readonly isListed: boolean;
   /** Its texts and decimals, as text. */
   readonly columns: ReadonlyMap<string, string | null>;
 }
@@ -80,6 +82,7 @@ function mirrorRow(kind: ListedKind, row: Row): MirrorRow {
     id: String(row['id']),
     raw: String(row['_raw']),
     deletedAt: textOf(row['_deleted_at']),
+    isListed: row['_listed'] !== null,
     columns: new Map(watchedColumns(kind).map((column) => [column, textOf(row[column])])),
   };
 }

@@ -7,6 +7,7 @@ import type { EntryRecord, Recording } from './history.ts';
 import { MOST_KEPT_MS, MOST_LAG_MS } from './mirror-truths.ts';
 import type { Content, Deed, Records, Row } from './records.ts';
 import type { Send } from './service.ts';
+import { plainText } from './spelled.ts';
 import { storedFields } from './stored.ts';
 
 const bodyOf = ({ body }: Send): Content => JSON.parse(body) as Content;
@@ -23,9 +24,20 @@ export function doubled(recording: Recording): Found {
   return [...made].flatMap(([marker, ids]) => {
     const asked = entries.filter(({ intent }) => isCreateOf(intent, marker)).length;
     return ids.length > asked
-      ? [{ invariant: 'doubled' as const, detail: `${marker}: ${ids.join(', ')}` }]
+      ? [
+          {
+            invariant: 'doubled' as const,
+            detail: `${marker}: ${ids.join(', ')}`,
+            wasAnswered: wasAnswered(recording, marker),
+          },
+        ]
       : [];
   });
+}
+
+function wasAnswered(recording: Recording, marker: string): boolean {
+  const [first] = committedSends(recording, marker);
+  return first?.outcome === 'answered' && recording.personality.named !== 'as drawn';
 }
 
 const isCreateOf = ({ operation, kind, body }: EntryRecord['intent'], marker: string): boolean =>
@@ -112,6 +124,7 @@ export function overwritten(recording: Recording): Found {
         const readMs = (recording.readBefore.get(send.number) ?? -1) - lagOf(recording);
         return Object.keys(wanted)
           .filter((name) => isOthersValue({ name, readMs, base, deed: deed.before }, deeds.slice(0, at)))
+          .filter((name) => plainValue(base[name]) !== plainValue(deed.before?.content[name]))
           .map((name) => ({
             invariant: 'overwritten' as const,
             detail: `entry ${entry.id}: ${name} of ${deed.id}`,
@@ -135,6 +148,11 @@ function isSentFor({ personality }: Recording, send: Send, wanted: Content): boo
 /** How much older than its answer what we have read may be. */
 const lagOf = ({ personality }: Recording): number =>
   (personality.replica === 'none' ? 0 : MOST_LAG_MS) + (personality.cache === 'none' ? 0 : MOST_KEPT_MS);
+
+/** A value without what lists spell otherwise. */
+const plainValue = (value: unknown): string =>
+  plainText(JSON.stringify({ value: value ?? null }), '', ALL_SPELLINGS);
+const ALL_SPELLINGS = { volatile: 'none', spelling: 'HTML in lists' } as const;
 
 interface Replaced {
   readonly name: string;

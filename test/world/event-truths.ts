@@ -6,6 +6,7 @@ import { MOST_KEPT_MS, MOST_LAG_MS, fits, shown } from './mirror-truths.ts';
 import type { Pull } from './stage.ts';
 import type { Content, Deed } from './records.ts';
 import { mayKeep } from './secrets.ts';
+import { plainText } from './spelled.ts';
 import { peculiarities } from './traits.ts';
 import type { Trait } from './traits.ts';
 
@@ -19,9 +20,13 @@ export function phantomEvents(recording: Recording): Found {
 
 function phantom(recording: Recording, event: ChangeRow): string | null {
   const { change, before, after, fields } = event;
-  const isKnownInFull = isAsDocumented(recording, ['shown', 'envelope', 'status']);
-  const texts = textsOf(recording, event);
-  if (isKnownInFull && [before, after].some((text) => text !== null && !texts.some((one) => fits(one, text))))
+  const isKnownInFull = isAsDocumented(recording, ['shown', 'envelope', 'status', 'named']);
+  const plain = (text: string): string => plainText(text, event.kind, recording.personality);
+  const texts = textsOf(recording, event).map(plain);
+  if (
+    isKnownInFull &&
+    [before, after].some((text) => text !== null && !texts.some((one) => fits(one, plain(text))))
+  )
     return 'the record never was like that';
   if (change === 'created' && isOld(recording, event)) return 'it was there at the baseline';
   if (change !== 'updated') return null;
@@ -66,9 +71,13 @@ function isOld(recording: Recording, event: ChangeRow): boolean {
   return deeds.some(({ doer, atMs }) => doer === 'before' || atMs < sinceMs);
 }
 
+/** Where lists show what was, what is spelled otherwise is no order to go by. */
+const NOT_IN_ORDER = ['ownShown', 'keeping', 'spelling', 'volatile'] as const;
+
 /** Records whose events show an older content after a newer one; where a replica answers, that is what it says. */
 export function backwards(recording: Recording): Found {
-  if (!isAsDocumented(recording, ['replica', 'cache', 'shown', 'envelope', 'status'])) return [];
+  if (!isAsDocumented(recording, ['replica', 'cache', 'shown', 'envelope', 'status', ...NOT_IN_ORDER]))
+    return [];
   const chains = Map.groupBy(recording.changes, ({ kind, id }) => `${kind} ${id}`);
   return [...chains.values()].flatMap((events): Finding[] => {
     let from = 0;
@@ -116,7 +125,8 @@ export function wrongOrigins(recording: Recording): Found {
 /** Creations of ours that an event gives to the service, though the answer had shown the record before any sweep did. */
 function takenFrom(recording: Recording, { entry, intent, attempts }: EntryRecord): readonly ChangeRow[] {
   const isAnswered = entry.state === 'done' && entry.verdict === 'sent' && intent.operation === 'create';
-  if (!isAnswered || !isAsDocumented(recording, ['shown', 'envelope', 'status', 'ids', 'replica'])) return [];
+  if (!isAnswered || !isAsDocumented(recording, ['shown', 'envelope', 'status', 'ids', 'replica', 'named']))
+    return [];
   const closedAt = attempts.at(-1)?.closedAt ?? '';
   return recording.changes.filter(
     ({ kind, id, change, origin, observedAt }) =>

@@ -5,6 +5,8 @@ import type { Records } from './records.ts';
 export interface Finding {
   readonly invariant: Invariant;
   readonly detail: string;
+  /** The service has answered one of these sends by saying that it did it. */
+  readonly wasAnswered?: boolean;
 }
 
 export type Invariant =
@@ -20,7 +22,12 @@ export type Invariant =
   | 'invented'
   | 'wrong event'
   | 'unjournalled'
-  | 'leaked';
+  | 'leaked'
+  | 'misdirected'
+  | 'falsely gone'
+  | 'false conflict'
+  | 'taken back'
+  | 'unnoticed';
 
 export type Found = readonly Finding[];
 

@@ -1,22 +1,27 @@
 import { sql } from 'drizzle-orm';
-import { decideHold, readCheck } from '../../src/mirror/records/hold-store.ts';
 import { readAttempts } from '../../src/mirror/outbox/attempts-and-links.ts';
 import type { Attempt } from '../../src/mirror/outbox/attempts-and-links.ts';
+import { readVolatile } from '../../src/mirror/runs/volatile-fields.ts';
 import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
 import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
 import { dumpChanges, dumpMirror } from './dump.ts';
 import type { ChangeRow, Dump } from './dump.ts';
 import { askForSweep, pushCreate, pushUpdate } from './applications.ts';
+import { actsDuring, beginTrouble, outlast } from './lasting-acts.ts';
 import { act, leaveAndReturn } from './others.ts';
+import { decideHolds } from './person.ts';
 import { employ, verify } from './process.ts';
 import { mayKeep, tablesWith } from './secrets.ts';
+import { plainText } from './spelled.ts';
 import { setStage } from './stage.ts';
 import type { HistoryOptions, Intent, Pull, Stage } from './stage.ts';
 import type { Service } from './service.ts';
 import type { Personality } from './traits.ts';
+import { undoAll } from './undone.ts';
+import type { UndoneCell } from './undone.ts';
 
 /** All that is left of a history: the truth, and what the mirror and the outbox made of it. */
-export interface Recording extends Pick<Stage, 'kinds' | 'readBefore' | 'secrets' | 'verified'> {
+export interface Recording extends Pick<Stage, 'kinds' | 'readBefore' | 'secrets' | 'verified' | 'witness'> {
   readonly seed: number;
   readonly personality: Personality;
   readonly service: Service;
@@ -27,6 +32,10 @@ export interface Recording extends Pick<Stage, 'kinds' | 'readBefore' | 'secrets
   readonly endMs: number;
   /** Where a secret was found. */
   readonly leaks: readonly string[];
+  /** What undoing every plan would take back. */
+  readonly undone: readonly UndoneCell[];
+  /** Fields that are said to change with every sweep, as `kind.field`. */
+  readonly volatile: readonly string[];
 }
 
 export interface EntryRecord {
@@ -63,6 +72,8 @@ async function play(stage: Stage): Promise<void> {
     await askForSweep(stage);
     await timeline.clock.sleep(5 * MINUTE);
   }
+  const untilMs = stage.lasting.length === 0 ? null : await beginTrouble(stage);
+  stage.hasBegun = untilMs !== null;
   const busyMs = random.integer(20, 80) * MINUTE;
   const later = async (act: () => Promise<void> | void): Promise<void> => {
     await timeline.clock.sleep(random.integer(0, busyMs));
@@ -90,11 +101,13 @@ async function play(stage: Stage): Promise<void> {
     ...times(jumps, () => {
       jump(stage);
     }),
+    ...actsDuring(stage).map((doIt) => later(doIt)),
   ]);
   stage.isCalm = true;
   stage.service.calm();
   stage.say('— calm');
   stage.wakeUp.wake();
+  if (untilMs !== null) await outlast(stage, untilMs);
   await untilSettled(stage);
   await comeToRest(stage);
   if (stage.seed % VERIFIED_EVERY === 0) await verify(stage);
@@ -153,8 +166,10 @@ const MOST_SWEEPS = 5;
 
 /** Sweeps until the mirror is as the service is; whatever was put off has been carried out by then. */
 async function comeToRest(stage: Stage): Promise<void> {
-  const { timeline, session, service, kinds, secrets } = stage;
-  await timeline.clock.sleep(15 * MINUTE);
+  const { timeline, session, service, kinds, secrets, personality } = stage;
+  const isSame = (one: string, other: string, kind: string): boolean =>
+    plainText(one, kind, personality) === plainText(other, kind, personality);
+  await timeline.clock.sleep(personality.ownShown === 'at once' ? 15 * MINUTE : 7 * HOUR);
   service.advance(timeline.nowMs());
   for (let sweep = 0; sweep < MOST_SWEEPS; sweep++) {
     await askForSweep(stage);
@@ -166,15 +181,12 @@ async function comeToRest(stage: Stage): Promise<void> {
       return (
         live.length === rows.length &&
         rows.every((row) =>
-          live.some(({ id, raw }) => row.id === id && raw === mayKeep(row, secrets.fields[name])),
+          live.some(({ id, raw }) => row.id === id && isSame(raw, mayKeep(row, secrets.fields[name]), name)),
         )
       );
     });
     if (isEqual) return;
-    for (const { name } of kinds) {
-      const check = await readCheck(session, name, 'held');
-      if (!check.startsWith('0-')) await session.atomically((tx) => decideHold(tx, name, 'approved', check));
-    }
+    await decideHolds(stage);
   }
 }
 
@@ -201,7 +213,23 @@ async function record(stage: Stage): Promise<Recording> {
   const final = await dumpMirror(session, kinds);
   const told = { entries, pulls, changes: await dumpChanges(session), final, endMs: timeline.nowMs() };
   const leaks = await leaksOf(stage);
-  return { seed, personality, service, kinds, secrets, readBefore, verified, leaks, ...told };
+  const undone = await undoAll(stage);
+  const volatile = (await readVolatile(session))?.fields ?? [];
+  const { witness } = stage;
+  return {
+    seed,
+    personality,
+    service,
+    kinds,
+    secrets,
+    readBefore,
+    verified,
+    leaks,
+    undone,
+    volatile,
+    witness,
+    ...told,
+  };
 }
 
 /** Where a secret was found that our settings keep out. */

@@ -10,7 +10,12 @@ export function serveWorld(service: Service, nowMs: () => number): Promise<Liste
   const server = createServer((incoming, response) => {
     readBody(incoming).then(
       (body) => {
-        const request: Request = { method: methodOf(incoming), target: incoming.url ?? '/', body };
+        const request: Request = {
+          method: methodOf(incoming),
+          target: incoming.url ?? '/',
+          body,
+          isAfresh: incoming.headers['cache-control'] === 'no-cache',
+        };
         give(response, service.answer(request, nowMs()));
       },
       () => response.destroy(),

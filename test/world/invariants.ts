@@ -10,6 +10,7 @@ import {
 } from './event-truths.ts';
 import type { Finding } from './finding.ts';
 import type { Recording } from './history.ts';
+import { falseConflicts, falselyGone, misdirected, takenBack, unnoticed } from './lasting-truths.ts';
 import {
   brokenChains,
   differing,
@@ -44,5 +45,10 @@ export function check(recording: Recording): readonly Finding[] {
     ...outOfOrder(recording),
     ...wrongOrigins(recording),
     ...wrongColumns(recording),
+    ...misdirected(recording),
+    ...falselyGone(recording),
+    ...falseConflicts(recording),
+    ...takenBack(recording),
+    ...unnoticed(recording),
   ];
 }

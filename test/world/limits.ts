@@ -1,26 +1,66 @@
-import type { Invariant } from './finding.ts';
-import type { Personality } from './traits.ts';
+import type { Finding, Invariant } from './finding.ts';
+import type { Recording } from './history.ts';
+import { kindOf } from './bodies.ts';
 
 /** Services that break a promise by themselves, so that no client can keep it; all others must hold every invariant. */
 interface Limit {
   readonly why: string;
   readonly invariants: readonly Invariant[];
-  readonly holds: (personality: Personality) => boolean;
+  readonly holds: (recording: Recording, finding: Finding) => boolean;
 }
 
 const LIMITS: readonly Limit[] = [
   {
     why: 'the service says in its own words that it did nothing, and did it',
     invariants: ['doubled', 'denied'],
-    holds: ({ refusal, refusedWhen }) => refusal === 'in its own JSON' && refusedWhen !== 'before the commit',
+    holds: ({ personality: { refusal, refusedWhen } }) =>
+      refusal === 'in its own JSON' && refusedWhen !== 'before the commit',
   },
   {
     why: 'the service shows the beginning of its list whatever page is asked for, and gives no sign that there is more',
     invariants: ['falsely certified', 'unequal', 'doubled'],
-    holds: ({ asked, told }) => asked === 'page ignored' && told === 'nothing',
+    holds: ({ personality: { asked, told } }) => asked === 'page ignored' && told === 'nothing',
+  },
+  {
+    why: 'no list shows what is created, and no record that an answer has named gives that away',
+    invariants: ['doubled'],
+    holds: ({ personality: { approval, cut }, witness }, { wasAnswered = false }) =>
+      (approval !== 'none' || cut !== 'whole') && witness === 'nothing' && !wasAnswered,
+  },
+  {
+    why: 'no list shows what is created, and the mirror has no record that gives that away: what was named cannot be read',
+    invariants: ['falsely certified', 'unequal'],
+    holds: ({ personality: { approval, cut }, witness }) =>
+      (approval !== 'none' || cut !== 'whole') && witness !== 'a row',
+  },
+  {
+    why: 'lists show what we create hours later: what they show until then is no list of the service’s',
+    invariants: ['falsely certified'],
+    holds: ({ personality: { ownShown } }) => ownShown !== 'at once',
+  },
+  {
+    why: 'the service answers, for longer than the grace period, that a record does not exist which it has just made',
+    invariants: ['falsely deleted', 'falsely certified', 'unequal'],
+    holds: ({ personality: { approval }, service, kinds }) =>
+      approval !== 'none' && service.unseen === 'not found' && kinds.some(({ name }) => canBeAsked(name)),
+  },
+  {
+    why: 'a cache shows pages of several hours as one list, and does not say that it is one',
+    invariants: ['falsely certified'],
+    holds: ({ personality: { keeping } }) => keeping === 'for hours, hidden',
+  },
+  {
+    why: 'single rows of a list leave it where nobody can ask for a record alone: twice, then somebody is asked',
+    invariants: ['falsely deleted', 'falsely certified', 'unequal'],
+    holds: ({ personality: { window }, kinds }) =>
+      window === 'one by one' && !kinds.some(({ name }) => canBeAsked(name)),
   },
 ];
 
-export function mayBreak(personality: Personality, invariant: Invariant): boolean {
-  return LIMITS.some(({ invariants, holds }) => invariants.includes(invariant) && holds(personality));
+const canBeAsked = (kind: string): boolean => kindOf(kind).retrieve?.misprint === undefined;
+
+export function mayBreak(recording: Recording, finding: Finding): boolean {
+  return LIMITS.some(
+    ({ invariants, holds }) => invariants.includes(finding.invariant) && holds(recording, finding),
+  );
 }

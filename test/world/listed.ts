@@ -17,9 +17,10 @@ export interface ListRequest {
 }
 
 /** A page of a list. */
-export function listAnswer(records: Records, request: ListRequest, { personality, random }: Listing): Answer {
+export function listAnswer(records: Records, request: ListRequest, listing: Listing): Answer {
   const { kind } = records;
-  const rows = ordered(kind, records.at(request.ofMs), { personality, random });
+  const { personality } = listing;
+  const rows = ordered(kind, records.at(request.ofMs), listing);
   const size = pageSize(kind, request, personality);
   const last = Math.max(1, Math.ceil(rows.length / size));
   let page = personality.asked === 'page ignored' ? 1 : Math.max(1, request.page);
@@ -34,6 +35,8 @@ export function listAnswer(records: Records, request: ListRequest, { personality
 export interface Listing {
   readonly personality: Personality;
   readonly random: Random;
+  /** The number of the request, where the order goes by it. */
+  readonly turn?: number;
 }
 
 const FIXED_SIZE = 500;
@@ -127,9 +130,11 @@ const TOLD: Readonly<Record<Personality['told'], (told: Told, kind: ListedKind) 
 function ordered(
   { list }: ListedKind,
   rows: readonly Row[],
-  { personality, random }: Listing,
+  { personality, random, turn = 0 }: Listing,
 ): readonly Row[] {
-  const order = personality.order === 'documented' ? DOCUMENTED_ORDERS[list.order] : personality.order;
+  const usual = personality.order === 'documented' ? DOCUMENTED_ORDERS[list.order] : personality.order;
+  const flipped = personality.flips === 'at random' ? random.pick(FLIPPING) : FLIPPING[turn % 2];
+  const order = personality.flips === 'steady' ? usual : (flipped ?? usual);
   if (order === 'shuffled')
     return rows
       .map((row) => ({ row, at: random.integer(0, 1e6) }))
@@ -137,6 +142,8 @@ function ordered(
       .map(({ row }) => row);
   return rows.toSorted(ORDERS[order]);
 }
+
+const FLIPPING = ['oldest first', 'newest first'] as const;
 
 type Order = Exclude<Personality['order'], 'documented'>;
 

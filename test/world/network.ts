@@ -24,8 +24,9 @@ const DEADLINE_MS = 30_000;
 /** The way to a world within this process: each request is read at one virtual instant and answered at a later one. */
 export function openNetwork(parts: NetworkParts): HttpClient {
   return {
-    get: async ({ target }, signal) => {
-      const outcome = await ask(parts, { method: 'GET', target, body: '' }, signal);
+    get: async ({ target, headers }, signal) => {
+      const isAfresh = headers['cache-control'] === 'no-cache';
+      const outcome = await ask(parts, { method: 'GET', target, body: '', isAfresh }, signal);
       if (outcome === 'lost' || outcome === 'unreachable')
         throw networkError(signal.aborted ? 'UND_ERR_ABORTED' : 'ECONNRESET');
       return { status: outcome.status, headers: outcome.headers, bytes: Buffer.from(outcome.body) };

@@ -1,5 +1,6 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { bodiesOf } from './bodies.ts';
+import { isOurs } from './records.ts';
 import type { Content, Records, Row } from './records.ts';
 import type { Request } from './service.ts';
 import type { Stage } from './stage.ts';
@@ -109,10 +110,4 @@ export function enter({ service, personality, timeline, say }: Stage, kind: List
     .get(kind.name)
     ?.create(storedFields(kind, body, personality), timeline.nowMs(), 'other');
   say(`~ entered ${kind.name} ${id ?? ''} ${JSON.stringify(body)}`);
-}
-
-/** Whether a send of ours has made a record: to delete one of those would make any second send look like a double. */
-export function isOurs({ deeds }: Records, id: string): boolean {
-  const made = deeds.findLast((deed) => deed.id === id && deed.is === 'created');
-  return typeof made?.doer === 'object';
 }

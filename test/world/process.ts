@@ -151,7 +151,7 @@ async function look(process: Process): Promise<void> {
   const { timeline, wakeUp } = stage;
   if (stage.dead.size > 0 && timeline.nowMs() - process.tookOverMs >= TAKE_OVER_EVERY_MS)
     await takeOver(process);
-  for (const due of await outbox.due(20)) {
+  for (const due of stage.isSending() ? await outbox.due(20) : []) {
     if (inHand.has(due.id)) continue;
     inHand.add(due.id);
     const refs = stage.random.chance(0.1) ? [due, due] : [due]; // A notification may come twice.
@@ -192,7 +192,8 @@ function hold({ running, stage, life }: Process, work: Promise<void>): void {
 const LONGEST_REST_MS = 4 * 3_600_000;
 
 /** Until an entry is due; whoever adds one wakes everybody. */
-async function restMs({ stage: { timeline }, session }: Process): Promise<number> {
+async function restMs({ stage: { timeline, isSending }, session }: Process): Promise<number> {
+  if (!isSending()) return LOOK_AGAIN_MS * 6;
   const [row] = await session.query(sql`
     select min(next_attempt_at) as at from outbox
     where owner is null and next_attempt_at is not null and state in ('ready', 'unsettled', 'done')`);

@@ -1,18 +1,22 @@
 import { recordAnswer, spoiltRead } from './answers.ts';
 import type { Answer, Outcome } from './answers.ts';
+import { keptMs, listedRows, singleInstead } from './lasting.ts';
 import { liedPage } from './lies.ts';
 import { listAnswer } from './listed.ts';
-import type { Records } from './records.ts';
+import type { Records, Row } from './records.ts';
 import { recordsOf } from './service.ts';
-import type { Inside } from './service.ts';
+import type { Inside, Request } from './service.ts';
+import { singleRow } from './spelled.ts';
 
 const TROUBLED = 0.08;
 const KEPT_MS = 120_000;
 
 /** Answers a GET: what is there, as a replica or a cache shows it, or something else instead. */
-export function read(inside: Inside, target: string, atMs: number): Outcome {
+export function read(inside: Inside, { target, isAfresh = false }: Request, atMs: number): Outcome {
   const { personality, random, kept } = inside;
   const last = kept.get(target);
+  if (last !== undefined && isKeptLong(inside, target, { isAfresh, ageMs: atMs - last.atMs, atMs }))
+    return personality.keeping === 'for hours, with Age' ? aged(last.answer, atMs - last.atMs) : last.answer;
   if (personality.cache !== 'none' && last && atMs - last.atMs < KEPT_MS && random.chance(0.4))
     return last.answer;
   const answer = truth(inside, new URL(target, 'http://service'), atMs);
@@ -20,6 +24,25 @@ export function read(inside: Inside, target: string, atMs: number): Outcome {
   const isSpoilt = !inside.isCalm && personality.reads !== 'answered' && random.chance(TROUBLED);
   return isSpoilt ? spoiltRead(answer, { personality, random, atMs }) : answer;
 }
+
+interface Keeping {
+  readonly isAfresh: boolean;
+  readonly ageMs: number;
+  readonly atMs: number;
+}
+
+/** Pages alone are kept for hours, and by some caches only until somebody asks afresh. */
+function isKeptLong(inside: Inside, target: string, { isAfresh, ageMs, atMs }: Keeping): boolean {
+  const { personality, kinds } = inside;
+  if (isAfresh && personality.keeping === 'for hours, unless asked afresh') return false;
+  const isList = kinds.some(({ list }) => target === list.path || target.startsWith(`${list.path}?`));
+  return isList && ageMs < keptMs(inside, target, atMs);
+}
+
+const aged = (answer: Answer, ageMs: number): Answer => ({
+  ...answer,
+  headers: { ...answer.headers, age: String(Math.ceil(ageMs / 1_000)) },
+});
 
 function truth(inside: Inside, { pathname, searchParams }: URL, atMs: number): Answer {
   const { personality, kinds, changedMs } = inside;
@@ -32,7 +55,11 @@ function truth(inside: Inside, { pathname, searchParams }: URL, atMs: number): A
   };
   const request = { ...asked, ofMs: atMs - lagOf(inside, 'lists'), changedMs };
   const shown = shownRecords(inside, list.name, atMs);
-  const answer = listAnswer(shown, request, { personality, random: inside.random });
+  const answer = listAnswer(shown, request, {
+    personality,
+    random: inside.random,
+    turn: inside.lasting.turns++,
+  });
   const { lie } = inside;
   return lie === null || inside.isCalm ? answer : liedPage(answer, lie, { page: asked.page, atMs });
 }
@@ -40,8 +67,9 @@ function truth(inside: Inside, { pathname, searchParams }: URL, atMs: number): A
 /** The records as lists show them. */
 function shownRecords(inside: Inside, kind: string, atMs: number): Records {
   const records = recordsOf(inside, kind);
+  const shown = (ms: number): readonly Row[] => listedRows(inside, records, ms, atMs);
   const rows = inside.isCalm ? undefined : inside.lie?.rows;
-  return rows === undefined ? records : { ...records, at: (ms) => rows(records.at(ms), atMs) };
+  return { ...records, at: (ms) => (rows === undefined ? shown(ms) : rows(shown(ms), atMs)) };
 }
 
 /** A misprinted path has nothing here. */
@@ -60,7 +88,10 @@ function oneRecord(
     .at(ofMs)
     .some((row) => row.id === id);
   const lied = inside.isCalm ? null : inside.lie?.record?.(atMs, isShown);
-  return lied ?? recordAnswer(recordsOf(inside, kind.name).find(id, ofMs), inside.personality);
+  const records = recordsOf(inside, kind.name);
+  const row = records.find(id, ofMs);
+  const shown = row && singleRow(row, kind, inside.personality, inside.lasting.looks++);
+  return lied ?? singleInstead(inside, records, id, atMs) ?? recordAnswer(shown, inside.personality);
 }
 
 /** How far behind the replica is that answers this request. */

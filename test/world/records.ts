@@ -38,6 +38,8 @@ export interface Records {
   at(ms: number): readonly Row[];
   find(id: string, ms: number): Row | undefined;
   create(fields: Content, atMs: number, doer: Doer): string;
+  /** Gives the id of a record that was removed to another one; false where it is taken. */
+  succeed(id: string, fields: Content, atMs: number): boolean;
   /** False where there is no such record. */
   edit(id: string, fields: Content, by: { readonly atMs: number; readonly doer: Doer }): boolean;
   remove(id: string, atMs: number): void;
@@ -88,6 +90,12 @@ export function createRecords({ kind, blank, random, ids }: RecordsParts): Recor
       note({ atMs, id, doer, is: 'created', before: null, after });
       return id;
     },
+    succeed: (id, fields, atMs) => {
+      if (now().some((row) => row.id === id)) return false;
+      const after = rowOf(id, { ...blank, ...fields, id: Number(id) }, born++);
+      note({ atMs, id, doer: 'other', is: 'created', before: null, after });
+      return true;
+    },
     edit: (id, fields, { atMs, doer }) => {
       const before = now().find((row) => row.id === id);
       if (before === undefined) return false;
@@ -114,3 +122,9 @@ const rowOf = (id: string, content: Content, born: number): Row => ({
   born,
   text: compactJson(content as JsonObject),
 });
+
+/** Whether a send of ours has made a record: to delete one of those would make any second send look like a double. */
+export function isOurs({ deeds }: Pick<Records, 'deeds'>, id: string): boolean {
+  const made = deeds.findLast((deed) => deed.id === id && deed.is === 'created');
+  return typeof made?.doer === 'object';
+}

@@ -3,6 +3,8 @@ import { blankRecord } from '../../src/sandbox/generate/from-catalogue.ts';
 import { randomFrom } from '../../src/sandbox/generate/draw.ts';
 import type { Random } from '../../src/sandbox/generate/draw.ts';
 import type { Answer, Outcome } from './answers.ts';
+import { beginLasting, createLasting } from './lasting.ts';
+import type { Lasting } from './lasting.ts';
 import type { Lie } from './lies.ts';
 import { read } from './reads.ts';
 import { createRecords } from './records.ts';
@@ -18,6 +20,8 @@ export interface Request {
   /** Path and query. */
   readonly target: string;
   readonly body: string;
+  /** Nothing that a cache has kept is wanted. */
+  readonly isAfresh?: boolean;
 }
 
 /** A write that has reached the service, or the network before it. */
@@ -46,6 +50,14 @@ export interface Service {
   advance(atMs: number): void;
   /** From now on no answer is lost, refused, spoilt or put off. */
   calm(): void;
+  /** Takes that back. */
+  rouse(): void;
+  /** The trouble that outlasts patience begins, and ends. */
+  begin(atMs: number, untilMs: number): void;
+  /** Of a kind, the records that are forbidden alone, or that no list shows. */
+  apart(kind: string): ReadonlySet<string>;
+  /** What it answers for a single record that lists do not show. */
+  readonly unseen: Lasting['unseen'];
 }
 
 export interface ServiceOptions {
@@ -73,6 +85,7 @@ export interface Inside {
   /** The last answer to each path. */
   readonly kept: Map<string, { readonly atMs: number; readonly answer: Answer }>;
   readonly lie: Lie | null;
+  readonly lasting: Lasting;
   /** The most by which replicas are behind. */
   readonly lagMs: number;
   /** When pages change their size. */
@@ -92,11 +105,13 @@ const BEFORE_MS = -24 * 60 * MINUTE;
 export function createService(options: ServiceOptions): Service {
   const { seed, personality, kinds } = options;
   const random = randomFrom('service', seed);
+  const records = firstRecords(options, random);
   const inside: Inside = {
     personality,
     random,
     kinds,
-    records: firstRecords(options, random),
+    records,
+    lasting: createLasting(records, randomFrom('lasting service', seed)),
     sends: [],
     putOff: [],
     kept: new Map(),
@@ -116,11 +131,19 @@ export function createService(options: ServiceOptions): Service {
     advance,
     answer: (request, atMs) => {
       advance(atMs);
-      return request.method === 'GET' ? read(inside, request.target, atMs) : write(inside, request, atMs);
+      return request.method === 'GET' ? read(inside, request, atMs) : write(inside, request, atMs);
     },
     calm: () => {
       inside.isCalm = true;
     },
+    rouse: () => {
+      inside.isCalm = false;
+    },
+    begin: (fromMs, untilMs) => {
+      beginLasting(inside, fromMs, untilMs);
+    },
+    unseen: inside.lasting.unseen,
+    apart: (kind) => inside.lasting.apart.get(kind) ?? new Set(),
   };
 }
 

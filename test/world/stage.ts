@@ -24,12 +24,13 @@ import { bodiesOf, drawKind, kindOf } from './bodies.ts';
 import type { Content } from './records.ts';
 import { NO_SECRETS, SOME_SECRETS, withoutSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
+import { filledIn, kindsFor, rowsFor } from './lasting-draws.ts';
 import { LIES } from './lies.ts';
 import type { LieName } from './lies.ts';
 import { createService } from './service.ts';
 import type { Service } from './service.ts';
-import { drawPersonality } from './traits.ts';
-import type { Personality } from './traits.ts';
+import { drawPersonality, lastingTraits, withoutLasting } from './traits.ts';
+import type { Personality, Trait } from './traits.ts';
 
 /** Pages wait for each other by a timer of the process, which no virtual time moves: here each lands by itself. */
 TOGETHER.most = 1;
@@ -42,6 +43,8 @@ export interface Intent {
   readonly body: Content;
   readonly recordId: string | null;
   readonly atMs: number;
+  /** Which record has this id at that moment, by its number of birth; null = none. */
+  readonly born: number | null;
 }
 
 /** One requested run, whatever came of it. */
@@ -77,6 +80,8 @@ export interface Stage {
   readonly mark: SendMark;
   readonly wakeUp: WakeUp;
   readonly intents: Intent[];
+  /** Plans that were applied. */
+  readonly plans: number[];
   readonly pulls: Pull[];
   /** What `verify` said in the end, where it was asked. */
   verified: readonly KindComparison[];
@@ -89,6 +94,15 @@ export interface Stage {
   /** What dead processes leave behind. */
   readonly remains: Promise<unknown>[];
   deathsLeft: number;
+  /** Traits of troubles that outlast patience. */
+  readonly lasting: readonly Trait[];
+  /** Such a trouble has begun. */
+  hasBegun: boolean;
+  /** Until when our own settings let nothing be sent; 0 = they do. */
+  unsentUntilMs: number;
+  readonly isSending: () => boolean;
+  /** What an answer has told of a record of ours that no list shows. */
+  witness: 'nothing' | 'an id' | 'a row';
   readonly isLying: boolean;
   readonly beside: Beside | null;
   isCalm: boolean;
@@ -144,22 +158,23 @@ export function setStage(
   { session, tables, trace, personality: fixed, lie, kind: only, beside }: HistoryOptions,
 ): Stage {
   const random = randomFrom('history', seed);
-  const personality = { ...drawPersonality(seed), ...fixed };
-  const keepsOut = session.dialect === 'sqlite' && randomFrom('secrets', seed).chance(WITH_SECRETS);
-  const secrets = keepsOut ? SOME_SECRETS : NO_SECRETS;
+  const personality = personalityOf(seed, lie === undefined && beside === undefined, fixed);
+  const lasting = lastingTraits(personality);
+  const secrets = secretsFor(session, personality, seed);
   const log: string[] = [];
   const drawn = random.chance(0.1) ? [...new Set([drawKind(random), drawKind(random)])] : [drawKind(random)];
-  const served = only === undefined ? drawn : [kindOf(only)];
+  const served = only === undefined ? servedKinds(personality, drawn, seed) : [kindOf(only)];
   const told = lie === undefined ? undefined : LIES[lie](randomFrom('lie', seed));
   const timeline = createTimeline({ random, together: random.pick([0, 0.1, 0.5]), togetherWithinMs: 2_000 });
-  const rows = random.pick([0, 2, 5, 9, 14, 20, 30, 40]);
+  const usualRows = random.pick([0, 2, 5, 9, 14, 20, 30, 40]);
+  const rows = lasting.length === 0 ? usualRows : rowsFor(personality, randomFrom('rows', seed));
   const precedents = new Map(served.map(({ name }): [string, Content[]] => [name, []]));
   const seedRecord = (kind: ListedKind, number: number): Content => {
     const body = bodiesOf(kind).create(1_000 + number, random);
     precedents.get(kind.name)?.push(body);
-    return body;
+    return personality.succession === 'none' ? body : { ...body, ...filledIn(kind, 1_000 + number) };
   };
-  return {
+  const stage: Stage = {
     seed,
     personality,
     random,
@@ -180,12 +195,18 @@ export function setStage(
       ...(told && { lie: told }),
     }),
     rules: { settleSeconds: 300, patienceSeconds: 86_400, graceSeconds: 900, ignoreFields: {} },
-    pullSettings: lie === undefined ? PULL_SETTINGS : WITH_HOLDS,
+    pullSettings: lie === undefined && lasting.length === 0 ? PULL_SETTINGS : WITH_HOLDS,
     sourceSettings: SOURCE,
     logger: secrets === NO_SECRETS ? silent : loggerInto(log),
     mark: createMark(),
     wakeUp: createWakeUp(timeline),
     intents: [],
+    plans: [],
+    lasting,
+    hasBegun: false,
+    unsentUntilMs: 0,
+    isSending: () => timeline.nowMs() >= stage.unsentUntilMs,
+    witness: 'nothing',
     pulls: [],
     verified: [],
     readAt: new Map(),
@@ -202,6 +223,30 @@ export function setStage(
       throw error;
     },
   };
+  return stage;
+}
+
+/** Troubles that outlast patience are for histories in which nothing else is tried out. */
+function personalityOf(seed: number, isPlain: boolean, fixed: Partial<Personality> = {}): Personality {
+  const drawn = drawPersonality(seed);
+  return { ...(isPlain ? drawn : withoutLasting(drawn)), ...fixed };
+}
+
+function secretsFor({ dialect }: Session, { volatile }: Personality, seed: number): Secrets {
+  const keepsOut =
+    dialect === 'sqlite' && volatile === 'none' && randomFrom('secrets', seed).chance(WITH_SECRETS);
+  return keepsOut ? SOME_SECRETS : NO_SECRETS;
+}
+
+/** The kinds that are drawn, or one by which a trouble shows that outlasts patience. */
+function servedKinds(
+  personality: Personality,
+  drawn: readonly ListedKind[],
+  seed: number,
+): readonly ListedKind[] {
+  const names = kindsFor(personality);
+  if (names.length === 0) return drawn;
+  return [kindOf(randomFrom('kind', seed).pick(names))];
 }
 
 function loggerInto(log: string[]): Logger {

@@ -5,7 +5,7 @@ import type { Random } from '../../src/sandbox/generate/draw.ts';
  * What a service, those who use it, and our own machine may be like: each trait with its values. The first is the one that
  * the documentation lets expect; the number says how often each other one is drawn beside its like.
  */
-export const TRAITS = {
+const USUAL = {
   // Stores.
   texts: { 'as sent': 0, trimmed: 2, 'upper case': 2, 'without accents': 2, 'cut at 12': 2, prefixed: 1 },
   codes: { 'as sent': 0, padded: 2, numbered: 1, prefixed: 2, 'cut at 8': 1 },
@@ -79,13 +79,47 @@ export const TRAITS = {
   clock: { steady: 0, jumps: 2 },
   deaths: { none: 0, some: 3, 'stands still': 1 },
   processes: { one: 0, two: 2 },
-} as const satisfies Record<string, Readonly<Record<string, number>>>;
+} as const satisfies Table;
 
+/** Troubles that last longer than our patience, some of them for ever: drawn apart, so that histories without one stay as they are. */
+const LASTING = {
+  // Lists that lack what is there.
+  rights: { kept: 0, 'half lost for days': 3, 'most lost of few': 2 },
+  maintenance: { none: 0, 'empty lists for days': 3 },
+  approval: { none: 0, 'of creates, for days': 2, 'of creates, for ever': 1 },
+  cut: { whole: 0, 'first rows by code': 3 },
+  window: { whole: 0, 'by threes': 2, 'one by one': 1 },
+  unlisted: { none: 0, 'some for ever': 2 },
+  // Lists that show something else at each look.
+  flips: { steady: 0, 'at each request': 2, 'at random': 2 },
+  keeping: {
+    short: 0,
+    'for hours, hidden': 2,
+    'for hours, with Age': 1,
+    'for hours, unless asked afresh': 2,
+  },
+  volatile: { none: 0, 'a field at each look': 2 },
+  spelling: { alike: 0, 'HTML in lists': 2, 'blanks in lists': 1, 'noise at times': 1, 'NFD at times': 1 },
+  ownShown: { 'at once': 0, 'hours later': 3 },
+  // Single records.
+  forbidden: { none: 0, 'to read': 2, 'to write': 2 },
+  succession: { none: 0, 'ids given to others': 3 },
+  downtimes: { none: 0, 'minutes in which nothing is there': 2 },
+  // Writes.
+  named: { 'as drawn': 0, nowhere: 2, 'by Location of 201': 1, 'by Location of 303': 1 },
+  likeMinded: { none: 0, 'others do the same': 2 },
+} as const satisfies Table;
+
+export const TRAITS = { ...USUAL, ...LASTING } as const;
+
+type Table = Readonly<Record<string, Readonly<Record<string, number>>>>;
 type Traits = typeof TRAITS;
 export type Trait = keyof Traits;
 export type Personality = { readonly [Name in Trait]: keyof Traits[Name] };
 
 export const TRAIT_NAMES = Object.keys(TRAITS) as readonly Trait[];
+const USUAL_NAMES = Object.keys(USUAL) as readonly (keyof typeof USUAL)[];
+const LASTING_NAMES = Object.keys(LASTING) as readonly (keyof typeof LASTING)[];
 
 /** The service as it is documented, used by few, and a machine that goes on. */
 export const DOCUMENTED = Object.fromEntries(
@@ -104,14 +138,69 @@ export function drawPersonality(seed: number): Personality {
   const random = randomFrom('personality', seed);
   const drawn: Record<string, string> = { ...DOCUMENTED };
   for (let left = random.pick(PECULIARITIES); left > 0; left--) {
-    const name = random.pick(TRAIT_NAMES);
+    const name = random.pick(USUAL_NAMES);
     drawn[name] = drawValue(name, random);
     if (name === 'refusal') drawRefusal(drawn, random);
     if (drawn['deaths'] === 'stands still') drawn['processes'] = 'two'; // Who else would take its work over?
     if (name === 'ids' && random.chance(0.4)) drawn['lost'] = 'after the commit'; // Else a reused id tells nothing.
   }
+  drawLasting(drawn, randomFrom('lasting', seed));
   return drawn as unknown as Personality;
 }
+
+/** The share of histories with a trouble that outlasts patience, and of those the share with a second one. */
+const LASTING_SHARE = 0.35;
+const SECOND_SHARE = 0.15;
+
+function drawLasting(drawn: Record<string, string>, random: Random): void {
+  if (!random.chance(LASTING_SHARE)) return;
+  for (const name of [random.pick(LASTING_NAMES), random.pick(LASTING_NAMES)]) {
+    drawn[name] = drawValue(name, random);
+    for (const [other, values] of Object.entries<readonly string[]>(COMPANIONS[name] ?? {}))
+      drawn[other] = random.pick(values);
+    if (!random.chance(SECOND_SHARE)) return;
+  }
+}
+
+const LOST = ['never', 'after the commit', 'after the commit', 'before or after'] as const;
+
+/** Traits without which a lasting trouble would not show. */
+const COMPANIONS: Partial<
+  Record<keyof typeof LASTING, { readonly [Name in Trait]?: readonly Personality[Name][] }>
+> = {
+  rights: { lost: LOST },
+  maintenance: { lost: LOST },
+  approval: { lost: LOST },
+  cut: { lost: LOST },
+  flips: {
+    lost: LOST,
+    told: ['meta without both', 'meta without total'],
+    pageSize: ['5 rows', '7 rows', '10 rows'],
+    order: ['documented'],
+    asked: ['honoured'],
+  },
+  keeping: {
+    pageSize: ['5 rows', '7 rows', '15 rows'],
+    codesOfOthers: ['renumbered'],
+    churn: ['little', 'much'],
+  },
+  named: {
+    lost: ['never', 'never', 'before or after'],
+    approval: ['none', 'of creates, for days'],
+  },
+  likeMinded: { lost: ['before the commit', 'before or after'] },
+  ownShown: { replica: ['none'], cache: ['none'] },
+};
+
+/** The traits in which a personality has a trouble that outlasts patience. */
+export const lastingTraits = (personality: Personality): readonly Trait[] =>
+  LASTING_NAMES.filter((name) => personality[name] !== DOCUMENTED[name]);
+
+/** The same, without what outlasts patience. */
+export const withoutLasting = (personality: Personality): Personality => ({
+  ...personality,
+  ...Object.fromEntries(LASTING_NAMES.map((name) => [name, DOCUMENTED[name]])),
+});
 
 /** A way of refusing says something only with a status and an instant. */
 function drawRefusal(drawn: Record<string, string>, random: Random): void {

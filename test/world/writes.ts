@@ -1,6 +1,7 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { failure, json, refusal, writtenAnswer } from './answers.ts';
 import type { Answer, Outcome } from './answers.ts';
+import { updateInstead } from './lasting.ts';
 import type { Content, Records } from './records.ts';
 import { blankOf, recordsOf } from './service.ts';
 import type { Inside, Request, Send } from './service.ts';
@@ -33,15 +34,25 @@ export function write(inside: Inside, { method, target, body }: Request, atMs: n
 
 function answered(inside: Inside, send: Send): Outcome {
   const { personality } = inside;
+  const instead = insteadOf(inside, send);
+  if (instead !== null) return instead;
   const trouble = drawTrouble(inside);
   send.outcome = trouble?.is ?? 'answered';
   if (trouble?.is === 'unreachable') return 'unreachable';
-  const instead = trouble?.is === 'refused' ? refusal(personality, send.atMs) : 'lost';
-  if (trouble !== null && !trouble.commits) return instead;
+  const reply = trouble?.is === 'refused' ? refusal(personality, send.atMs) : 'lost';
+  if (trouble !== null && !trouble.commits) return reply;
   const delayMs = drawDelay(inside, send);
   if (delayMs !== null) return putOff(inside, send, delayMs);
   const answer = commit(inside, send, send.atMs);
-  return trouble === null ? answer : instead;
+  return trouble === null ? answer : reply;
+}
+
+/** What a PUT comes to while a trouble lasts; null = it is carried out. */
+function insteadOf(inside: Inside, send: Send): Answer | null {
+  if (send.operation === 'create') return null;
+  const instead = updateInstead(inside, recordsOf(inside, send.kind), send.id, send.atMs);
+  if (instead !== null) send.outcome = 'refused';
+  return instead;
 }
 
 interface Trouble {
@@ -92,7 +103,12 @@ function commit(inside: Inside, send: Send, atMs: number): Answer {
   const row = id === null ? undefined : records.find(id, atMs);
   if (id === null || row === undefined) return failure(404, 'Record not found.');
   send.committed = { atMs, id };
-  return writtenAnswer(row, { operation: send.operation, key: keyOf(records.kind), personality });
+  return writtenAnswer(row, {
+    operation: send.operation,
+    kind: records.kind,
+    key: keyOf(records.kind),
+    personality,
+  });
 }
 
 interface Order {

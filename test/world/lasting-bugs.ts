@@ -1,0 +1,190 @@
+import type { planDeletions } from '../../src/diff/plan-deletions.ts';
+import type { noteVolatile } from '../../src/mirror/runs/volatile-fields.ts';
+import { merge } from '../../src/diff/written.ts';
+import type { isSameInAnySpelling } from '../../src/diff/written.ts';
+import { canonicalJson, parseObject } from '../../src/lib/json/json.ts';
+import type { unlistedLinks } from '../../src/mirror/outbox/attempts-and-links.ts';
+import { blockKind } from '../../src/outbound/attempt/conclude.ts';
+import type { stepBack } from '../../src/outbound/attempt/conclude.ts';
+import type { provesMade } from '../../src/outbound/attempt/grade.ts';
+import { payloadOf } from '../../src/outbound/attempt/journal.ts';
+import type { findOtherTarget } from '../../src/outbound/attempt/other-record.ts';
+import type { mergeOwn, unprovenFields } from '../../src/outbound/send/base.ts';
+import type { decideSettlement } from '../../src/outbound/send/decide-settlement.ts';
+import type { readControl } from '../../src/outbound/send/read-remote.ts';
+import type { update } from '../../src/outbound/send/update.ts';
+import type { concludeAbsences } from '../../src/pull/deletions/conclude-absences.ts';
+import type { readOldest } from '../../src/pull/deletions/oldest-rows.ts';
+import type { readWriteAnswer } from '../../src/source/http/write-answer.ts';
+import type { pageAgain } from '../../src/source/paging/page-checks.ts';
+
+/** Functions of the code under test in whose place a test can put a double, made of the real one. */
+interface Plantable {
+  concludeAbsences: typeof concludeAbsences;
+  decideSettlement: typeof decideSettlement;
+  findOtherTarget: typeof findOtherTarget;
+  isSameInAnySpelling: typeof isSameInAnySpelling;
+  mergeOwn: typeof mergeOwn;
+  noteVolatile: typeof noteVolatile;
+  pageAgain: typeof pageAgain;
+  planDeletions: typeof planDeletions;
+  provesMade: typeof provesMade;
+  readControl: typeof readControl;
+  readOldest: typeof readOldest;
+  readWriteAnswer: typeof readWriteAnswer;
+  stepBack: typeof stepBack;
+  unlistedLinks: typeof unlistedLinks;
+  unprovenFields: typeof unprovenFields;
+  update: typeof update;
+}
+
+interface LastingBug {
+  readonly name: string;
+  readonly parts: { readonly [Name in keyof Plantable]?: (real: Plantable[Name]) => Plantable[Name] };
+  /** The trait by which it shows, as a part of `trait: value`: only such histories are drawn. */
+  readonly trait: string;
+}
+
+/** Bugs that show only where a trouble outlasts patience. */
+export const LASTING_BUGS: readonly LastingBug[] = [
+  {
+    name: 'a create is sent again by a sweep that distrusts its own list',
+    trait: 'rights:',
+    parts: {
+      decideSettlement: (real) => (facts) => {
+        const readings = facts.readings.map((reading) =>
+          reading.certifiedAt === null ? reading : { ...reading, state: 'certified', reason: null },
+        );
+        return real({ ...facts, readings, doubt: null });
+      },
+    },
+  },
+  {
+    name: 'an empty list proves what it lacks',
+    trait: 'maintenance:',
+    parts: {
+      decideSettlement: (real) => (facts) => {
+        const isEmpty = facts.readings.at(-1)?.rows === 0;
+        const readings = facts.readings.map((reading) =>
+          isEmpty ? { ...reading, state: 'certified' } : reading,
+        );
+        return real({ ...facts, readings, doubt: null });
+      },
+    },
+  },
+  {
+    name: 'records of ours that no list shows say nothing about the list',
+    trait: 'cut:',
+    parts: {
+      unlistedLinks: () => () => Promise.resolve([]),
+      concludeAbsences:
+        (real) =>
+        async (...given) => {
+          const concluded = await real(...given);
+          const waiting = Math.max(0, concluded.waiting - concluded.neverListed);
+          return { ...concluded, waiting, neverListed: 0 };
+        },
+    },
+  },
+  {
+    name: 'a record that an answer named is deleted by lists that never showed it',
+    trait: 'approval:',
+    parts: {
+      planDeletions: (real) => (facts, rules) =>
+        real({ ...facts, absent: facts.absent.map((row) => ({ ...row, isListed: true })) }, rules),
+    },
+  },
+  {
+    name: 'a page with ids of page 1 is page 1 again',
+    trait: 'flips:',
+    parts: {
+      pageAgain: (real) => (known, response) => {
+        const first = new Set(known.first);
+        const isFirst = response.page > 1 && response.keys.length > 0 && !known.isCounted;
+        if (!isFirst || ![...response.keys].every((id) => first.has(id))) return real(known, response);
+        return { page: 1, isSure: true };
+      },
+    },
+  },
+  {
+    name: 'an update is written into whatever has the id',
+    trait: 'succession:',
+    parts: { findOtherTarget: () => () => Promise.resolve(null) },
+  },
+  {
+    name: 'one forbidden record stops all writes of its kind',
+    trait: 'forbidden:',
+    parts: {
+      stepBack:
+        () =>
+        (tx, entry, { reason }, now) =>
+          blockKind(tx, entry, reason, now),
+    },
+  },
+  {
+    name: 'rows that a list of recent ones drops are deleted',
+    trait: 'window: by threes',
+    parts: { readOldest: () => () => Promise.resolve(null) },
+  },
+  {
+    name: 'most rows of a small kind are deleted like any others',
+    trait: 'rights: most lost of few',
+    parts: { planDeletions: (real) => (facts, rules) => real({ ...facts, live: 1e9 }, rules) },
+  },
+  {
+    name: 'pages of several hours are taken for one list',
+    trait: 'keeping: for hours, hidden',
+    parts: { planDeletions: (real) => (facts, rules) => real({ ...facts, mayBeMixed: false }, rules) },
+  },
+  {
+    name: 'fields that change with each sweep need nobody',
+    trait: 'volatile:',
+    parts: { noteVolatile: () => () => Promise.resolve() },
+  },
+  {
+    name: 'what a list spells otherwise is another user’s change',
+    trait: 'spelling:',
+    parts: {
+      isSameInAnySpelling: () => (_kind, _name, one, other) => canonicalJson(one) === canonicalJson(other),
+    },
+  },
+  {
+    name: 'what our own update wrote is another user’s change',
+    trait: 'ownShown:',
+    parts: {
+      mergeOwn: () => (_db, kind, entry, remote) => {
+        const base = entry.base === null ? null : parseObject(entry.base);
+        return Promise.resolve(merge({ kind, wanted: payloadOf(entry), base, remote }));
+      },
+    },
+  },
+  {
+    name: 'a record that does not answer once is gone',
+    trait: 'downtimes:',
+    parts: {
+      readControl: () => () => Promise.resolve('answers'),
+      update: (real) => (parts, target) =>
+        real({ ...parts, rules: { ...parts.rules, graceSeconds: 0 } }, target),
+    },
+  },
+  {
+    name: 'an equal change of another user counts as proven to be ours',
+    trait: 'likeMinded:',
+    parts: { unprovenFields: () => () => Promise.resolve([]) },
+  },
+  {
+    name: 'a success without a body proves nothing',
+    trait: 'named: nowhere',
+    parts: { provesMade: () => () => false },
+  },
+  {
+    name: 'a Location names nothing',
+    trait: 'named: by Location',
+    parts: {
+      provesMade: () => () => false,
+      readWriteAnswer:
+        (real) =>
+        (...given) => ({ ...real(...given), located: undefined }),
+    },
+  },
+];

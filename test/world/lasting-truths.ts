@@ -1,0 +1,171 @@
+import { kindOf } from './bodies.ts';
+import { recordsOf } from './finding.ts';
+import type { Finding, Found } from './finding.ts';
+import type { EntryRecord, Recording } from './history.ts';
+import { MOST_KEPT_MS, MOST_LAG_MS, fits } from './mirror-truths.ts';
+import type { Content, Deed } from './records.ts';
+import type { Send } from './service.ts';
+import { VOLATILE, plainText } from './spelled.ts';
+import { storedFields } from './stored.ts';
+
+/** Updates that were written into another record, which got the id of theirs before we last read it. */
+export function misdirected(recording: Recording): Found {
+  return updatesOf(recording).flatMap(({ entry, intent }): Finding[] => {
+    const { deeds } = recordsOf(recording, intent.kind);
+    const meant = entry.base === null ? intent.born : (bornOf(recording, entry.base, intent) ?? intent.born);
+    return deeds
+      .filter((deed) => deed.id === intent.recordId && deed.before !== null && deed.before.born !== meant)
+      .filter((deed) => {
+        const send = sendOf(recording, deed);
+        if (meant === null || send === null || !isFor(send, intent.body) || send.atMs < intent.atMs)
+          return false;
+        const readMs = (recording.readBefore.get(send.number) ?? -1) - lagOf(recording);
+        return deeds.some(
+          ({ id, is, atMs }) =>
+            id === deed.id && is === 'created' && atMs <= readMs && atMs > intent.atMs - lagOf(recording),
+        );
+      })
+      .map(({ id }) => ({
+        invariant: 'misdirected',
+        detail: `entry ${entry.id}: ${intent.kind} ${id} is another one`,
+      }));
+  });
+}
+
+/** Which record the author of an update had seen; null where it cannot be known. */
+function bornOf(
+  { service, personality }: Recording,
+  base: string,
+  { kind, recordId, atMs }: EntryRecord['intent'],
+): number | null {
+  const plain = (text: string): string => plainText(text, kind, personality);
+  const seen = service.records
+    .get(kind)
+    ?.deeds.findLast(
+      (deed) =>
+        deed.id === recordId &&
+        deed.atMs <= atMs &&
+        deed.after !== null &&
+        fits(plain(deed.after.text), plain(base)),
+    );
+  return seen?.after?.born ?? null;
+}
+
+const updatesOf = ({ entries }: Recording): readonly EntryRecord[] =>
+  entries.filter(({ intent }) => intent.operation === 'update');
+
+const lagOf = ({ personality }: Recording): number =>
+  (personality.replica === 'none' ? 0 : MOST_LAG_MS) + (personality.cache === 'none' ? 0 : MOST_KEPT_MS);
+
+function sendOf({ service }: Recording, { is, doer }: Deed): Send | null {
+  return is === 'edited' && typeof doer === 'object' ? (service.sends[doer.send] ?? null) : null;
+}
+
+function isFor({ body }: Send, wanted: Content): boolean {
+  return Object.entries(JSON.parse(body) as Content).every(
+    ([name, value]) => JSON.stringify(wanted[name]) === JSON.stringify(value),
+  );
+}
+
+/** Updates parked because their record is gone, which it never was, nor was it said for longer than a moment. */
+export function falselyGone(recording: Recording): Found {
+  const { rights, maintenance, approval, unlisted, window } = recording.personality;
+  if (
+    [
+      window !== 'whole',
+      rights !== 'kept',
+      maintenance !== 'none',
+      approval !== 'none',
+      unlisted !== 'none',
+    ].includes(true)
+  )
+    return [];
+  return updatesOf(recording)
+    .filter(({ entry, intent }) => {
+      const { deeds } = recordsOf(recording, intent.kind);
+      const wasDeleted = deeds.some(({ id, is }) => id === intent.recordId && is === 'deleted');
+      return entry.state === 'parked' && entry.verdict === 'gone' && !wasDeleted;
+    })
+    .map(({ entry }) => ({
+      invariant: 'falsely gone',
+      detail: `entry ${entry.id}: its record was there all the time`,
+    }));
+}
+
+/** Conflicts with nobody: no other person has ever written those fields. */
+export function falseConflicts(recording: Recording): Found {
+  const { ownShown, spelling, volatile } = recording.personality;
+  if (ownShown === 'at once' && spelling === 'alike' && volatile === 'none') return [];
+  if (
+    Object.entries(storing(recording)).some(
+      ([, value]) => !['as sent', 'all taken', 'partial', 'at once'].includes(value),
+    )
+  )
+    return [];
+  return updatesOf(recording)
+    .filter(({ entry, intent }) => {
+      const { deeds } = recordsOf(recording, intent.kind);
+      const names = Object.keys(storedFields(kindOf(intent.kind), intent.body, recording.personality));
+      const isOthers = ({ id, doer, before, after }: Deed): boolean =>
+        id === intent.recordId &&
+        doer === 'other' &&
+        names.some((name) => before?.content[name] !== after?.content[name]);
+      return entry.state === 'parked' && entry.verdict === 'conflict' && !deeds.some(isOthers);
+    })
+    .map(({ entry }) => ({
+      invariant: 'false conflict',
+      detail: `entry ${entry.id}: nobody else has written that`,
+    }));
+}
+
+const storing = ({ personality: { texts, codes, times, amounts, fields, put, commit } }: Recording) => ({
+  texts,
+  codes,
+  times,
+  amounts,
+  fields,
+  put,
+  commit,
+});
+
+/** So few rows one person may have changed; so many sweeps at the end have shown all of them again. */
+const LEAST_VOLATILE = 25;
+const LAST_SWEEPS = 3;
+
+/** Fields that changed with every sweep, and that nobody is told of. */
+export function unnoticed({ personality, kinds, pulls, final, volatile }: Recording): Found {
+  if (personality.volatile === 'none') return [];
+  return kinds.flatMap(({ name }): Finding[] => {
+    const last = pulls.filter(({ states }) => states.has(name)).slice(-LAST_SWEEPS);
+    const isRead =
+      last.length === LAST_SWEEPS && last.every(({ states }) => states.get(name) === 'certified');
+    const rows = [...(final.kinds.get(name)?.rows.values() ?? [])].filter(
+      ({ deletedAt }) => deletedAt === null,
+    );
+    const field = VOLATILE[name];
+    if (!isRead || field === undefined || rows.length < LEAST_VOLATILE) return [];
+    if (volatile.includes(`${name}.${field}`)) return [];
+    return [{ invariant: 'unnoticed', detail: `${name}.${field} changes with every sweep` }];
+  });
+}
+
+/** What an undo would take back of others: values that they have written, and no send of ours ever. */
+export function takenBack(recording: Recording): Found {
+  return recording.undone.flatMap(({ kind, recordId, field, entry }): Finding[] => {
+    const { deeds } = recordsOf(recording, kind);
+    const writes = deeds.filter(
+      ({ id, is, before, after }) =>
+        id === recordId && is === 'edited' && before?.content[field] !== after?.content[field],
+    );
+    const isOthers =
+      writes.at(-1)?.doer === 'other' && writes.every((deed) => sendOf(recording, deed) === null);
+    return isOthers
+      ? [
+          {
+            invariant: 'taken back',
+            detail: `undo of entry ${entry}: ${field} of ${kind} ${recordId} is another user's`,
+          },
+        ]
+      : [];
+  });
+}
