@@ -221,3 +221,13 @@ describe('openSession', () => {
     },
   );
 });
+
+test.each([
+  ['57P04', 'mirror.connection_lost'],
+  ['42P01', 'mirror.tables_missing'],
+  ['22021', 'mirror.null_character'],
+  ['58P01', 'mirror.server_fault'],
+  ['XX000', 'mirror.server_fault'],
+])('SQLSTATE %s is %s', (code, named) => {
+  expect(postgresError(Object.assign(new Error('x'), { code }), 'p')).toMatchObject({ code: named });
+});
