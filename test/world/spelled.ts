@@ -14,7 +14,7 @@ export const VOLATILE: Readonly<Record<string, string>> = {
 
 type Spelling = Pick<Personality, 'volatile' | 'spelling'>;
 
-/** A record as a list shows it, at the so-manieth look at something. */
+/** A record as a list shows it. @param look How often it was looked at before. */
 export function listedRow(row: Row, kind: ListedKind, personality: Spelling, look: number): Row {
   const { volatile, spelling } = personality;
   if (volatile === 'none' && spelling === 'alike') return row;
