@@ -12,7 +12,7 @@ interface Limit {
 const LIMITS: readonly Limit[] = [
   {
     why: 'the service says in its own words that it did nothing, and did it',
-    invariants: ['doubled', 'denied'],
+    invariants: ['doubled', 'denied', 'false conflict'],
     holds: ({ personality: { refusal, refusedWhen } }) =>
       refusal === 'in its own JSON' && refusedWhen !== 'before the commit',
   },
@@ -43,6 +43,11 @@ const LIMITS: readonly Limit[] = [
     invariants: ['falsely deleted', 'falsely certified', 'unequal'],
     holds: ({ personality: { approval }, service, kinds }) =>
       approval !== 'none' && service.unseen === 'not found' && kinds.some(({ name }) => canBeAsked(name)),
+  },
+  {
+    why: 'the service says that it made a record, neither names nor shows it, and another one with longer texts of the same beginning appears',
+    invariants: ['lost'],
+    holds: ({ personality: { approval, named } }) => approval !== 'none' && named === 'nowhere',
   },
   {
     why: 'a cache shows pages of several hours as one list, and does not say that it is one',
