@@ -6,7 +6,7 @@ import { check } from './invariants.ts';
 import { mayBreak } from './limits.ts';
 import { openMirror } from './mirrors.ts';
 import type { Mirror } from './mirrors.ts';
-import { drawPersonality, peculiarities } from './traits.ts';
+import { drawPersonality, lastingTraits, peculiarities } from './traits.ts';
 import { LASTING_BUGS } from './lasting-bugs.ts';
 import { MORE_PLANTED_BUGS } from './more-planted-bugs.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
@@ -56,18 +56,14 @@ vi.mock('../../src/source/write.ts', planted.withDoubles);
 const usual = [...PLANTED_BUGS, ...MORE_PLANTED_BUGS].map((bug) => ({ ...bug, trait: '' }));
 const bugs = [...usual, ...LASTING_BUGS].map((bug) => [bug.name, bug] as const);
 
-test.each(bugs)('caught: %s', { timeout: 900_000 }, async (name, { parts, trait }) => {
+test.each(bugs)('caught: %s', { timeout: 900_000 }, async (name, bug) => {
   await using mirror = await openMirror(null);
-  planted.plant(parts);
   const known = (FOUND_AT as Readonly<Record<string, number>>)[name];
-  const caught = await firstFinding(mirror, trait, known).finally(() => {
-    planted.plant({});
-  });
+  const caught = await firstFinding(mirror, bug, known);
   if (caught !== null) foundAt[name] = caught.seed;
   const { seed, what } = caught ?? { seed: 0, what: `not within ${MOST_DRAWS} draws` };
   process.stdout.write(`| ${name} | ${seed} | ${what} |\n`);
   expect(caught).not.toBeNull();
-  expect(await findingIn(mirror, seed), 'the same seed without the bug').toBeNull();
 });
 
 /** Writes the seeds down where that is asked for: `BMS_WORLD_REFRESH=1`; of one bug alone with `-t`. */
@@ -81,26 +77,37 @@ interface Caught {
   readonly what: string;
 }
 
-/** Plays history after history until an invariant breaks, or the code under test itself objects. */
+/**
+ * Plays history after history until an invariant breaks, or the code under test itself objects, because of the bug alone: without
+ * it, the same history breaks nothing.
+ */
 async function firstFinding(
   mirror: Mirror,
-  trait: string,
+  { parts, trait }: (typeof bugs)[number][1],
   known: number | undefined,
 ): Promise<Caught | null> {
   const drawn = seedsWith(trait);
   for (const seed of known === undefined ? drawn : [known, ...drawn]) {
-    const what = await findingIn(mirror, seed);
-    if (what !== null) return { seed, what };
+    planted.plant(parts);
+    const what = await findingIn(mirror, seed).finally(() => {
+      planted.plant({});
+    });
+    if (what !== null && (await findingIn(mirror, seed)) === null) return { seed, what };
   }
   return null;
 }
 
-/** The first seeds whose histories have a trait; the first of all, where none is given. */
+/** The first seeds whose histories have a trait; where none is given, of those in which nothing outlasts patience: they are short. */
 function seedsWith(trait: string): readonly number[] {
   const seeds: number[] = [];
-  for (let seed = 1; seeds.length < MOST_DRAWS; seed++)
-    if (trait === '' || peculiarities(drawPersonality(seed)).some((one) => one.startsWith(trait)))
-      seeds.push(seed);
+  for (let seed = 1; seeds.length < MOST_DRAWS; seed++) {
+    const personality = drawPersonality(seed);
+    const isDrawn =
+      trait === ''
+        ? lastingTraits(personality).length === 0
+        : peculiarities(personality).some((one) => one.startsWith(trait));
+    if (isDrawn) seeds.push(seed);
+  }
   return seeds;
 }
 
