@@ -19,25 +19,28 @@ export async function readExclusions(db: Session): Promise<Exclusions> {
 export const exclusionsIn = (text: string | null): Exclusions =>
   new Map(JSON.parse(text ?? '[]') as [string, string[]][]);
 
-/**
- * Refuses to write rows with a field that the mirror keeps out since this process started, so that one with older settings does not
- * bring it back.
- *
- * @throws {MirrorError} `mirror.excluded_since`
- */
-export async function refuseUnlessExcluded(tx: Transaction, { name, excluded = [] }: Kind): Promise<void> {
+/** The fields of a kind that the mirror keeps out by now and this process, with older settings, does not. */
+export async function excludedSince(
+  tx: Transaction,
+  { name, excluded = [] }: Kind,
+): Promise<readonly string[]> {
   const lists = await readTexts(
     tx,
     sql`select value from mirror_meta where key in ('privacy.excluded', 'privacy.excluding')`,
   );
   const stored = new Set(lists.flatMap((list) => exclusionsIn(list).get(name) ?? []));
-  const missing = [...stored].filter((field) => !excluded.some((own) => own.name === field));
+  return [...stored].filter((field) => !excluded.some((own) => own.name === field));
+}
+
+export const EXCLUDED_SINCE = 'excluded_since';
+
+/** Refuses to write rows with such a field: it would be back for good. @throws {MirrorError} `mirror.excluded_since` */
+export async function refuseUnlessExcluded(tx: Transaction, kind: Kind): Promise<void> {
+  const missing = await excludedSince(tx, kind);
   if (missing.length === 0) return;
-  throw new MirrorError(
-    `The mirror keeps ${missing.join(', ')} of ${name} out, and this process does not know of it.`,
-    {
-      code: 'mirror.excluded_since',
-      hint: 'Start it again with the settings that have privacy.exclude.',
-    },
-  );
+  const message = `The mirror keeps ${missing.join(', ')} of ${kind.name} out, and this process does not know of it.`;
+  throw new MirrorError(message, {
+    code: `mirror.${EXCLUDED_SINCE}`,
+    hint: 'Start it again with the settings that have privacy.exclude.',
+  });
 }

@@ -172,6 +172,8 @@ const FAULTS: Readonly<Record<string, Text>> = {
   interrupted: 'the pull was interrupted',
   busy: 'another process was reading it',
   other_source: 'the list belongs to another company',
+  excluded_since:
+    'the mirror keeps fields out that this process does not know of: start it again with privacy.exclude',
 };
 
 function faultWords({ state, reason, isFirst, rows }: ReadingEnd, { say }: Speech): OutcomeWords {
@@ -194,4 +196,5 @@ const READ: Text =
 const UNTOUCHED: Readonly<Record<string, { readonly label: Text; readonly known: Text }>> = {
   busy: { label: 'busy', known: 'another process is reading it into this mirror' },
   other_source: { label: 'refused', known: 'nothing of it was taken into the mirror' },
+  excluded_since: { label: 'refused', known: 'nothing of it was taken into the mirror' },
 };

@@ -3,6 +3,7 @@ import { sortPage, withoutSuppressed } from '../../diff/judge-page.ts';
 import { judgeListed } from '../../diff/plan-repairs.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { asMirrored } from '../../mirror/kinds/field-store.ts';
+import { excludedSince } from '../../mirror/kinds/exclusions.ts';
 import { noteOwnChange, readStanding, leapTick } from '../../mirror/kinds/kind-standing.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { readSuppressed } from '../../mirror/records/erasure-store.ts';
@@ -27,7 +28,12 @@ export interface OwnReading {
  *
  * It counts as newer than every list response requested until now, so that no page read earlier reverts it.
  */
-export async function landOwn(
+export async function landOwn(tx: Transaction, parts: OutboundParts, reading: OwnReading): Promise<void> {
+  // What was sent is noted all the same; a process that knows what is kept out by now lands the record.
+  if ((await excludedSince(tx, reading.kind)).length === 0) await landKnown(tx, parts, reading);
+}
+
+async function landKnown(
   tx: Transaction,
   { rules, clock }: OutboundParts,
   { kind, record, origin, mayBeNew }: OwnReading,

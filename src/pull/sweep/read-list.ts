@@ -1,7 +1,8 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { describe } from '../../lib/sync-error.ts';
 import { awaitsSweep, readAbsences } from '../../mirror/records/deletion-store.ts';
-import { OtherSourceError } from '../../db/session/errors.ts';
+import { MirrorError, OtherSourceError } from '../../db/session/errors.ts';
+import { EXCLUDED_SINCE } from '../../mirror/kinds/exclusions.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
@@ -51,14 +52,21 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
     const detail = `known exactly as of ${verdict.certifiedAt ?? 'an earlier sweep'}, not since`;
     return { state: 'complete', verdict, reason: 'certified_earlier', detail };
   } catch (error) {
-    if (error instanceof OtherSourceError) {
-      reading.sweep.claim.refusal ??= error; // Kinds that do not name their company depend on it.
-      return { state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) };
-    }
-    if (!(error instanceof SourceError)) throw error;
-    parts.logger.debug({ kind: reading.kind.name, reason: error.reason, err: error }, 'sweep ended early');
-    return { state: error.state, reason: error.reason, detail: describe(error) };
+    return endOf(error, parts, reading);
   }
+}
+
+/** How a reading ends by an error of this kind alone. @throws Every other error. */
+function endOf(error: unknown, { logger }: PullParts, { kind, sweep }: ListReading): Ending {
+  if (error instanceof OtherSourceError) {
+    sweep.claim.refusal ??= error; // Kinds that do not name their company depend on it.
+    return { state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) };
+  }
+  if (error instanceof MirrorError && error.code === `mirror.${EXCLUDED_SINCE}`)
+    return { state: 'aborted', reason: EXCLUDED_SINCE, detail: describe(error) };
+  if (!(error instanceof SourceError)) throw error;
+  logger.debug({ kind: kind.name, reason: error.reason, err: error }, 'sweep ended early');
+  return { state: error.state, reason: error.reason, detail: describe(error) };
 }
 
 /**
