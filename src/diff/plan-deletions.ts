@@ -34,7 +34,7 @@ export interface Absence {
 const NEVER_LISTED = 'never_listed';
 
 /** The missing rows are exactly the oldest by this field: the list may show recent rows only. */
-export const olderThan = (field: string): string => `older_than:${field}`;
+const olderThan = (field: string): string => `older_than:${field}`;
 
 /** The field by which the missing rows of such a hold are the oldest; null for any other. */
 export const olderBy = (why: string | null | undefined): string | null =>

@@ -6,7 +6,7 @@ import { readTexts } from '../../db/rows/rows.ts';
 import { readMeta } from './meta.ts';
 
 /** The names of excluded fields by kind. */
-export type Exclusions = ReadonlyMap<string, readonly string[]>;
+type Exclusions = ReadonlyMap<string, readonly string[]>;
 
 /** The fields that a mirror keeps out, by the settings that were applied to it last; none where there is no mirror yet. */
 export async function readExclusions(db: Session): Promise<Exclusions> {
