@@ -27,7 +27,7 @@ import type { AtEnd } from './outbound-scene.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ROOT = join(import.meta.dirname, '../..');
-const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs/back-up.md'), 'utf8');
 const LINES = {
   sqliteCopy: shellLines(page, '## Back up', 0),
   driverCopy: shellLines(page, '## Back up', 1),

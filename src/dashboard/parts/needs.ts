@@ -90,7 +90,7 @@ const damageNeed = ({ reason, since }: Damage, { say }: Reader): Need => ({
   why: html`<span lang="en">${reason}</span>`,
   since,
   isGrave: true,
-  effect: say('Run bms-sync doctor, and restore a backup: docs/operations.md says how.'),
+  effect: say('Run bms-sync doctor, and restore a backup: docs/back-up.md shows how.'),
 });
 
 const frozenNeed = ({ reason, since }: Frozen, reader: Reader): Need => ({
