@@ -217,7 +217,10 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
     await outlast(on, 4, 'punches');
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
     expect(await resultOf(on, id)).toMatchObject({
-      awaits: { records: ['987654321'], why: 'no list shows records that creates of ours have made' },
+      awaits: {
+        records: ['987654321'],
+        why: 'an answer of the service named rows that no list has shown yet',
+      },
     });
   });
 
