@@ -34,6 +34,12 @@ const LIMITS: readonly Limit[] = [
       (approval !== 'none' || cut !== 'whole') && witness === 'nothing',
   },
   {
+    why: 'a record that waits for an approval, and is not found, has the id of one that was just deleted: whose deletion it is nobody can tell',
+    invariants: ['falsely deleted', 'falsely certified', 'unequal'],
+    holds: ({ personality: { approval, ids }, service }) =>
+      approval !== 'none' && ids === 'reused' && service.unseen === 'not found',
+  },
+  {
     why: 'lists show what we create hours later: what they show until then is no list of the service’s',
     invariants: ['falsely certified'],
     holds: ({ personality: { ownShown } }) => ownShown !== 'at once',
