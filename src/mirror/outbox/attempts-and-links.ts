@@ -106,12 +106,12 @@ export async function unlistedLinks(db: Queryable, kind: string, at: string): Pr
 }
 
 /** How many records answers to creates of ours have named, without ever having become a row: none could be read by itself. */
-export async function countRowless(db: Queryable, kind: string): Promise<number> {
-  const rowless = sql`
+export async function countMissingRows(db: Queryable, kind: string): Promise<number> {
+  const missingRows = sql`
     select count(*) from links as l where l.kind = ${kind} and not ${goneSince(sql`l.linked_at`)}
       and not exists (select 1 from ${sql.identifier(kind)} as k where k.id = cast(l.record_id as bigint))
       and not exists (select 1 from erasures as e where e.kind = l.kind and e.record_id = l.record_id)`;
-  return (await readNumber(db, rowless)) ?? 0;
+  return (await readNumber(db, missingRows)) ?? 0;
 }
 
 /** The entry that created a record, or null. */

@@ -18,7 +18,7 @@ import type { Queryable } from '../../db/session/session.ts';
 import { saveHold } from '../../mirror/kinds/kind-lease.ts';
 import { lastReading } from '../../mirror/kinds/kind-standing.ts';
 import { heldNews, leaveNews } from '../../mirror/webhooks/news.ts';
-import { countRowless } from '../../mirror/outbox/attempts-and-links.ts';
+import { countMissingRows } from '../../mirror/outbox/attempts-and-links.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
 import { tombstoneRecords, proveByAsking, releaseOverdue } from './prove-by-asking.ts';
 import { bySweeps, byCertificate, retrievalMethod } from './absence-evidence.ts';
@@ -85,13 +85,13 @@ export async function concludeAbsences(
   await note(parts, sweep, planned);
   for (const absence of planned.plan.note) noted.set(absence.id, absence);
   const { deleted, controlFailures } = await prove(parts, sweep, planned);
-  const rowless = evidence.isCertified ? await countRowless(parts.session, sweep.kind.name) : 0;
+  const missingRows = evidence.isCertified ? await countMissingRows(parts.session, sweep.kind.name) : 0;
   const kept = planned.oldest?.isOutOfScope === true ? planned.oldest.ids.size : 0;
   return {
     deleted,
     mended,
-    waiting: absent.length + neverListed + rowless - deleted - kept,
-    neverListed: absent.filter(({ isListed }) => !isListed).length + neverListed + rowless,
+    waiting: absent.length + neverListed + missingRows - deleted - kept,
+    neverListed: absent.filter(({ isListed }) => !isListed).length + neverListed + missingRows,
     kept,
     controlFailures,
   };
