@@ -7,8 +7,7 @@ import { bundle } from '../../scripts/build/bundle.ts';
 import { kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { document, json, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask } from '../support/mirror-file.ts';
-import { runProgram, start } from '../support/program.ts';
-import type { Program, ProgramOptions } from '../support/program.ts';
+import { runProgram, start, type Program, type ProgramOptions } from '../support/program.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

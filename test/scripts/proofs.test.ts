@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { proofsHash, provedFiles } from '../../scripts/proofs/hash.ts';
-import { planCheck, readLock, writeLock } from '../../scripts/proofs/lock.ts';
-import type { ProofsLock } from '../../scripts/proofs/lock.ts';
+import { planCheck, readLock, writeLock, type ProofsLock } from '../../scripts/proofs/lock.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
