@@ -38,7 +38,7 @@ test('the terms of the spell check are at most 150, and the project uses each', 
 
 /** The texts that the spell check reads. */
 function textsOf(root: string): readonly string[] {
-  const inFolders = ['assets', 'src', 'test', 'scripts', 'bench', 'docs', 'config', 'deploy'].flatMap(
+  const inFolders = ['sandbox', 'src', 'test', 'scripts', 'bench', 'docs', 'config', 'deploy'].flatMap(
     (folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
         join(folder, name),

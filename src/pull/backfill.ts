@@ -1,11 +1,10 @@
-import { isListed, askableKind } from '../catalog/kind.ts';
-import type { Kind, ListedKind } from '../catalog/kind.ts';
+import { isListed, askableKind, type Kind, type ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import { OtherSourceError } from '../db/session/errors.ts';
-import { releaseKind } from '../mirror/kinds/kind-lease.ts';
-import type { Retention } from '../mirror/runs/retention.ts';
-import type { KindReport } from '../mirror/runs/run-store.ts';
-import { claimSource, readTenants } from '../mirror/kinds/source-binding.ts';
+import { releaseKind } from '../store/kinds/kind-lease.ts';
+import type { Retention } from '../store/runs/retention.ts';
+import type { KindReport } from '../store/runs/run-store.ts';
+import { claimSource, readTenants } from '../store/kinds/source-binding.ts';
 import { SourceError } from '../source/http/errors.ts';
 import type { ListResponse } from '../source/paging/list-responses.ts';
 import type { PageRange } from '../source/paging/sweep-plan.ts';
@@ -14,16 +13,12 @@ import { addColumns } from './sweep/end-sweep.ts';
 import { keepPageSize } from './sweep/page-size.ts';
 import { verifyTenant, requireCompanies, requireCompany } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
-import { recordRun } from './run/record-run.ts';
-import type { RunFacts } from './run/record-run.ts';
+import { recordRun, type RunFacts } from './run/record-run.ts';
 import { landArriving, inDraft } from './land/land-pages.ts';
-import { createTally } from './land/tally.ts';
-import type { Tally } from './land/tally.ts';
-import { sortPage } from '../diff/judge-page.ts';
-import type { SortedPage } from '../diff/judge-page.ts';
+import { createTally, type Tally } from './land/tally.ts';
+import { sortPage, type SortedPage } from '../diff/judge-page.ts';
 import type { LandingAnswer } from './land/compare-records.ts';
-import { landRecords } from './land/land-records.ts';
-import type { LandedRecords } from './land/land-records.ts';
+import { landRecords, type LandedRecords } from './land/land-records.ts';
 import type { Sweep } from './run/sweep.ts';
 
 /** The part of a list to read again: some records, some pages, or all of it. */

@@ -1,16 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { verifyKind } from '../../src/report/verify/verify-kind.ts';
-import type { KindComparison } from '../../src/report/verify/verify-kind.ts';
+import { verifyKind, type KindComparison } from '../../src/report/verify/verify-kind.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { expandIds } from '../../src/cli/parts/input.ts';
-import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
-import { OWN_COLUMNS } from '../../src/mirror/tables/kind-table.ts';
+import { asMirrored } from '../../src/store/kinds/field-store.ts';
+import { OWN_COLUMNS } from '../../src/store/tables/kind-table.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import { randomFrom } from '../../src/sandbox/generate/draw.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { randomFrom, type Random } from '../../sandbox/generate/draw.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import {
   ALL,
   DATABASES,

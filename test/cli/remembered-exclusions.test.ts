@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Row } from '../../src/db/session/session.ts';
 import { DATABASES, mirrorIn } from '../feed/support.ts';
-import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
+import { registerWorker } from '../../src/store/runs/worker-store.ts';
 import { pullOne } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';

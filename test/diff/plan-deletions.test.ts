@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { isProvenGone, planDeletions } from '../../src/diff/plan-deletions.ts';
-import type { Absence, AbsenceFacts, AbsentRow, DeletionPlan } from '../../src/diff/plan-deletions.ts';
+import {
+  isProvenGone,
+  planDeletions,
+  type Absence,
+  type AbsenceFacts,
+  type AbsentRow,
+  type DeletionPlan,
+} from '../../src/diff/plan-deletions.ts';
 
 const GRACE_MS = 900_000;
 const RULES = { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } } as const;

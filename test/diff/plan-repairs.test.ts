@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isFalseTombstone, judgeListed, judgeUnlisted } from '../../src/diff/plan-repairs.ts';
-import type { RecordFacts } from '../../src/diff/plan-repairs.ts';
+import {
+  isFalseTombstone,
+  judgeListed,
+  judgeUnlisted,
+  type RecordFacts,
+} from '../../src/diff/plan-repairs.ts';
 
 const facts: fc.Arbitrary<RecordFacts> = fc.record({
   lastChange: fc.constantFrom('created', 'updated', 'deleted', 'restored', null),

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
-import { readDisappeared } from '../../src/mirror/records/deletion-store.ts';
-import { decideHeld, readCheck, rememberShown } from '../../src/mirror/records/hold-store.ts';
-import { saveUnlisted } from '../../src/mirror/sightings/sighting-store.ts';
+import { readDisappeared } from '../../src/store/records/deletion-store.ts';
+import { decideHeld, readCheck, rememberShown } from '../../src/store/records/hold-store.ts';
+import { saveUnlisted } from '../../src/store/sightings/sighting-store.ts';
 import { canary } from '../support/canary.ts';
 import { send, serve } from '../support/serve.ts';
 import { DATABASES, MIRRORS, absencesOf, kindState, pullOne, shortEvents } from './steps.ts';

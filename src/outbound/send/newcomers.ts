@@ -1,19 +1,17 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { hasKeyOf, isEqualTo, keyFields } from '../../diff/match.ts';
-import { isRuledOut, longTexts } from '../../diff/rule-out.ts';
-import type { SentText } from '../../diff/rule-out.ts';
-import { parseObject } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
-import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { openCreates } from '../../mirror/outbox/outbox-queue.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { isRuledOut, longTexts, type SentText } from '../../diff/rule-out.ts';
+import { parseObject, type JsonObject } from '../../lib/json/json.ts';
+import { asMirrored } from '../../store/kinds/field-store.ts';
+import { openCreates } from '../../store/outbox/outbox-queue.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
 import {
   contentsSince,
   isSharedByMore,
   newcomersSince,
   rewrittenSince,
-} from '../../mirror/records/record-store.ts';
-import type { Rewritten } from '../../mirror/records/record-store.ts';
+  type Rewritten,
+} from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { payloadOf } from '../attempt/journal.ts';
 import { watermarkOf } from './create.ts';

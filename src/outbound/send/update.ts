@@ -1,11 +1,10 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
-import { findRecord } from '../../mirror/records/record-store.ts';
+import { compactJson, isObject, tryParse, type JsonObject } from '../../lib/json/json.ts';
+import { findRecord } from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
-import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { blockKind, finishAs, stepBack, tryLater, waitAfter, waitsForBlock } from '../attempt/conclude.ts';
 import { grade, mayHaveArrived } from '../attempt/grade.ts';
@@ -14,8 +13,7 @@ import { landOwn } from '../attempt/land-own.ts';
 import { findOtherTarget } from '../attempt/other-record.ts';
 import type { OutboundParts } from '../parts.ts';
 import { mergeOwn, unprovenFields } from './base.ts';
-import { confirmUpdate } from './confirm-update.ts';
-import type { Updating } from './confirm-update.ts';
+import { confirmUpdate, type Updating } from './confirm-update.ts';
 import { readControl, readRemote } from './read-remote.ts';
 
 /**

@@ -1,32 +1,36 @@
-import { FEW, planDeletions } from '../../diff/plan-deletions.ts';
-import { holdAfter } from '../../diff/hold-clock.ts';
-import type { HoldClock } from '../../diff/hold-clock.ts';
-import type {
-  Absence,
-  AbsentRow,
-  DeletionPlan,
-  DeletionRules,
-  OldestRows,
+import {
+  FEW,
+  planDeletions,
+  type Absence,
+  type AbsentRow,
+  type DeletionPlan,
+  type DeletionRules,
+  type OldestRows,
 } from '../../diff/plan-deletions.ts';
+import { holdAfter, type HoldClock } from '../../diff/hold-clock.ts';
 import {
   forgetAbsences,
   readAbsences,
   readProtected,
   saveAbsences,
-} from '../../mirror/records/deletion-store.ts';
-import { saveHold } from '../../mirror/kinds/kind-lease.ts';
-import { heldNews, leaveNews } from '../../mirror/webhooks/news.ts';
-import { countLive } from '../../mirror/kinds/status-store.ts';
+} from '../../store/records/deletion-store.ts';
+import { saveHold } from '../../store/kinds/kind-lease.ts';
+import { heldNews, leaveNews } from '../../store/webhooks/news.ts';
+import { countLive } from '../../store/kinds/status-store.ts';
 import { tombstoneRecords, proveByAsking, releaseOverdue } from './prove-by-asking.ts';
-import { bySweeps, byCertificate, retrievalMethod } from './absence-evidence.ts';
-import type { AbsenceEvidence, RetrievalMethod } from './absence-evidence.ts';
+import {
+  bySweeps,
+  byCertificate,
+  retrievalMethod,
+  type AbsenceEvidence,
+  type RetrievalMethod,
+} from './absence-evidence.ts';
 import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
-import { readCheck, rememberShown, saveWaves } from '../../mirror/records/hold-store.ts';
+import { readCheck, rememberShown, saveWaves } from '../../store/records/hold-store.ts';
 import { readOldest } from './oldest-rows.ts';
 import { findDisappeared, repairStrays } from './repair-rows.ts';
-import { underLease } from '../run/sweep.ts';
-import type { Sweep } from '../run/sweep.ts';
+import { underLease, type Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
 /** The conclusions about rows that the list does not show. */

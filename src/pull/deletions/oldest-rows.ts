@@ -4,7 +4,7 @@ import type { AbsentRow, OldestRows } from '../../diff/plan-deletions.ts';
 import { text } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { readScope } from '../../mirror/records/hold-store.ts';
+import { readScope } from '../../store/records/hold-store.ts';
 
 /** Finds the absent rows that are older than every row of the list, by the id or the date that shows the most of them. */
 export async function readOldest(

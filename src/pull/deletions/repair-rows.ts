@@ -2,10 +2,10 @@ import type { Certificate } from '../../diff/certify.ts';
 import type { AbsentRow } from '../../diff/plan-deletions.ts';
 import { isFalseTombstone, judgeUnlisted } from '../../diff/plan-repairs.ts';
 import { instantOf } from '../../lib/time/clock.ts';
-import { readMeta } from '../../mirror/kinds/meta.ts';
-import { countLive } from '../../mirror/kinds/status-store.ts';
-import { readSuppressed } from '../../mirror/records/erasure-store.ts';
-import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
+import { readMeta } from '../../store/kinds/meta.ts';
+import { countLive } from '../../store/kinds/status-store.ts';
+import { readSuppressed } from '../../store/records/erasure-store.ts';
+import { factsOf, readEvidence } from '../../store/records/record-facts.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import {
   liveRows,
@@ -13,12 +13,12 @@ import {
   liftTombstones,
   readDead,
   tombstoneStrays,
-} from '../../mirror/records/tombstone-store.ts';
-import type { LiveRow, Stray } from '../../mirror/records/tombstone-store.ts';
+  type LiveRow,
+  type Stray,
+} from '../../store/records/tombstone-store.ts';
 import type { AbsenceEvidence } from './absence-evidence.ts';
 import type { PullParts } from '../run/parts.ts';
-import { underLease } from '../run/sweep.ts';
-import type { Sweep } from '../run/sweep.ts';
+import { underLease, type Sweep } from '../run/sweep.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 
 interface Sorted {

@@ -1,16 +1,15 @@
 import { judgeListed } from '../../diff/plan-repairs.ts';
 import type { Incoming } from '../../diff/judge-page.ts';
 import { isObject, parseObject, tryParse } from '../../lib/json/json.ts';
-import { readMeta } from '../../mirror/kinds/meta.ts';
-import { factsOf, readEvidence } from '../../mirror/records/record-facts.ts';
-import type { RecordEvidence } from '../../mirror/records/record-facts.ts';
+import { readMeta } from '../../store/kinds/meta.ts';
+import { factsOf, readEvidence, type RecordEvidence } from '../../store/records/record-facts.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import type { StoredRow, Judged } from '../../mirror/records/stored-rows.ts';
-import { findAlteredElements, valueText } from '../../mirror/records/nested-repairs.ts';
+import type { StoredRow, Judged } from '../../store/records/stored-rows.ts';
+import { findAlteredElements, valueText } from '../../store/records/nested-repairs.ts';
 import type { FirstSighting, Sweep } from '../run/sweep.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { recordDecoder } from '../../diff/decode-record.ts';
-import { filledColumns, writtenRow } from '../../mirror/tables/kind-table.ts';
+import { filledColumns, writtenRow } from '../../store/tables/kind-table.ts';
 
 /** The stored state that a record is compared with if its row was altered. */
 interface Recalled {

@@ -1,15 +1,13 @@
 import { sql } from 'drizzle-orm';
-import { certify } from '../../diff/certify.ts';
-import type { Certification } from '../../diff/certify.ts';
-import { unseenSince, spansOf } from '../../diff/spans.ts';
-import type { Unseen, Spans } from '../../diff/spans.ts';
+import { certify, type Certification } from '../../diff/certify.ts';
+import { unseenSince, spansOf, type Unseen, type Spans } from '../../diff/spans.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import {
   readFirstSighting,
   readOldestSweepEnd,
   readSightings,
-} from '../../mirror/sightings/sighting-store.ts';
-import type { SeenPage } from '../../mirror/sightings/sighting-store.ts';
+  type SeenPage,
+} from '../../store/sightings/sighting-store.ts';
 import type { EarlierSightings, FirstSighting, Sweep } from './sweep.ts';
 
 /** The proven facts about a list after a sweep. */

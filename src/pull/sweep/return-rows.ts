@@ -1,7 +1,7 @@
-import { idsOf } from '../../mirror/sightings/page-store.ts';
-import { readRecordsWithoutRow } from '../../mirror/records/issue-store.ts';
-import { readSightings } from '../../mirror/sightings/sighting-store.ts';
-import { liveRowsOf } from '../../mirror/records/tombstone-store.ts';
+import { idsOf } from '../../store/sightings/page-store.ts';
+import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
+import { readSightings } from '../../store/sightings/sighting-store.ts';
+import { liveRowsOf } from '../../store/records/tombstone-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { requireTenant } from '../land/guard-source.ts';
 import { landArriving } from '../land/land-pages.ts';

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { readMirrorStatus } from '../../../src/checks/status.ts';
-import { DEEPEST, parseJson } from '../../../src/lib/json/json.ts';
-import type { JsonObject } from '../../../src/lib/json/json.ts';
+import { DEEPEST, parseJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import { explain } from '../../../src/outbound/decisions/verdicts.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { ZOE, asked, create, opened, spoil, zoes } from '../stage.ts';
-import type { Opening, Stage } from '../stage.ts';
+import { ZOE, asked, create, opened, spoil, zoes, type Opening, type Stage } from '../stage.ts';
 
 const DAY = 86_400;
 const PATIENCE = [300, 3300, 18_000, 21_600, 43_200];

@@ -1,12 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { compactJson } from '../../../src/lib/json/json.ts';
-import type { JsonObject } from '../../../src/lib/json/json.ts';
+import { compactJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import type { Deed } from '../../../src/sandbox/faults.ts';
+import type { Deed } from '../../../sandbox/faults.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, create, enter, opened, spoil } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { asked, create, enter, opened, spoil, type Stage } from '../stage.ts';
 
 const ZOE = { code: 'ZZ-1', name: 'Zoé Tremblay' };
 

@@ -4,11 +4,10 @@ import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
-import type { Deed } from '../../../src/sandbox/faults.ts';
+import type { Deed } from '../../../sandbox/faults.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, opened, spoil, update, textOf } from '../stage.ts';
-import type { Opening, Stage } from '../stage.ts';
+import { asked, opened, spoil, update, textOf, type Opening, type Stage } from '../stage.ts';
 
 interface Scene {
   readonly on: Stage;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { idsText, saveSightings } from '../../../src/mirror/sightings/page-store.ts';
-import type { NewSighting } from '../../../src/mirror/sightings/page-store.ts';
+import { idsText, saveSightings, type NewSighting } from '../../../src/store/sightings/page-store.ts';
 import { createEarlierSightings } from '../../../src/pull/run/list-sightings.ts';
 import { DATABASES, MIRRORS, NOON } from '../steps.ts';
 

@@ -1,0 +1,71 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import type { Queryable, SqlValue, Transaction } from '../../db/session/session.ts';
+import { nestedColumns, nestedTables, type NestedTable } from '../tables/kind-table.ts';
+import { elementReader, idsIn, type ParentRecord, type WithDialect } from './nested-rows.ts';
+
+/** A record's elements in one nested table, which differ from the decoding of its array. */
+interface AlteredElements {
+  readonly table: NestedTable;
+  /** Rows of `nestedColumns`, as texts. */
+  readonly expected: readonly (readonly (string | null)[])[];
+  readonly held: readonly (readonly (string | null)[])[];
+}
+
+/**
+ * Finds records whose nested tables hold something else than the decoding of their arrays: another program has written there.
+ * @returns What differs, by record.
+ */
+export async function findAlteredElements(
+  db: Queryable & WithDialect,
+  kind: Kind,
+  records: readonly ParentRecord[],
+): Promise<ReadonlyMap<string, readonly AlteredElements[]>> {
+  const altered = new Map<string, AlteredElements[]>();
+  if (records.length === 0) return altered;
+  const ids = records.map(({ id }) => id);
+  for (const table of nestedTables(kind)) {
+    const read = elementReader(table, db.dialect, []);
+    const elements = await readElements(db, table, ids);
+    for (const parent of records) {
+      const expected = read(parent).map((row) => row.map(valueText));
+      const held = elements.get(parent.id) ?? [];
+      if (JSON.stringify(expected) === JSON.stringify(held)) continue;
+      altered.set(parent.id, [...(altered.get(parent.id) ?? []), { table, expected, held }]);
+    }
+  }
+  return altered;
+}
+
+/** The elements of these parents by parent, in the order of their positions; each value as text. */
+async function readElements(db: Queryable & WithDialect, table: NestedTable, ids: readonly string[]) {
+  const columns = nestedColumns(table, db.dialect).map(({ name }) => name);
+  const names = columns.map((name) => sql.identifier(name));
+  const rows = await db.query(sql`
+    select ${sql.join(names, sql`, `)} from ${sql.identifier(table.name)}
+    where parent_id in ${idsIn(db, ids)} order by parent_id, position`);
+  const byParent = new Map<string, (readonly (string | null)[])[]>();
+  for (const row of rows) {
+    const parent = String(row['parent_id']);
+    const values = columns.map((name) => valueText(row[name]));
+    const own = byParent.get(parent);
+    if (own === undefined) byParent.set(parent, [values]);
+    else own.push(values);
+  }
+  return byParent;
+}
+
+/** A value as text: a database may give a number back as text, or a text as a number. */
+export const valueText = (value: SqlValue | undefined): string | null =>
+  value === null || value === undefined ? null : String(value);
+
+/**
+ * Removes elements whose parents have no row, which is another program's doing. A reading without a baseline takes such parents
+ * for new records, which have no elements; with a baseline, the event log tells them from new ones.
+ */
+export async function removeOrphans(tx: Transaction, kind: Kind): Promise<void> {
+  for (const { name } of nestedTables(kind))
+    await tx.write(sql`
+      delete from ${sql.identifier(name)} where not exists (
+        select 1 from ${sql.identifier(kind.name)} p where p.id = ${sql.identifier(name)}.parent_id)`);
+}
