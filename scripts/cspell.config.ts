@@ -5,6 +5,7 @@ import { knownTerms, serviceWords } from './spell-words.ts';
 export default {
   version: '0.2',
   language: 'en-GB',
+  globRoot: '${cwd}',
   enableGlobDot: true,
   useGitignore: true,
   ignorePaths: [
@@ -12,12 +13,12 @@ export default {
     'migrations/*/meta',
     'scripts/words.txt',
     'package-lock.json',
-    'proofs.lock',
+    'test/proofs.lock',
     '**/*.sql',
     'bench/**/*.{py,sh}',
     '**/*.fr.md', // In French.
     'docs/fr', // In French.
-    'locales/fr.json', // In French; its keys are checked where they stand, in src.
+    'src/lib/text/locales/fr.json', // In French; its keys are checked where they stand, in src.
     'docs/reporting/reports/*.svg',
     'deploy/superset', // Generated, of checked words and of data.
   ],
@@ -51,11 +52,11 @@ export default {
   ],
   overrides: [
     {
-      filename: 'src/sandbox/generate/*.ts', // Strings and fields of the simulated service.
+      filename: 'sandbox/generate/*.ts', // Strings and fields of the simulated service.
       ignoreRegExpList: ["/'[^'\\n]*'|`[^`]*`/g", '/\\b\\w+(?=: )/g'],
     },
     {
-      filename: '{test,bench,src/sandbox}/**/*.ts', // Data: no space, YAML, a record's content, JSON, accents.
+      filename: '{test,bench,sandbox}/**/*.ts', // Data: no space, YAML, a record's content, JSON, accents.
       ignoreRegExpList: [
         "/'[^'\\s]*'/g",
         '/\\b[A-Z]+(?:_[A-Z]+)+\\b/g', // Variables.
@@ -68,7 +69,7 @@ export default {
       ],
     },
     {
-      filename: 'src/{catalog,mirror/views}/*words.ts', // Labels, of which the second is French.
+      filename: 'src/{catalog,views}/*words.ts', // Labels, of which the second is French.
       ignoreRegExpList: [
         `/(?:\\[|instant\\()\\s*(?:'[a-z]+',\\s*)?'[^']*',\\s*(?:'[^']*'|"[^"]*")/g`,
         '/\\bfr: `[^`]*`/g',

@@ -14,7 +14,7 @@ interface Packed {
 
 /** What a package holds beside the build: the committed files of these. npm's own list is `files` of package.json. */
 const COMMITTED = [
-  'assets',
+  'src/dashboard/assets',
   'migrations',
   'config',
   ':(glob)docs/*.md',

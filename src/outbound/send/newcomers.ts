@@ -77,7 +77,10 @@ export async function possibleOnes(
   return left;
 }
 
-/** The only newcomer that may be an entry's; null where its id was another record's, or where it may be another open entry's. */
+/**
+ * The only newcomer that may be an entry's; null where its id was another record's, where it may be another open entry's, or where
+ * it has not the natural key that was sent: another person's record may contain the same words.
+ */
 export async function soleOne(
   tx: Transaction,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
@@ -85,6 +88,7 @@ export async function soleOne(
 ): Promise<string | null> {
   const [one, ...more] = newcomers;
   if (one === undefined || more.length > 0 || one.wasLive) return null;
+  if (kind.naturalKey !== 'all sent fields' && !hasKeyOf(kind, payloadOf(entry), one.record)) return null;
   for (const other of await openCreates(tx, kind.name))
     if (other.id !== entry.id && (await possibleOnes(tx, { kind, entry: other }, [one])).length > 0)
       return null;

@@ -14,8 +14,11 @@ import {
   readProtected,
   saveAbsences,
 } from '../../store/records/deletion-store.ts';
+import type { Queryable } from '../../db/session/session.ts';
 import { saveHold } from '../../store/kinds/kind-lease.ts';
+import { lastReading } from '../../store/kinds/kind-standing.ts';
 import { heldNews, leaveNews } from '../../store/webhooks/news.ts';
+import { countMissingRows } from '../../store/outbox/attempts-and-links.ts';
 import { countLive } from '../../store/kinds/status-store.ts';
 import { tombstoneRecords, proveByAsking, releaseOverdue } from './prove-by-asking.ts';
 import {
@@ -28,7 +31,7 @@ import {
 import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readCheck, rememberShown, saveWaves } from '../../store/records/hold-store.ts';
-import { readOldest } from './oldest-rows.ts';
+import { areAtOneEnd, readOldest } from './oldest-rows.ts';
 import { findDisappeared, repairStrays } from './repair-rows.ts';
 import { underLease, type Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
@@ -38,7 +41,7 @@ export interface Concluded {
   readonly deleted: number;
   /** Live rows that the list does not have, and that wait for proof or for a person. */
   readonly waiting: number;
-  /** Those of them that an answer named, and that no list has shown. */
+  /** Those of them that an answer named, and that no list has shown; some have no row. */
   readonly neverListed: number;
   /** Live rows that are older than the list, and that a person has decided to keep. */
   readonly kept: number;
@@ -86,12 +89,13 @@ export async function concludeAbsences(
   await note(parts, sweep, planned);
   for (const absence of planned.plan.note) noted.set(absence.id, absence);
   const { deleted, controlFailures } = await prove(parts, sweep, planned);
+  const missingRows = evidence.isCertified ? await countMissingRows(parts.session, sweep.kind.name) : 0;
   const kept = planned.oldest?.isOutOfScope === true ? planned.oldest.ids.size : 0;
   return {
     deleted,
     mended,
-    waiting: absent.length + neverListed - deleted - kept,
-    neverListed: absent.filter(({ isListed }) => !isListed).length + neverListed,
+    waiting: absent.length + neverListed + missingRows - deleted - kept,
+    neverListed: absent.filter(({ isListed }) => !isListed).length + neverListed + missingRows,
     kept,
     controlFailures,
   };
@@ -192,6 +196,7 @@ async function planFor(
   { evidence, list, noted, retrieval, rules }: KnownAbsences,
   absent: readonly AbsentRow[],
 ) {
+  const fresh = absent.filter(({ id }) => !noted.has(id));
   // Counting reads an index of the whole table; so few are never held for their number.
   const isFew = absent.length < Math.min(FEW, rules.holdAbove.rows + 1);
   const live = isFew ? 0 : await countLive(session, kind.name);
@@ -199,7 +204,10 @@ async function planFor(
   const { isCertified, isEmpty, sweep } = evidence;
   // An emptied list that is not known exactly has no control: its rows are held nevertheless.
   const canAsk = retrieval.path !== null || (retrieval.isUsable && !isCertified);
-  const isCutOff = !canAsk && mayBeCutOff(list, knownRows - noted.size);
+  const isAsLong = !canAsk && fresh.length > 0 && (await isAsLongAsBefore(session, kind.name, list));
+  const isCutOff =
+    (!canAsk && mayBeCutOff(list, knownRows - noted.size)) ||
+    (isAsLong && (await areAtOneEnd(session, kind, fresh, absent)));
   const oldest = canAsk || !isCertified ? null : await readOldest(session, kind, absent);
   const plan = planDeletions(
     {
@@ -224,4 +232,14 @@ async function planFor(
 function mayBeCutOff({ verdict }: ListCertification, rowsBefore: number): boolean {
   if (!verdict.certified || verdict.point.total !== null || verdict.size !== rowsBefore) return false;
   return verdict.size % 10 === 0 || verdict.size % 25 === 0;
+}
+
+async function isAsLongAsBefore(
+  db: Queryable,
+  kind: string,
+  { verdict }: ListCertification,
+): Promise<boolean> {
+  const last = await lastReading(db, kind);
+  const isWhole = last?.state === 'certified' || last?.state === 'complete';
+  return isWhole && verdict.certified && verdict.size === last.rows;
 }

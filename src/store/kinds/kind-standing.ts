@@ -42,11 +42,11 @@ export async function readingsSince(db: Queryable, kind: string, runId: number):
 export async function lastReading(
   db: Queryable,
   kind: string,
-): Promise<Pick<Reading, 'state' | 'reason'> | null> {
+): Promise<Pick<Reading, 'state' | 'reason' | 'rows'> | null> {
   const last = sql`
-    select k.state, k.reason from run_kinds as k join runs as r on r.id = k.run_id
+    select k.state, k.reason, k.rows from run_kinds as k join runs as r on r.id = k.run_id
     where k.kind = ${kind} and r.command = 'pull' order by k.run_id desc limit 1`;
-  return readRow(db, [text('state'), optionalText('reason')], last);
+  return readRow(db, [text('state'), optionalText('reason'), bigint('rows')], last);
 }
 
 /** Notes that a write of ours has changed a record of a kind; sweeps note their changes as they end. */

@@ -103,6 +103,15 @@ export async function unlistedLinks(db: Queryable, kind: string, at: string): Pr
   return readTexts(db, unlisted);
 }
 
+/** How many records answers to creates of ours have named, without ever having become a row: none could be read by itself. */
+export async function countMissingRows(db: Queryable, kind: string): Promise<number> {
+  const missingRows = sql`
+    select count(*) from links as l where l.kind = ${kind} and not ${goneSince(sql`l.linked_at`)}
+      and not exists (select 1 from ${sql.identifier(kind)} as k where k.id = cast(l.record_id as bigint))
+      and not exists (select 1 from erasures as e where e.kind = l.kind and e.record_id = l.record_id)`;
+  return (await readNumber(db, missingRows)) ?? 0;
+}
+
 /** The entry that created a record, or null. */
 export async function linkedEntry(db: Queryable, kind: string, recordId: string): Promise<number | null> {
   const link = sql`select outbox_id from links where kind = ${kind} and record_id = ${recordId}`;

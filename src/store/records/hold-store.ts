@@ -120,6 +120,8 @@ export const saveWaves = (tx: Transaction, kind: string, waves: number): Promise
 /** Why held records need a person, where it is not their number. */
 const WHY: Readonly<Record<string, Text>> = {
   never_listed: 'an answer of the service named them, and no list has ever shown them',
+  others_hidden:
+    'no list shows them, nor records that answers of the service have named: it may show a part only',
   still_there: 'no list shows them, and the service still shows each by itself',
   forbidden: 'no list shows them, and the service refuses to show them by themselves',
 };

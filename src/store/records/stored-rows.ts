@@ -147,8 +147,8 @@ function ownValues(
   { raw, stored, verdict }: Judged,
   response: number,
 ): SqlValue[] {
-  const isBack = verdict.is === 'restored' && stored?.listed !== null; // From now on it counts as new.
-  const listed = isBack ? response : (stored?.listed ?? (isListed ? response : null));
+  const shownBefore = verdict.is === 'restored' ? null : stored?.listed; // From now on it counts as new.
+  const listed = shownBefore ?? (isListed ? response : null);
   const changedAt = verdict.is === 'unchanged' ? (stored?.changedAt ?? at) : at;
   return [stored?.firstSeenAt ?? at, changedAt, null, response, listed, raw];
 }

@@ -190,6 +190,22 @@ describe('an update', () => {
     expect([...asked(on, 'PUT'), ...asked(on, 'POST')]).toEqual([]);
   });
 
+  test('of a record that no list has shown waits: it may wait for an approval', async () => {
+    const { on, client, number } = await scene();
+    await on.session.atomically((tx) =>
+      tx.query(sql`update clients set _listed = null where id = ${client}`),
+    );
+    const record = on.service.world.get('clients', number);
+    on.service.world.remove('clients', number);
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    for (let hours = 0; hours < 3; hours++) await on.pass(3600);
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'gone', attempts: 0 });
+    on.service.world.insert('clients', { ...record });
+    await on.pass(3600);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
   test('of a record whose deletion is proven is parked at once', async () => {
     const { on, client, number } = await scene();
     const id = await on.store(update(client, { name: 'Autre nom' }));
