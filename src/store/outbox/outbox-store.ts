@@ -1,6 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
+import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { bigint, text } from '../../db/rows/engine-column.ts';
@@ -59,7 +60,7 @@ export interface NewEntry extends Pick<
 /** Stores an entry and returns its id; null if its key is taken. */
 export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<number | null> {
   const { key, kind, operation, recordId, payload, base, naturalKey } = entry;
-  const at = instantText(entry.now);
+  const at = await mirrorInstant(tx, entry.now);
   const insert = insertInto(OUTBOX, {
     idempotencyKey: key,
     kind,

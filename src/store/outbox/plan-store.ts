@@ -3,6 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { optionalText } from '../../db/rows/engine-column.ts';
+import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import {
   hasRow,
@@ -29,7 +30,14 @@ export async function insertPlan(
 ): Promise<number> {
   const { kind, origin, createdBy, now } = plan;
   const checksum = planChecksum(kind, rows);
-  const row = { kind, state: 'open' as const, origin, checksum, createdAt: instantText(now), createdBy };
+  const row = {
+    kind,
+    state: 'open' as const,
+    origin,
+    checksum,
+    createdAt: await mirrorInstant(tx, now),
+    createdBy,
+  };
   const id = await readNumber(tx, sql`${insertInto(PLANS, row)} returning id`);
   if (id === null) throw new Error('The database gave the plan no number.');
   await append(

@@ -2,20 +2,12 @@ import { sql } from 'drizzle-orm';
 import type { ChangeEvent } from '../../diff/judge-page.ts';
 import { instantText, instantOf } from '../../lib/time/clock.ts';
 import { writeMeta } from '../kinds/meta.ts';
+import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import { isSentEverywhere } from '../webhooks/delivery-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
-import {
-  append,
-  hasRow,
-  pick,
-  readTexts,
-  readNumber,
-  readRow,
-  select,
-  selectOne,
-} from '../../db/rows/rows.ts';
+import { append, hasRow, pick, readNumber, readRow, select, selectOne } from '../../db/rows/rows.ts';
 import { optionalBigint } from '../../db/rows/engine-column.ts';
 
 export interface NewChanges {
@@ -37,8 +29,7 @@ export async function appendChanges(
   { kind, events, origin, runId, now }: NewChanges,
 ): Promise<void> {
   if (events.length === 0) return;
-  const [latest = ''] = await readTexts(tx, sql`select observed_at from changes order by seq desc limit 1`);
-  const at = latest > instantText(now) ? latest : instantText(now); // The clock may have been set back since then.
+  const at = await mirrorInstant(tx, now);
   const rows = events.map((event) => {
     // If the clock was set back in between, the interval is empty rather than reversed.
     const observedFrom = event.observedFrom !== null && event.observedFrom > at ? at : event.observedFrom;

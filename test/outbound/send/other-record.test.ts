@@ -21,6 +21,8 @@ const BOB = {
   phone: '418 555-0909',
 };
 
+const DAY_MS = 24 * 3_600_000;
+
 /** A service with one known client, and its mirror. */
 async function scene(database: (typeof DATABASES)[number], client: JsonObject = ADA) {
   const on = await opened({ database, pulled: [], deletions: { graceSeconds: 1 } });
@@ -59,6 +61,18 @@ describe.each(DATABASES)('an update whose id was given to another record, in %s'
     expect(asked(on, 'PUT')).toEqual([]);
     const { conflicts } = JSON.parse((await on.entry(entry)).result ?? '{}') as Record<string, unknown>;
     expect(conflicts).toContainEqual({ field: 'code', base: 'A-1', remote: 'B-9' });
+  });
+
+  test('is parked although the clock was set back by a day before the mirror saw the other record', async () => {
+    const { on, id, number } = await scene(database, { ...ADA, term: 30 });
+    await on.clock.sleep(DAY_MS);
+    const entry = await push(on, id, { term: 60 }, { term: 30 });
+    on.clock.setBy(-DAY_MS);
+    reuse(on, number, { ...BOB, term: 30 });
+    await on.pull('clients');
+    await on.clock.sleep(DAY_MS);
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'other_record', attempts: 0 });
   });
 
   test('is parked where the record was deleted and came back, whatever it shows', async () => {
