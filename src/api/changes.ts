@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { awaitChanges, changeLine, readPage } from '../feed/follow-changes.ts';
 import { sendJsonText } from '../http/send.ts';
 import { checkKind, kindName, wholeNumber } from '../operations/inputs.ts';
-import { instant, jsonObject } from './fields.ts';
+import { instant, jsonObject } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const headers = z.looseObject({

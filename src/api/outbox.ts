@@ -11,9 +11,10 @@ import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { deciderOf } from '../http/access.ts';
 import { sendJson } from '../http/send.ts';
 import { recordIdOrNumber, rowPath, wholeNumber } from '../operations/inputs.ts';
-import { afterId, instant, jsonObject, nextAfter, nextId } from './fields.ts';
+import { instant, jsonObject } from '../lib/json/document.ts';
+import { afterId, nextAfter, nextId } from './fields.ts';
 import type { RouteContext, Server } from '../http/server.ts';
-import { frozen, writeBlock } from './status.ts';
+import { stopped, writeBlock } from '../checks/status-document.ts';
 
 const state = z.enum(STATES);
 const operation = z.enum(['create', 'update']);
@@ -72,7 +73,12 @@ const listed = {
     limit: wholeNumber(1, 1000).default(50),
   }),
   response: {
-    200: z.object({ entries: z.array(entry), next: nextId, blockedKinds: z.array(writeBlock), frozen }),
+    200: z.object({
+      entries: z.array(entry),
+      next: nextId,
+      blockedKinds: z.array(writeBlock),
+      frozen: stopped,
+    }),
   },
 };
 

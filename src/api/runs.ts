@@ -3,7 +3,8 @@ import { SyncError } from '../lib/sync-error.ts';
 import { findRun, listRuns, runsAfter } from '../store/runs/run-store.ts';
 import { sendJsonText } from '../http/send.ts';
 import { rowPath, wholeNumber } from '../operations/inputs.ts';
-import { afterId, instant, nextAfter, nextId } from './fields.ts';
+import { instant } from '../lib/json/document.ts';
+import { afterId, nextAfter, nextId } from './fields.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const run = z.object({

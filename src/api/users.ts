@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { listUsers, USER_ROLES } from '../store/people/user-store.ts';
 import { sendJsonText } from '../http/send.ts';
-import { instant } from './fields.ts';
+import { instant } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const user = z.object({ name: z.string(), role: z.enum(USER_ROLES), createdAt: instant });

@@ -3,7 +3,7 @@ import { endpointDocuments } from '../feed/webhooks/endpoints.ts';
 import { sendJsonText } from '../http/send.ts';
 import { LANGUAGES } from '../lib/text/speech.ts';
 import { FORMATS } from '../operations/webhooks.ts';
-import { instant } from './fields.ts';
+import { instant } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const names = z.array(z.string()).nullable();

@@ -16,7 +16,7 @@ import {
   type RecordStory,
 } from '../store/records/record-story.ts';
 import { entryDocument, jsonOrText } from '../outbound/decisions/entry-list.ts';
-import { explain } from '../outbound/decisions/verdicts.ts';
+import { explain } from '../words/verdicts.ts';
 import { changedFields } from './parts/change-row.ts';
 import {
   answer,

@@ -1,7 +1,7 @@
 import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { jsonOrText } from '../../outbound/decisions/entry-list.ts';
-import { explain } from '../../outbound/decisions/verdicts.ts';
+import { explain } from '../../words/verdicts.ts';
 import type { StoredEntry } from '../../outbound/intake/intake.ts';
 import type { Preview, RequestShown } from '../../outbound/intake/preview.ts';
 import { textTable, type Printed } from './io.ts';

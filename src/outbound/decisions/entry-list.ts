@@ -16,7 +16,7 @@ import { findRecord } from '../../store/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { absent } from './decide.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
-import { explain } from './verdicts.ts';
+import { explain } from '../../words/verdicts.ts';
 
 /** States in the order in which they need a person. */
 export const STATES = [
