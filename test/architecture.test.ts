@@ -23,7 +23,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   report: ['lib', 'catalog', 'db', 'source', 'diff', 'store', 'views'],
   runs: ['lib', 'catalog', 'db', 'source', 'store', 'pull', 'report'],
   http: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed', 'runs'],
-  checks: ['lib', 'catalog', 'config', 'db', 'source', 'words', 'store', 'views', 'pull', 'runs'],
+  checks: ['lib', 'catalog', 'config', 'db', 'source', 'words', 'store', 'views', 'pull', 'outbound', 'runs'],
   operations: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed'],
   api: BELOW_PAGES,
   dashboard: BELOW_PAGES,

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { instant, type DocumentOf } from '../lib/json/document.ts';
+import { stopped, writeBlock } from '../outbound/decisions/entry-document.ts';
+import { STATES } from '../outbound/decisions/entry-list.ts';
 
 const kindStatus = z.object({
   kind: z.string(),
@@ -44,19 +46,6 @@ export const disappeared = hold.extend({
   check: z.string().optional().describe('names exactly these records: `only` of an approval'),
   why: z.string().optional().describe('why they need a person, where it is not their number'),
 });
-
-const STATES = ['ready', 'sending', 'unsettled', 'parked', 'rejected', 'done', 'abandoned'] as const;
-
-/** A kind that the service does not let us write, and when it is tried again. */
-export const writeBlock = z.object({
-  kind: z.string(),
-  reason: z.string(),
-  since: instant,
-  probeAt: instant,
-});
-
-/** Why nothing goes on, and since when; null where it does. */
-export const stopped = z.object({ reason: z.string(), since: instant }).nullable();
 
 const schedule = z.object({
   name: z.string(),

@@ -68,14 +68,12 @@ interface Pushed {
   readonly outcome: Entry | undefined;
 }
 
-export function pushedDocument({ entry, outcome }: Pushed): JsonObject {
-  const { id, state, key, kind, operation, recordId, isNew, notes } = entry;
-  const stored = { id, state, key, kind, operation, recordId, isNew, notes };
-  if (outcome === undefined) return stored;
+export function pushedDocument({ entry, outcome }: Pushed): object {
+  if (outcome === undefined) return entry;
   const { verdict } = outcome;
   const { meaning } = explain({ ...entry, ...outcome });
   const result = jsonOrText(outcome.result);
-  return { ...stored, state: outcome.state, recordId: outcome.recordId, verdict, meaning, result };
+  return { ...entry, state: outcome.state, recordId: outcome.recordId, verdict, meaning, result };
 }
 
 export function* pushedTexts({ entry, outcome }: Pushed): Iterable<Printed> {
