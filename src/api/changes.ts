@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { awaitChanges, changeLine, readPage } from '../feed/follow-changes.ts';
 import { sendJsonText } from '../http/send.ts';
 import { checkKind, kindName, wholeNumber } from '../operations/inputs.ts';
-import { instant, jsonObject } from './fields.ts';
+import { instant, jsonObject } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const headers = z.looseObject({
@@ -14,15 +14,15 @@ const headers = z.looseObject({
 const change = z.object({
   seq: z.int(),
   kind: z.string(),
-  record_id: z.string(),
+  recordId: z.string(),
   change: z.enum(['created', 'updated', 'deleted', 'restored']),
-  observed_from: instant.nullable(),
-  observed_at: instant,
+  observedFrom: instant.nullable(),
+  observedAt: instant,
   before: jsonObject.nullable(),
   after: jsonObject.nullable(),
   fields: jsonObject,
   origin: z.string().describe('service, or outbox:ID'),
-  run_id: z.int().nullable(),
+  runId: z.int().nullable(),
 });
 
 const page = z.object({

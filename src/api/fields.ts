@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { isObject, type Json, type JsonObject } from '../lib/json/json.ts';
 import { wholeNumber } from '../operations/inputs.ts';
 
 /** Where a page of a list begins, as in the feed of changes. */
@@ -19,11 +18,3 @@ export function nextAfter(
 ): { readonly next?: number } {
   return after === undefined ? {} : { next: page.at(-1)?.id ?? after };
 }
-
-/** A JSON object whose numbers keep their digits. */
-export const jsonObject = z
-  .custom<JsonObject>((value) => isObject(value as Json), 'expected a JSON object')
-  .meta({ type: 'object' });
-
-/** Our instants: UTC `YYYY-MM-DD HH:MM:SS.SSS`. */
-export const instant = z.string().describe('UTC, YYYY-MM-DD HH:MM:SS.SSS');

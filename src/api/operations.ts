@@ -1,6 +1,6 @@
 import { OPERATIONS } from '../operations/all.ts';
 import { carryOut, inputOf } from '../operations/operation.ts';
-import { sentence } from '../http/html.ts';
+import { sentence } from '../lib/text/text.ts';
 import { sendJson } from '../http/send.ts';
 import { deciderOf } from '../http/access.ts';
 import type { RouteContext, Server } from '../http/server.ts';

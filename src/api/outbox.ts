@@ -1,64 +1,21 @@
 import * as z from 'zod';
 import {
-  entryDocument,
   historyDocument,
-  listOutbox,
-  OPEN_STATES,
-  readHistory,
-  STATES,
-} from '../outbound/decisions/entry-list.ts';
+  outbox,
+  outboxDocument,
+  shownEntry,
+  storedEntry,
+} from '../outbound/decisions/entry-document.ts';
+import { listOutbox, OPEN_STATES, readHistory, STATES } from '../outbound/decisions/entry-list.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { deciderOf } from '../http/access.ts';
-import { sendJson } from '../http/send.ts';
+import { sendDocument } from '../http/send.ts';
 import { recordIdOrNumber, rowPath, wholeNumber } from '../operations/inputs.ts';
-import { afterId, instant, jsonObject, nextAfter, nextId } from './fields.ts';
+import { jsonObject } from '../lib/json/document.ts';
+import { afterId, nextAfter, nextId } from './fields.ts';
 import type { RouteContext, Server } from '../http/server.ts';
-import { frozen, writeBlock } from './status.ts';
 
-const state = z.enum(STATES);
-const operation = z.enum(['create', 'update']);
-const json = z.any().describe('JSON');
-
-const entry = z.object({
-  id: z.int(),
-  key: z.string(),
-  kind: z.string(),
-  operation,
-  recordId: z.string().nullable(),
-  state,
-  verdict: z.string().nullable().describe('a stable word: why it is where it is'),
-  meaning: z.string(),
-  attempts: z.int(),
-  nextAttemptAt: instant.nullable(),
-  createdAt: instant,
-  updatedAt: instant,
-  pushedBy: z.string().nullable().describe('who has pushed it; null: a program, by SQL'),
-  payload: json,
-  result: json,
-});
-
-const attempt = z.object({
-  n: z.int(),
-  openedAt: instant,
-  closedAt: instant.nullable(),
-  grade: z.string().nullable(),
-  status: z.int().nullable(),
-  request: z.string(),
-  responseStart: z.string().nullable(),
-});
-
-const history = entry.extend({
-  next: z.array(z.string()).describe('what a person can do'),
-  owner: z.string().nullable(),
-  naturalKey: z.string().nullable(),
-  allowUnknown: z.boolean().describe('fields that nobody knows are sent, too'),
-  allowDouble: z.boolean().describe('made although a record has its natural key'),
-  isMaker: z.boolean(),
-  base: json,
-  preimage: json,
-  candidates: z.array(z.object({ id: z.string(), record: json })).describe('what a create may have made'),
-  history: z.array(attempt),
-});
+const page = outbox.extend({ next: nextId });
 
 const listed = {
   summary: 'List entries: those that need a person first, then the newest; or page by page',
@@ -72,7 +29,7 @@ const listed = {
     limit: wholeNumber(1, 1000).default(50),
   }),
   response: {
-    200: z.object({ entries: z.array(entry), next: nextId, blockedKinds: z.array(writeBlock), frozen }),
+    200: page,
   },
 };
 
@@ -81,11 +38,11 @@ const shown = {
   tags: ['Outbox'],
   operationId: 'showEntry',
   params: rowPath,
-  response: { 200: history },
+  response: { 200: shownEntry },
 };
 
 const change = z.strictObject({
-  operation,
+  operation: z.enum(['create', 'update']),
   kind: z.string().max(100),
   id: recordIdOrNumber.nullish().describe('of the record to update'),
   data: jsonObject.describe('the fields to write'),
@@ -100,11 +57,6 @@ const headers = z.looseObject({
     .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/, 'expected 1 to 200 characters of ASCII'),
 });
 
-/** An entry just stored, or stored before under the same key. */
-const stored = entry
-  .pick({ id: true, state: true, key: true, kind: true, operation: true, recordId: true })
-  .extend({ isNew: z.boolean(), notes: z.array(z.string()) });
-
 const put = {
   summary: 'Put a create or an update into the outbox',
   description:
@@ -112,7 +64,7 @@ const put = {
   tags: ['Outbox'],
   headers,
   body: change,
-  response: { 202: stored, 200: stored },
+  response: { 202: storedEntry, 200: storedEntry },
 };
 
 /** Lists and shows the entries of the outbox, and puts new ones into it. */
@@ -121,15 +73,11 @@ export function outboxRoutes(app: Server, { session, kinds, clock, wakeEngine }:
     const sets = { all: STATES, open: OPEN_STATES };
     const states = state === 'all' || state === 'open' ? sets[state] : [state];
     const found = await listOutbox(session, { states, after, limit });
-    return sendJson(reply, {
-      entries: found.entries.map(entryDocument),
-      ...nextAfter(after, found.entries),
-      blockedKinds: found.blockedKinds.map((block) => ({ ...block })),
-      frozen: found.frozen && { ...found.frozen },
-    });
+    const document = { ...outboxDocument(found), ...nextAfter(after, found.entries) };
+    return sendDocument<typeof page>(reply, document);
   });
   app.get('/v1/outbox/:id', { schema: shown }, async ({ params }, reply) =>
-    sendJson(reply, historyDocument(await readHistory(session, params.id))),
+    sendDocument<typeof shownEntry>(reply, historyDocument(await readHistory(session, params.id))),
   );
   app.post('/v1/outbox', { config: { role: 'operator' }, schema: put }, async (request, reply) => {
     const asked = { ...request.body, key: request.headers['idempotency-key'] };
@@ -137,9 +85,9 @@ export function outboxRoutes(app: Server, { session, kinds, clock, wakeEngine }:
     const [result] = await storeChecked(session, checked, clock.now(), deciderOf(request, 'api'));
     if (result === undefined) throw new Error('An entry was neither stored nor refused.');
     if (result.isNew) wakeEngine();
-    const { id, state, key, kind, operation, recordId, isNew, notes } = result;
+    const { id, isNew } = result;
     request.entryId = id;
     void reply.code(isNew ? 202 : 200).header('location', `/v1/outbox/${id}`);
-    return sendJson(reply, { id, state, key, kind, operation, recordId, isNew, notes });
+    return sendDocument<typeof storedEntry>(reply, result);
   });
 }

@@ -1,13 +1,21 @@
 import * as z from 'zod';
 import { listPlans } from '../store/outbox/plan-store.ts';
-import { RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
+import {
+  listedPlan,
+  RESULT_COLUMNS,
+  resultLines,
+  showPlan,
+  shownPlan,
+} from '../outbound/plans/plan-document.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
-import { sendJson, sendJsonText } from '../http/send.ts';
+import { sendDocument } from '../http/send.ts';
 import { wholeNumber } from '../operations/inputs.ts';
-import { listedPlan, planPath, shownPlan } from '../operations/plans.ts';
+import { planPath } from '../operations/plans.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const tags = ['Plans'];
+
+const plans = z.object({ plans: z.array(listedPlan) });
 
 const listed = {
   summary: 'List plans of corrections, the newest first',
@@ -16,7 +24,7 @@ const listed = {
     before: wholeNumber(1).optional().describe('only plans with a lower number'),
     limit: wholeNumber(1, 1000).default(50),
   }),
-  response: { 200: z.object({ plans: z.array(listedPlan) }) },
+  response: { 200: plans },
 };
 
 const shown = {
@@ -37,10 +45,10 @@ const result = {
 /** Routes of corrections from spreadsheets. */
 export function planRoutes(app: Server, { session, kinds }: RouteContext): void {
   app.get('/v1/plans', { schema: listed }, async ({ query: { before, limit } }, reply) =>
-    sendJsonText(reply, JSON.stringify({ plans: await listPlans(session, limit, before) })),
+    sendDocument<typeof plans>(reply, { plans: await listPlans(session, limit, before) }),
   );
   app.get('/v1/plans/:id', { schema: shown }, async ({ params: { id } }, reply) =>
-    sendJson(reply, await showPlan(session, kinds, id)),
+    sendDocument<typeof shownPlan>(reply, await showPlan(session, kinds, id)),
   );
   app.get('/v1/plans/:id/result.csv', { schema: result }, async ({ params: { id } }, reply) => {
     const { head, rows } = csvEncoding(RESULT_COLUMNS, false);

@@ -4,7 +4,7 @@ import { findRecords } from '../store/records/find-records.ts';
 import { findRecord, recordsAfter, type MirroredRecord } from '../store/records/record-store.ts';
 import { sendJsonText } from '../http/send.ts';
 import { kindName, recordId, requireKind, wholeNumber } from '../operations/inputs.ts';
-import { instant, jsonObject } from './fields.ts';
+import { instant, jsonObject } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const record = z.object({

@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
 import { findRun, listRuns, runsAfter } from '../store/runs/run-store.ts';
-import { sendJsonText } from '../http/send.ts';
+import { sendDocument } from '../http/send.ts';
 import { rowPath, wholeNumber } from '../operations/inputs.ts';
-import { afterId, instant, nextAfter, nextId } from './fields.ts';
+import { instant } from '../lib/json/document.ts';
+import { afterId, nextAfter, nextId } from './fields.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 const run = z.object({
@@ -16,23 +17,33 @@ const run = z.object({
   finishedAt: instant.nullable(),
 });
 
-const COUNTS = ['pages', 'rows', 'created', 'updated', 'deleted', 'restored', 'unchanged'] as const;
-const MORE_COUNTS = ['quarantined', 'requests', 'retries', 'durationMs'] as const;
-
 const report = z.object({
   kind: z.string(),
   state: z.enum(['certified', 'complete', 'invalid', 'aborted', 'busy']),
   reason: z.string().nullable(),
   detail: z.string().nullable(),
   certifiedAt: instant.nullable(),
-  ...Object.fromEntries([...COUNTS, ...MORE_COUNTS].map((name) => [name, z.int()])),
+  pages: z.int(),
+  rows: z.int(),
+  created: z.int(),
+  updated: z.int(),
+  deleted: z.int(),
+  restored: z.int(),
+  unchanged: z.int(),
+  quarantined: z.int(),
+  requests: z.int(),
+  retries: z.int(),
+  durationMs: z.int(),
 });
+
+const runs = z.object({ runs: z.array(run), next: nextId });
+const shownRun = run.extend({ reports: z.array(report) });
 
 const listed = {
   summary: 'List the latest runs, newest first; or page by page',
   tags: ['Runs'],
   querystring: z.strictObject({ after: afterId, limit: wholeNumber(1, 1000).default(20) }),
-  response: { 200: z.object({ runs: z.array(run), next: nextId }) },
+  response: { 200: runs },
 };
 
 const shown = {
@@ -40,18 +51,18 @@ const shown = {
   tags: ['Runs'],
   operationId: 'showRun',
   params: rowPath,
-  response: { 200: run.extend({ reports: z.array(report) }) },
+  response: { 200: shownRun },
 };
 
 /** Routes of runs and of requested pulls. */
 export function runRoutes(app: Server, { session, clock }: RouteContext): void {
   app.get('/v1/runs', { schema: listed }, async ({ query: { after, limit } }, reply) => {
     const now = clock.now();
-    const runs =
+    const found =
       after === undefined
         ? await listRuns(session, { limit, now })
         : await runsAfter(session, after, limit, now);
-    return sendJsonText(reply, JSON.stringify({ runs, ...nextAfter(after, runs) }));
+    return sendDocument<typeof runs>(reply, { runs: found, ...nextAfter(after, found) });
   });
   app.get('/v1/runs/:id', { schema: shown }, async ({ params: { id } }, reply) => {
     const found = await findRun(session, id, clock.now());
@@ -60,6 +71,6 @@ export function runRoutes(app: Server, { session, clock }: RouteContext): void {
         code: 'run.absent',
         hint: 'GET /v1/runs lists those that are kept.',
       });
-    return sendJsonText(reply, JSON.stringify(found));
+    return sendDocument<typeof shownRun>(reply, found);
   });
 }

@@ -1,4 +1,4 @@
-import { startStaleWatch } from '../checks/stale-kinds.ts';
+import { readStale, startStaleWatch } from '../checks/stale-kinds.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { startSchedules as startRequesting } from '../runs/request-runs.ts';
@@ -19,6 +19,13 @@ export function startSchedules(config: Config, { owner, ...parts }: PullParts): 
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };
+}
+
+/** Makes a function that reads which scheduled kinds are stale. */
+export function staleReader(config: Config, { session, clock }: Pick<PullParts, 'session' | 'clock'>) {
+  const schedules = schedulesOf(config);
+  const startedAt = clock.now();
+  return () => readStale(session, schedules, startedAt, clock.now());
 }
 
 /** Reads pages between sweeps, if there is a budget for it. Returns a function that stops it. */

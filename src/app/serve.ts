@@ -24,7 +24,7 @@ import { createOwner, type Owner, type PullParts } from '../pull/run/parts.ts';
 import { watchDatabase, watchService } from '../runs/outages.ts';
 import type { Session } from '../db/session/session.ts';
 import type { Source } from '../source/source.ts';
-import { pullsToCome, startFreshness, startSchedules } from './keep-pulling.ts';
+import { pullsToCome, startFreshness, startSchedules, staleReader } from './keep-pulling.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
@@ -125,8 +125,11 @@ async function work(config: Config, parts: WorkParts, command: ServeCommand): Pr
     stops.push(startTests({ ...parts, sender, rules, signal }));
     stops.push(startAlerts(parts, config.alerts));
     const { digestAt } = config.mail;
+    const { timezone } = config.schedules;
     if (digestAt !== null)
-      stops.push(startDigest(parts, { at: digestAt, timezone: config.schedules.timezone }));
+      stops.push(
+        startDigest({ ...parts, readStale: staleReader(config, parts) }, { at: digestAt, timezone }),
+      );
   }
   if (roles.includes('pulls')) {
     stops.push(startSchedules(config, parts));

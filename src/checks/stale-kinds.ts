@@ -2,12 +2,27 @@ import { staleKinds, STALE_SLOTS, type Schedule } from '../runs/schedule.ts';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
-import { lengthOf, type Clock } from '../lib/time/clock.ts';
+import { instantText, lengthOf, type Clock } from '../lib/time/clock.ts';
 import { readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
+import type { StaleKind } from '../store/needs/read-needs.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
 import { isAway } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { leaveNews, staleNews } from '../store/webhooks/news.ts';
+
+/** Reads which scheduled kinds are stale now; one that is read or about to be read is not. @param startedAt When this process started. */
+export async function readStale(
+  session: Session,
+  schedules: readonly Schedule[],
+  startedAt: Date,
+  now: Date,
+): Promise<readonly StaleKind[]> {
+  const sweptAt = sweptAtOf(await readFreshness(session));
+  const stale = staleKinds(schedules, { sweptAt, startedAt, now });
+  const reading = stale.length === 0 ? [] : (await openRuns(session)).flatMap(({ kinds }) => kinds);
+  const others = stale.filter(({ kind }) => !reading.includes(kind));
+  return others.map(({ kind, since }) => ({ kind, since: since === null ? null : instantText(since) }));
+}
 
 interface StaleWatch {
   readonly session: Session;

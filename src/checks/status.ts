@@ -1,4 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
+import { speechIn } from '../lib/text/speech.ts';
 import { packageVersion } from '../lib/package-folder.ts';
 import { nextSlots, type Schedule, type ScheduleSlot } from '../runs/schedule.ts';
 import { readDrift } from '../store/kinds/drift-store.ts';
@@ -24,6 +25,10 @@ import type { Session } from '../db/session/session.ts';
 import { readDamage } from '../store/integrity-check.ts';
 import { failingEndpoints } from '../store/webhooks/endpoint-store.ts';
 import { readFrozen } from '../store/outbox/freeze-store.ts';
+import { readNeeds, type Need } from '../store/needs/read-needs.ts';
+import { needWords, plainWhy } from '../words/needs.ts';
+import { readStale } from './stale-kinds.ts';
+import type { StatusDocument } from './status-document.ts';
 import { pullsOtherwise, readServing } from './serving.ts';
 
 /** When `serve` pulls each kind next that has a schedule (UTC), and by which; in the order of the kinds. */
@@ -37,7 +42,7 @@ export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
 const DRIFT_SHOWN = 20;
 
-/** How fresh and how sound the mirror is; the schema of `GET /v1/status` says what each member means. */
+/** How fresh and how sound the mirror is; `status-document.ts` says what each member means. */
 export async function readMirrorStatus(session: Session, kinds: readonly Kind[]) {
   const disappeared = await readDisappeared(session);
   const listed = new Set(kinds.flatMap(({ name, list }) => (list === null ? [] : [name])));
@@ -64,8 +69,6 @@ export async function readMirrorStatus(session: Session, kinds: readonly Kind[])
   };
 }
 
-export type Status = Awaited<ReturnType<typeof readMirrorStatus>>;
-
 interface Outlook {
   /** Those of the settings. */
   readonly schedules: readonly Schedule[];
@@ -74,14 +77,20 @@ interface Outlook {
   readonly now: Date;
 }
 
-/** The same, and what happens next: the document of `bms-sync status --json`. */
-export async function readStatusReport(session: Session, kinds: readonly Kind[], outlook: Outlook) {
+/** The same, what needs a person, and what happens next. */
+export async function readStatusReport(
+  session: Session,
+  kinds: readonly Kind[],
+  outlook: Outlook,
+): Promise<StatusDocument> {
   const { schedules, isDead, now } = outlook;
   const serving = await readServing(session, { now, isDead });
+  const stale = await readStale(session, serving.schedules ?? schedules, now, now);
   const slots = nextSlots(serving.schedules ?? schedules, now);
   const names = kinds.map(({ name }) => name);
   return {
     ...(await readMirrorStatus(session, kinds)),
+    needs: (await readNeeds(session, stale)).map(needDocument),
     schedules: slots,
     nextPulls: nextPulls(slots, names),
     isServed: serving.isPulling,
@@ -89,7 +98,11 @@ export async function readStatusReport(session: Session, kinds: readonly Kind[],
   };
 }
 
-export type StatusReport = Awaited<ReturnType<typeof readStatusReport>>;
+function needDocument(need: Need): StatusDocument['needs'][number] {
+  const words = needWords(need, speechIn('en'));
+  const { title, page, command, since } = words;
+  return { type: need.type, title, why: plainWhy(words), page, command, since };
+}
 
 /** A view has no order; readers expect that of the catalogue. */
 function inOrder<T extends { readonly kind: string }>(statuses: readonly T[], kinds: readonly Kind[]) {

@@ -15,8 +15,9 @@ import {
   readRecordStory,
   type RecordStory,
 } from '../store/records/record-story.ts';
-import { entryDocument, jsonOrText } from '../outbound/decisions/entry-list.ts';
-import { explain } from '../outbound/decisions/verdicts.ts';
+import { entryDocument } from '../outbound/decisions/entry-document.ts';
+import { jsonOrText } from '../outbound/decisions/entry-list.ts';
+import { explain } from '../words/verdicts.ts';
 import { changedFields } from './parts/change-row.ts';
 import {
   answer,

@@ -3,10 +3,11 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { isFailed, outcomeWords } from '../words/outcome-words.ts';
+import { outcomeWords } from '../words/outcome-words.ts';
 import { createOwner } from '../pull/run/parts.ts';
 import { OTHER_SCHEDULES } from '../checks/serving.ts';
-import { readStatusReport, type Status, type StatusReport } from '../checks/status.ts';
+import { readStatusReport } from '../checks/status.ts';
+import type { StatusDocument } from '../checks/status-document.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
 import {
   answer,
@@ -30,11 +31,12 @@ export function statusCommand(context: CommandContext): Command {
   );
 }
 
-function* statusTexts(status: StatusReport): Iterable<Printed> {
+function* statusTexts(status: StatusDocument): Iterable<Printed> {
   const { issues, drift, outbox } = status;
   yield `Mirror: ${status.database}\n`;
-  const needs = [...needsOf(status)];
-  if (needs.length > 0) yield `Needs you: ${needs.join(', ')}\n`;
+  for (const { title, why, since, command } of status.needs)
+    yield `Needs you: ${title}. ${why}${since === null ? '' : ` Since ${since} UTC.`} (${command})`;
+  if (status.needs.length > 0) yield '';
   yield* kindTexts(status);
   yield* uncertifiedTexts(status);
   yield* disappearedTexts(status.disappeared);
@@ -52,28 +54,7 @@ function* statusTexts(status: StatusReport): Iterable<Printed> {
   }
 }
 
-/** Everything that waits for a person, in a few words each. */
-function* needsOf(status: Status): Iterable<string> {
-  const { damage, frozen, outbox } = status;
-  if (damage !== null) yield `${damage.reason}, seen ${damage.since} UTC (bms-sync doctor)`;
-  for (const { kind, state, reason, held_deletions: held } of status.kinds) {
-    if (isFailed(state)) yield `${kind} (${outcomeWords({ state, reason }).why ?? state})`;
-    if (held > 0) yield `${kind} (${held} deletions are held: bms-sync deletions)`;
-  }
-  if (frozen !== null) yield `nothing is sent: ${frozen.reason} (bms-sync outbox resume)`;
-  if (outbox.parked > 0) yield `${outbox.parked} parked in the outbox (bms-sync outbox)`;
-  for (const { kind, reason } of status.blockedKinds) yield `${kind} may not be written (${reason})`;
-  if (status.volatile !== null)
-    yield `${status.volatile.fields.join(' and ')} change with every sweep (add to the settings: ${status.volatile.setting})`;
-  for (const { name, health, since } of status.failingEndpoints) {
-    const state = HEALTH[health];
-    yield `the webhook endpoint ${name} ${state}${since === null ? '' : ` since ${since} UTC`} (bms-sync webhooks)`;
-  }
-}
-
-const HEALTH = { disabled: 'is disabled', failing: 'takes no deliveries' };
-
-function* kindTexts({ kinds, nextPulls, isServed, schedulesDiffer }: StatusReport): Iterable<Printed> {
+function* kindTexts({ kinds, nextPulls, isServed, schedulesDiffer }: StatusDocument): Iterable<Printed> {
   const instants = ['last sweep (UTC)', 'certified (UTC)', 'last change (UTC)'];
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
   const next = new Map(nextPulls.map(({ kind, at }) => [kind, at.slice(0, 16)]));
@@ -94,7 +75,7 @@ function* kindTexts({ kinds, nextPulls, isServed, schedulesDiffer }: StatusRepor
 }
 
 /** Kinds that are not certified, with the work that waits for a certificate; nothing if all are certified. */
-function* uncertifiedTexts({ uncertified, holds }: Status): Iterable<Printed> {
+function* uncertifiedTexts({ uncertified, holds }: StatusDocument): Iterable<Printed> {
   if (uncertified.length > 0) {
     const header = ['kind', 'not since (UTC)', 'why', 'suspected deletions', 'held', 'unsettled creates'];
     const rows = uncertified.map(({ kind, since, why, waiting }) => {

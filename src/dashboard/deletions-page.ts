@@ -1,18 +1,14 @@
 import * as z from 'zod';
 import { instantOf } from '../lib/time/clock.ts';
-import { heldBecause } from '../store/records/hold-store.ts';
-import {
-  HOLD_WORDS,
-  readDisappeared,
-  readHeldRecords,
-  type ShownHold,
-} from '../store/records/deletion-store.ts';
+import { readDisappeared, readHeldRecords, type ShownHold } from '../store/records/deletion-store.ts';
+import { HOLD_WORDS, heldBecause } from '../words/holds.ts';
 import { recordId } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { recordAddress } from './parts/change-list.ts';
 import { decisionForms, holdButtons, holdEffects } from './parts/decisions.ts';
-import { html, sentence, type Html } from '../http/html.ts';
+import { sentence } from '../lib/text/text.ts';
+import { html, type Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
 import { addPage, chosen, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';

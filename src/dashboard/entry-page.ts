@@ -9,7 +9,7 @@ import {
   type Candidate,
   type History,
 } from '../outbound/decisions/entry-list.ts';
-import { explain } from '../outbound/decisions/verdicts.ts';
+import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { entryBadge } from './outbox-page.ts';
 import { objectIn } from '../store/records/record-name.ts';

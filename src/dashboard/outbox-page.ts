@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { countEntries, listEntries, type Entry, type EntryState } from '../store/outbox/outbox-store.ts';
 import { jsonOrText, OPEN_STATES, STATES } from '../outbound/decisions/entry-list.ts';
-import { explain } from '../outbound/decisions/verdicts.ts';
+import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
 import { dataTable, html, type Html } from '../http/html.ts';

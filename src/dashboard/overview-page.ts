@@ -2,13 +2,11 @@ import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
 import { countEntries, pushersOf, type EntryState } from '../store/outbox/outbox-store.ts';
 import { STATES } from '../outbound/decisions/entry-list.ts';
-import type { UserRole } from '../store/people/user-store.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
-import { decisionForms } from './parts/decisions.ts';
 import { html, type Html } from '../http/html.ts';
 import { kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
-import { readNeeds, type Need } from './parts/needs.ts';
+import { needsPanel, readNeedCards } from './parts/needs.ts';
 import { nothing, pageTitle, panel, tile } from './parts/layout.ts';
 import { planNeeds } from './parts/plans.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
@@ -32,7 +30,9 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
       readRuns(dashboard, { limit: RUNS_SHOWN }),
     ]);
     const waiting = await planNeeds(dashboard, { ...dashboard.plans, caller }, reader);
-    const needs = [...(await readNeeds(session, kinds, outbox.parked ?? 0, reader)), ...waiting];
+    const stale = kinds.filter(({ isStale }) => isStale);
+    const staleKinds = stale.map(({ kind, last_sweep_at: since }) => ({ kind, since }));
+    const needs = [...(await readNeedCards(session, staleKinds, reader)), ...waiting];
     const none = nothing(say('No change yet: the first pull is the baseline.'));
     const latest =
       changes.length === 0 ? none : changeList(changes, reader, await pushersOf(session, changes));
@@ -51,29 +51,6 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
       </div>`;
     return { title: say('Overview'), content };
   });
-}
-
-function needsPanel(needs: readonly Need[], reader: Reader, role?: UserRole): Html {
-  const { say, when } = reader;
-  const note =
-    role === 'viewer'
-      ? say('An operator decides here; without an ADMIN_TOKEN, only the command line does.')
-      : say('{n, plural, one {# thing} other {# things}}', { n: needs.length });
-  const items = needs.map((need) => {
-    const { id, title, address, why, effect, since = null, isGrave = false, buttons = [] } = need;
-    return html`<li id="need-${id}" ${isGrave ? html`class="grave"` : null}>
-      <div>
-        <h3>${address === undefined ? title : html`<a href="${address}">${title}</a>`}</h3>
-        <p>${why} ${since === null ? null : html`<span class="quiet">${when(since)}</span>`}</p>
-        <p class="quiet small">${effect}</p>
-      </div>
-      ${decisionForms(buttons, '/', role)}
-    </li>`;
-  });
-  const list = html`<ul class="needs">
-    ${items}
-  </ul>`;
-  return panel({ id: 'needs', title: say('Needs you'), note, isLive: true }, list);
 }
 
 function calmPanel(kinds: readonly KindLine[], { say, when }: Reader): Html {

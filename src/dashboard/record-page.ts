@@ -10,7 +10,7 @@ import {
   type RecordStory,
 } from '../store/records/record-story.ts';
 import { jsonOrText } from '../outbound/decisions/entry-list.ts';
-import { explain } from '../outbound/decisions/verdicts.ts';
+import { explain } from '../words/verdicts.ts';
 import { kindName, recordId, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { entryBadge } from './outbox-page.ts';

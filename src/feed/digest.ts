@@ -2,27 +2,25 @@ import { sql } from 'drizzle-orm';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
-import { aheadOf, instantOf, type Clock } from '../lib/time/clock.ts';
+import { aheadOf, type Clock } from '../lib/time/clock.ts';
 import { isAway } from '../db/session/errors.ts';
 import { bigint, text } from '../db/rows/engine-column.ts';
 import { readRows } from '../db/rows/rows.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
-import { readDamage } from '../store/integrity-check.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
-import { readVolatile } from '../store/runs/volatile-fields.ts';
-import { readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
-import { readFrozen } from '../store/outbox/freeze-store.ts';
-import { readBlocks } from '../store/outbox/outbox-queue.ts';
-import { listEntries } from '../store/outbox/outbox-store.ts';
+import { readNeeds, type StaleKind } from '../store/needs/read-needs.ts';
 import { latestSeq } from '../store/records/change-store.ts';
-import { readHolds } from '../store/records/deletion-store.ts';
-import * as news from '../store/webhooks/news.ts';
+import { digestNews, leaveNews } from '../store/webhooks/news.ts';
 
 interface DigestParts {
   readonly session: Session;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Reads which kinds are stale by their schedules. */
+  readonly readStale: ReadStale;
 }
+
+type ReadStale = () => Promise<readonly StaleKind[]>;
 
 /** When people get the digest: `HH:MM` in a time zone. */
 interface DigestTime {
@@ -36,7 +34,7 @@ const LOOK_MS = 30_000;
 export function startDigest(parts: DigestParts, time: DigestTime): () => Promise<void> {
   const { session, clock } = parts;
   const faults = createFaultLog({ ...parts, isTold: isAway });
-  const task = (): Promise<void> => leaveDigest(session, time, clock.now());
+  const task = (): Promise<void> => leaveDigest(session, time, clock.now(), parts.readStale);
   return repeat({ clock, faults, everyMs: LOOK_MS, name: 'writing the digest', task }).stop;
 }
 
@@ -47,18 +45,31 @@ interface Mark {
 }
 
 /** Leaves the digest if its time of the day has passed; the first one comes the day after. */
-export async function leaveDigest(session: Session, { at, timezone }: DigestTime, now: Date): Promise<void> {
+export async function leaveDigest(
+  session: Session,
+  { at, timezone }: DigestTime,
+  now: Date,
+  readStale: ReadStale = () => Promise.resolve([]),
+): Promise<void> {
   const { day, time } = dateIn(timezone, now);
   const { day: latest } = dateIn(timezone, aheadOf(now));
   const isOther = (other: string): boolean => other < day || other > latest; // A clock that was ahead has written it.
   const isDue = (stored: string | null): boolean =>
     stored === null || (time >= at && isOther(markIn(stored).day));
   if (!isDue(await readMeta(session, 'digest'))) return;
+  const stale = await readStale();
   await session.atomically(async (tx) => {
     const stored = await readMeta(tx, 'digest');
     if (!isDue(stored)) return;
     const seq = await latestSeq(tx);
-    if (stored !== null) await news.leaveNews(tx, await writeDigest(tx, markIn(stored).seq, day, now));
+    if (stored !== null) {
+      const needs = (await readNeeds(tx, stale)).map(({ type, facts: data }) => ({
+        type,
+        data: { ...data },
+      }));
+      const facts = { needs, changes: await countChanges(tx, markIn(stored).seq) };
+      await leaveNews(tx, digestNews(facts, day, now));
+    }
     await writeMeta(tx, 'digest', JSON.stringify({ day, seq }));
   });
 }
@@ -71,13 +82,10 @@ function dateIn(timeZone: string, instant: Date): { readonly day: string; readon
 
 const markIn = (stored: string): Mark => JSON.parse(stored) as Mark;
 
-async function writeDigest(tx: Transaction, after: number, day: string, now: Date): Promise<news.News> {
-  const needs = (await needsNow(tx, now)).map(({ type, kind, facts }) => ({
-    type,
-    data: { kind, ...facts },
-  }));
+/** How many records of each kind are new, changed and deleted since an event. */
+async function countChanges(tx: Transaction, after: number) {
   const columns = [text('kind'), ...['created', 'updated', 'deleted'].map((name) => bigint(name))];
-  const changes = await readRows(
+  return readRows(
     tx,
     columns,
     sql`select kind, sum(case when change in ('created', 'restored') then 1 else 0 end) as created,
@@ -85,29 +93,4 @@ async function writeDigest(tx: Transaction, after: number, day: string, now: Dat
         sum(case when change = 'deleted' then 1 else 0 end) as deleted
       from changes where seq > ${after} group by kind order by kind`,
   );
-  return news.digestNews({ needs, changes }, day, now);
-}
-
-const PARKED_NAMED = 20;
-const DAY_MS = 86_400_000;
-
-/** What waits for a person at this moment, as the news that told of it. */
-async function needsNow(tx: Transaction, now: Date): Promise<readonly news.News[]> {
-  const damage = await readDamage(tx);
-  const frozen = await readFrozen(tx);
-  const held = (await readHolds(tx)).filter(({ state }) => state === 'held');
-  const parked = await listEntries(tx, ['parked'], PARKED_NAMED);
-  const blocks = await readBlocks(tx);
-  const swept = [...sweptAtOf(await readFreshness(tx))];
-  const volatile = await readVolatile(tx);
-  const stale = swept.filter(([, at]) => at !== null && now.getTime() - at.getTime() > DAY_MS);
-  return [
-    ...(damage === null ? [] : [news.damagedNews(damage.reason, now)]),
-    ...(frozen === null ? [] : [news.frozenNews(frozen.reason, now)]),
-    ...held.map(({ kind, records, since }) => news.heldNews(kind, { records, since: instantOf(since) }, now)),
-    ...parked.map((entry) => news.entryNews('parked', entry, now)),
-    ...blocks.map(({ kind, reason }) => news.blockedNews(kind, reason, now)),
-    ...(volatile === null ? [] : [news.volatileNews(null, volatile, now)]),
-    ...stale.map(([kind, at]) => news.staleNews(kind, at, now)),
-  ];
 }

@@ -59,13 +59,13 @@ export async function* followChanges(
 }
 
 /**
- * Writes an event as one line of JSON, under the names of the table's columns. The record's own JSON is inserted as stored:
- * parsing it and writing it again could alter its numbers and the order of its keys.
+ * Writes an event as one line of JSON. The record's own JSON is inserted as stored: parsing it and writing it again could alter
+ * its numbers and the order of its keys.
  */
-export function changeLine(change: RecordedChange): string {
-  const { seq, kind, recordId: record_id, observedFrom: observed_from, observedAt: observed_at } = change;
-  const head = JSON.stringify({ seq, kind, record_id, change: change.change, observed_from, observed_at });
-  const content = `"before":${change.before ?? 'null'},"after":${change.after ?? 'null'},"fields":${change.fields}`;
-  const tail = JSON.stringify({ origin: change.origin, run_id: change.runId });
-  return `${head.slice(0, -1)},${content},${tail.slice(1)}`;
+export function changeLine(event: RecordedChange): string {
+  const { seq, kind, recordId, change, observedFrom, observedAt, before, after, fields, origin, runId } =
+    event;
+  const head = JSON.stringify({ seq, kind, recordId, change, observedFrom, observedAt });
+  const content = `"before":${before ?? 'null'},"after":${after ?? 'null'},"fields":${fields}`;
+  return `${head.slice(0, -1)},${content},${JSON.stringify({ origin, runId }).slice(1)}`;
 }

@@ -26,9 +26,6 @@ function written(part: Part): string {
   return 'html' in part ? part.html : part.map(written).join('');
 }
 
-/** A clause as a sentence. */
-export const sentence = (clause: string): string => `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;
-
 /** A heading: a text, a text over numbers, or HTML. */
 type Heading = string | { readonly number: string } | Html;
 

@@ -1,5 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import type * as z from 'zod';
+import type { DocumentOf } from '../lib/json/document.ts';
 import { compactJson, type Json } from '../lib/json/json.ts';
 
 /** Why a request was refused, in the form of RFC 9457. */
@@ -40,4 +42,12 @@ export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
 /** Sends a document; a number of a record keeps its digits. */
 export function sendJson(reply: FastifyReply, document: Json): FastifyReply {
   return sendJsonText(reply, compactJson(document));
+}
+
+/** Sends the document of a schema; a number of a record keeps its digits. */
+export function sendDocument<Schema extends z.ZodType>(
+  reply: FastifyReply,
+  document: DocumentOf<Schema>,
+): FastifyReply {
+  return sendJsonText(reply, compactJson(document as Json));
 }

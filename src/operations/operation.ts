@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
 import type { Text } from '../lib/text/speech.ts';
+import type { DocumentOf } from '../lib/json/document.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Clock } from '../lib/time/clock.ts';
@@ -51,9 +52,10 @@ interface Described {
 
 type Members = z.ZodObject<Readonly<Record<string, z.ZodType>>>;
 
-interface Declared<Input extends Members> extends Described {
+interface Declared<Input extends Members, Answer extends z.ZodObject> extends Described {
   readonly input: Input;
-  readonly run: (parts: OperationParts, input: z.output<Input>) => Promise<JsonObject>;
+  readonly answer: Answer;
+  readonly run: (parts: OperationParts, input: z.output<Input>) => Promise<DocumentOf<Answer>>;
 }
 
 /** Something that a person may do: the command, the route of the API, the form and its notice derive from it. */
@@ -64,13 +66,15 @@ export interface AnyOperation extends Described {
 }
 
 /** Declares an operation. */
-export const operation = <Input extends Members>(declared: Declared<Input>): AnyOperation => ({
+export const operation = <Input extends Members, Answer extends z.ZodObject>(
+  declared: Declared<Input, Answer>,
+): AnyOperation => ({
   ...declared,
   run: async (parts, given) => {
     const input = checked(declared.input, given);
     const decision = { ...parts.by, ...decisionOf(declared, input) };
     const session = noting(parts.session, decision, parts.clock.now());
-    return await declared.run({ ...parts, session }, input);
+    return (await declared.run({ ...parts, session }, input)) as JsonObject;
   },
 });
 

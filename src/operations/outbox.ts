@@ -1,12 +1,9 @@
 import * as z from 'zod';
 import { abandonEntry, adoptRecord, retryEntry, type DecidedEntry } from '../outbound/decisions/decide.ts';
-import { entryDocument, STATES } from '../outbound/decisions/entry-list.ts';
+import { decidedEntry, entryDocument } from '../outbound/decisions/entry-document.ts';
 import { resumeSends } from '../outbound/freeze.ts';
 import { recordIdOrNumber, rowPath } from './inputs.ts';
 import { operation } from './operation.ts';
-
-/** The entry after the decision. */
-const decided = z.looseObject({ id: z.int(), state: z.enum(STATES), warning: z.string().nullable() });
 
 const documentOf = ({ entry, warning }: DecidedEntry) => ({ ...entryDocument(entry), warning });
 
@@ -19,7 +16,7 @@ export const retry = operation({
     notice: 'The entry gets another try.',
   },
   input: rowPath,
-  answer: decided,
+  answer: decidedEntry,
   run: async ({ session, clock }, { id }) => documentOf(await retryEntry(session, id, clock.now())),
 });
 
@@ -32,7 +29,7 @@ export const adopt = operation({
     notice: 'Adopted: the entry is done, and nothing is sent for it.',
   },
   input: rowPath.extend({ recordId: recordIdOrNumber }),
-  answer: decided,
+  answer: decidedEntry,
   run: async ({ session, kinds, clock }, { id, recordId }) =>
     documentOf(await adoptRecord(session, { kinds, id, recordId, now: clock.now() })),
 });
@@ -46,7 +43,7 @@ export const abandon = operation({
     notice: 'Abandoned: nothing more is sent for the entry.',
   },
   input: rowPath,
-  answer: decided,
+  answer: decidedEntry,
   run: async ({ session, clock }, { id }) => documentOf(await abandonEntry(session, id, clock.now())),
 });
 

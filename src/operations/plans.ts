@@ -2,51 +2,10 @@ import * as z from 'zod';
 import { compactJson } from '../lib/json/json.ts';
 import { applyPlan } from '../outbound/plans/apply-plan.ts';
 import { approvePlan } from '../outbound/plans/approve-plan.ts';
-import { showPlan } from '../outbound/plans/plan-document.ts';
+import { showPlan, shownPlan } from '../outbound/plans/plan-document.ts';
 import { undoPlan } from '../outbound/plans/undo-plan.ts';
 import { wholeNumber } from './inputs.ts';
 import { operation } from './operation.ts';
-
-const json = z.any().describe('JSON');
-const person = z.string().nullable();
-const instant = z.string().describe('UTC, YYYY-MM-DD HH:MM:SS.SSS');
-
-/** A plan as lists tell it. */
-export const listedPlan = z.object({
-  id: z.int(),
-  kind: z.string(),
-  state: z.enum(['open', 'applied']),
-  origin: z.string().describe('the name of the file, or the plan that it undoes'),
-  checksum: z.string().describe('of the kind and the rows'),
-  createdAt: instant,
-  createdBy: z.string(),
-  approvedAt: instant.nullable(),
-  approvedBy: person,
-  appliedAt: instant.nullable(),
-  appliedBy: person,
-});
-
-const row = z.object({
-  position: z.int().describe('number of the row in the sheet'),
-  operation: z.enum(['create', 'update']),
-  recordId: z.string().nullable(),
-  refusal: z.string().nullable().describe('why it, or a part of it, is left out'),
-  cells: z.array(z.object({ field: z.string(), old: json, new: json })),
-  entry: z.object({ id: z.int(), state: z.string(), verdict: z.string().nullable() }).nullable(),
-});
-
-/** A plan with its rows. */
-export const shownPlan = listedPlan.extend({
-  state: z.enum(['open', 'stale', 'applied']),
-  stale: z.array(z.string()).describe('why it can no longer be applied'),
-  counts: z.object({
-    updates: z.int(),
-    creates: z.int(),
-    refusals: z.int(),
-    entries: z.record(z.string(), z.int()).describe('by their state'),
-  }),
-  rows: z.array(row),
-});
 
 export const planPath = z.strictObject({ id: wholeNumber(1).describe('number of the plan') });
 

@@ -26,6 +26,6 @@ export const pull = operation({
     await session.makeDurable(); // Who was told that it is requested will not ask again: the run must survive a power cut.
     const wanted = { kinds, request: DOORS[by.via], now: clock.now() };
     const runId = await session.atomically((tx) => requestPull(tx, wanted));
-    return { runId, state: 'requested', kinds };
+    return { runId, state: 'requested' as const, kinds };
   },
 });

@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
-import { deleteUser, FIRST_ADMIN, insertUser, nameKey, USER_ROLES } from '../store/people/user-store.ts';
+import { documentOf, instant, type DocumentOf } from '../lib/json/document.ts';
+import type { Queryable } from '../db/session/session.ts';
+import {
+  deleteUser,
+  FIRST_ADMIN,
+  insertUser,
+  listUsers,
+  nameKey,
+  USER_ROLES,
+} from '../store/people/user-store.ts';
 import { operation } from './operation.ts';
 
 const userName = z
@@ -13,6 +22,15 @@ const userName = z
   .describe('name of the user, as a proxy that signs in tells it');
 
 const role = z.enum(USER_ROLES, `expected one of ${USER_ROLES.join(', ')}`);
+
+const user = z.object({ name: z.string(), role: z.enum(USER_ROLES), createdAt: instant });
+
+/** Who has a token of their own; no token, and no hash of one. */
+export const userList = z.object({ users: z.array(user) });
+
+export async function readUserList(db: Queryable): Promise<DocumentOf<typeof userList>> {
+  return { users: (await listUsers(db)).map((one) => documentOf(user, one)) };
+}
 
 export const addUser = operation({
   name: 'add',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { disableEndpoint, enableEndpoint, replayEvents } from '../feed/webhooks/endpoint-activity.ts';
-import { addEndpoint, dropEndpoint, rotateSecret } from '../feed/webhooks/endpoints.ts';
+import { addEndpoint, dropEndpoint, FORMATS, rotateSecret } from '../feed/webhooks/endpoints.ts';
 import { mailUnset } from '../feed/webhooks/mailer.ts';
 import { testEndpoint } from '../feed/webhooks/test-event.ts';
 import { isNumber, type Json } from '../lib/json/json.ts';
@@ -18,7 +18,6 @@ const standing = z.object({ name: z.string(), state: z.enum(['active', 'disabled
 const secret = z.string().describe('shown this once');
 const revealed = z.object({ name: z.string(), url: z.string(), secret });
 
-export const FORMATS = ['json', 'slack', 'teams', 'text', 'email'] as const;
 const CHANGES = ['created', 'updated', 'deleted', 'restored'] as const;
 const fieldName = z.string().regex(/^\w{1,64}$/);
 

@@ -62,9 +62,9 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     const { get } = await serveMirror(session);
     const first = await (await get('/v1/changes?limit=1')).text();
     expect(first).toBe(
-      '{"changes":[{"seq":1,"kind":"clients","record_id":"1","change":"created","observed_from":null,' +
-        '"observed_at":"2026-03-01 12:00:00.000","before":null,"after":{"id":1,"credit":1.10},"fields":{},' +
-        '"origin":"service","run_id":null}],"next":1}',
+      '{"changes":[{"seq":1,"kind":"clients","recordId":"1","change":"created","observedFrom":null,' +
+        '"observedAt":"2026-03-01 12:00:00.000","before":null,"after":{"id":1,"credit":1.10},"fields":{},' +
+        '"origin":"service","runId":null}],"next":1}',
     );
     const clients = await jsonOf(await get('/v1/changes?kind=clients&limit=2'));
     expect([seqsOf(clients), clients['next']]).toEqual([[1, 3], 3]);
@@ -83,7 +83,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     expect((await first.take(2)).map(([id]) => id)).toEqual(['2', '3']);
     await putChanges(session, change('4'));
     const [, , fourth] = await first.take(3);
-    expect(JSON.parse(fourth?.[1] ?? '')).toMatchObject({ seq: 4, record_id: '4' });
+    expect(JSON.parse(fourth?.[1] ?? '')).toMatchObject({ seq: 4, recordId: '4' });
     first.leave();
     await putChanges(session, change('5'), change('6', 'products'));
     const second = await events(stage, '?after=1', '4');

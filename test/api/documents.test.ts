@@ -9,7 +9,7 @@ import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
 import { NOON, NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { fitting, jsonOf, serveMirror, type Stage } from '../http/stage.ts';
+import { jsonOf, serveMirror, type Stage } from '../http/stage.ts';
 
 const KEY = { 'idempotency-key': 'ada' };
 const ADA = '{"operation":"create","kind":"clients","data":{"code":"C-1","name":"Ada"}}';
@@ -79,7 +79,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
         msg: 'changed by HTTP: entry 1 of the outbox',
       }),
     );
-    const stored = await fitting(stage, 'POST /v1/outbox', first);
+    const stored = await jsonOf(first);
     expect(stored).toMatchObject({ id: 1, key: 'ada', state: 'ready', isNew: true });
     const spaced = '{ "data": {"name":"Ada", "code":"C-1"}, "kind":"clients", "operation":"create"}';
     const again = await stage.post('/v1/outbox', spaced, KEY);
@@ -115,7 +115,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
       { ...every, name: 'products', cron: '*/10 * * * *', kinds: ['products'] },
     ];
     const stage = await serveMirror(session, { schedules, clock: fakeClock('2026-03-01T12:00:00Z') });
-    const status = await fitting(stage, 'GET /v1/status', await stage.get('/v1/status'));
+    const status = await jsonOf(await stage.get('/v1/status'));
     expect(status).toMatchObject({
       schedules: [
         { name: 'products', at: '2026-03-01 12:10:00.000' },
@@ -141,7 +141,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
       await freeze(tx, 'restored', NOON);
     });
     await queued(stage);
-    const status = await fitting(stage, 'GET /v1/status', await stage.get('/v1/status'));
+    const status = await jsonOf(await stage.get('/v1/status'));
     expect(status).toMatchObject({
       database: session.location,
       kinds: [
@@ -177,7 +177,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
         await tx.query(sql`insert into outbox (idempotency_key, kind, operation, payload, state)
           values (${key}, 'clients', 'create', '{}', 'unsettled')`);
     });
-    const status = await fitting(stage, 'GET /v1/status', await stage.get('/v1/status'));
+    const status = await jsonOf(await stage.get('/v1/status'));
     const why = 'it is not proven yet that no row is missing';
     const clients = { kind: 'clients', since: NOON_TEXT, sweeps: 4, reason: 'rows_unseen', why };
     const waiting = { suspectedDeletions: 3, heldDeletions: 1, unsettledCreates: 2 };
@@ -196,14 +196,14 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     const stage = await serveMirror(session);
     const asked = await stage.post('/v1/pulls', { kinds: ['products', 'products'] });
     expect(asked.status).toBe(202);
-    const answer = await fitting(stage, 'POST /v1/pulls', asked);
+    const answer = await jsonOf(asked);
     expect(answer).toEqual({ runId: 1, state: 'requested', kinds: ['products'] });
     expect((await jsonOf(await stage.post('/v1/pulls', { kinds: ['products'] })))['runId']).toBe(1);
     expect(await jsonOf(await stage.post('/v1/pulls'))).toMatchObject({ kinds: ['clients', 'products'] });
     expect(stage.wakes()).toBe(3);
-    const runs = await fitting(stage, 'GET /v1/runs', await stage.get('/v1/runs'));
+    const runs = await jsonOf(await stage.get('/v1/runs'));
     expect(runs).toMatchObject({ runs: [{ id: 2, command: 'pull', state: 'requested' }, { id: 1 }] });
-    const run = await fitting(stage, 'GET /v1/runs/{id}', await stage.get('/v1/runs/1'));
+    const run = await jsonOf(await stage.get('/v1/runs/1'));
     expect(run).toMatchObject({ id: 1, kinds: ['products'], reports: [] });
     expect((await stage.get('/v1/runs/3')).status).toBe(404);
     const refused = await stage.post('/v1/pulls', { kinds: ['cleints'] });
@@ -249,14 +249,14 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     await stage.post('/v1/outbox', ADA.replaceAll('C-1', 'C-2'), { 'idempotency-key': 'second' });
     await become(session, 'done');
     const ids = async (query: string): Promise<unknown> => {
-      const list = await fitting(stage, 'GET /v1/outbox', await stage.get(`/v1/outbox${query}`));
+      const list = await jsonOf(await stage.get(`/v1/outbox${query}`));
       return (list['entries'] as { id: number }[]).map(({ id }) => id);
     };
     expect(await ids('')).toEqual([2, 1]);
     expect(await ids('?state=done')).toEqual([1]);
     expect(await ids('?state=open')).toEqual([2]);
     expect(await ids('?limit=1')).toEqual([2]);
-    const shown = await fitting(stage, 'GET /v1/outbox/{id}', await stage.get('/v1/outbox/1'));
+    const shown = await jsonOf(await stage.get('/v1/outbox/1'));
     expect(shown).toMatchObject({ id: 1, state: 'done', history: [], payload: { code: 'C-1' } });
     expect((await stage.get('/v1/outbox/7')).status).toBe(404);
   });
@@ -267,11 +267,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     await queued(stage);
     expect((await stage.post('/v1/outbox/1/retry')).status).toBe(409);
     await become(session, 'parked');
-    const retried = await fitting(
-      stage,
-      'POST /v1/outbox/{id}/retry',
-      await stage.post('/v1/outbox/1/retry'),
-    );
+    const retried = await jsonOf(await stage.post('/v1/outbox/1/retry'));
     expect(retried).toMatchObject({ state: 'ready', warning: null });
     await become(session, 'parked');
     const adopt = (recordId: unknown): Promise<Response> => stage.post('/v1/outbox/1/adopt', { recordId });
@@ -314,7 +310,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
         ['9', '10'].map((id) => ({ id, ...absence })),
       ),
     );
-    const listed = await fitting(stage, 'GET /v1/deletions', await stage.get('/v1/deletions'));
+    const listed = await jsonOf(await stage.get('/v1/deletions'));
     expect(listed).toEqual({
       deletions: [
         {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { insertPlan } from '../../src/store/outbox/plan-store.ts';
 import { insertUser } from '../../src/store/people/user-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { fitting, jsonOf, serveMirror } from '../http/stage.ts';
+import { jsonOf, serveMirror } from '../http/stage.ts';
 import { DATABASES } from '../store/databases.ts';
 import { NOON, putRecords } from '../store/temp-mirror.ts';
 
@@ -28,12 +28,12 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     await session.atomically((tx) => insertUser(tx, { name: 'ada', role: 'operator', token: 'of-ada' }));
     const ada = { authorization: 'Bearer of-ada' };
 
-    const listed = await fitting(stage, 'GET /v1/plans', await stage.get('/v1/plans?limit=1'));
+    const listed = await jsonOf(await stage.get('/v1/plans?limit=1'));
     expect(listed).toMatchObject({ plans: [{ id: 1, state: 'open', createdBy: 'Ada', approvedBy: null }] });
     expect(await jsonOf(await stage.get('/v1/plans?before=1'))).toEqual({ plans: [] });
     const shown = await stage.get('/v1/plans/1');
     expect(await shown.clone().text()).toContain('"old":1.10,"new":12345678901234567.80');
-    expect(await fitting(stage, 'GET /v1/plans/{id}', shown)).toMatchObject({
+    expect(await jsonOf(shown)).toMatchObject({
       state: 'open',
       counts: { updates: 1, creates: 0, refusals: 1, entries: {} },
       rows: [{ position: 2, entry: null }, { refusal: 'it is gone' }],
@@ -45,15 +45,15 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
       await stage.get('/v1/plans/9'),
     ];
     expect(refusals.map(({ status }) => status)).toEqual([409, 403, 404]);
-    await fitting(stage, 'POST /v1/plans/{id}/approve', await stage.post('/v1/plans/1/approve'));
+    await jsonOf(await stage.post('/v1/plans/1/approve'));
     const applied = await stage.post('/v1/plans/1/apply', {}, ada);
-    expect(await fitting(stage, 'POST /v1/plans/{id}/apply', applied)).toMatchObject({
+    expect(await jsonOf(applied)).toMatchObject({
       state: 'applied',
       approvedBy: 'admin',
       appliedBy: 'ada',
       counts: { entries: { ready: 1 } },
     });
-    const entry = await fitting(stage, 'GET /v1/outbox/{id}', await stage.get('/v1/outbox/1'));
+    const entry = await jsonOf(await stage.get('/v1/outbox/1'));
     expect(entry).toMatchObject({ pushedBy: 'ada' });
     const file = await stage.get('/v1/plans/1/result.csv');
     expect(file.headers.get('content-disposition')).toBe('attachment; filename="plan-1.csv"');
@@ -70,7 +70,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
     const session = await open();
     const stage = await serveMirror(session);
     await session.atomically((tx) => insertUser(tx, { name: 'Ada', role: 'operator', token: 'of-ada' }));
-    const { users } = (await fitting(stage, 'GET /v1/users', await stage.get('/v1/users'))) as {
+    const { users } = (await jsonOf(await stage.get('/v1/users'))) as {
       readonly users: readonly object[];
     };
     expect(users).toEqual([{ name: 'Ada', role: 'operator', createdAt: expect.any(String) as string }]);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { startReceiver, verified } from '../feed/webhooks/receiver.ts';
 import { REFUSED_URLS } from '../lib/net/addresses.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
-import { fitting, jsonOf, serveMirror } from '../http/stage.ts';
+import { jsonOf, serveMirror } from '../http/stage.ts';
 
 const URL_OUTSIDE = 'https://192.0.43.8/in';
 const webhooks = SENDING;
@@ -21,15 +21,15 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     const body = { name: 'shop', url: URL_OUTSIDE, kinds: ['clients'], changes: ['deleted'] };
     const answer = await stage.post('/v1/webhooks', body);
     expect(answer.status).toBe(201);
-    const { secret, ...rest } = await fitting(stage, 'POST /v1/webhooks', answer);
+    const { secret, ...rest } = await jsonOf(answer);
     expect(rest).toEqual({ name: 'shop', url: URL_OUTSIDE });
     expect(secret).toMatch(SECRET);
     const listed = await stage.get('/v1/webhooks');
-    const text = JSON.stringify(await fitting(stage, 'GET /v1/webhooks', listed));
+    const text = JSON.stringify(await jsonOf(listed));
     expect(text).not.toContain(String(secret));
     expect(JSON.parse(text)).toMatchObject({ endpoints: [{ ...body, fields: null, health: 'healthy' }] });
     const rotated = await stage.post('/v1/webhooks/shop/rotate');
-    expect(await fitting(stage, 'POST /v1/webhooks/{name}/rotate', rotated)).toEqual({
+    expect(await jsonOf(rotated)).toEqual({
       ...rest,
       secret: expect.stringMatching(SECRET) as string,
     });
@@ -42,7 +42,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     await stage.post('/v1/webhooks', { name: 'shop', url: URL_OUTSIDE });
     const decide = async (decision: string, body?: object): Promise<Record<string, unknown>> => {
       const answer = await stage.post(`/v1/webhooks/shop/${decision}`, body);
-      return fitting(stage, `POST /v1/webhooks/{name}/${decision}`, answer);
+      return jsonOf(answer);
     };
     const state = async (): Promise<unknown> =>
       (await session.query(sql`select state, replay_after from webhook_endpoints`))[0];
@@ -63,7 +63,7 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
     const receiver = await startReceiver(() => ({ status: 202, body: 'taken' }));
     const { secret } = await jsonOf(await stage.post('/v1/webhooks', { name: 'erp', url: receiver.url }));
     const tested = await stage.post('/v1/webhooks/erp/test');
-    const { webhookId } = await fitting(stage, 'POST /v1/webhooks/{name}/test', tested);
+    const { webhookId } = await jsonOf(tested);
     const [request] = receiver.requests;
     if (request === undefined) throw new Error('no request');
     expect(verified(request, String(secret))).toMatchObject({ type: 'webhook.test' });

@@ -28,6 +28,7 @@ describe('status', () => {
     expect(document(asJson)).toEqual({
       version: packageVersion(),
       database: path,
+      needs: [],
       kinds: KIND_NAMES.map((kind) => ({
         kind,
         state: 'certified',

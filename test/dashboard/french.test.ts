@@ -12,7 +12,7 @@ import { insertPlan } from '../../src/store/outbox/plan-store.ts';
 import { appendChanges } from '../../src/store/records/change-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import { insertUser } from '../../src/store/people/user-store.ts';
-import { VERDICTS } from '../../src/outbound/decisions/verdicts.ts';
+import { VERDICTS } from '../../src/words/verdicts.ts';
 import { STATES } from '../../src/outbound/decisions/entry-list.ts';
 import { TOKEN, serveMirror } from '../http/stage.ts';
 import { NOON, NOON_TEXT, putRecords, tempMirror } from '../store/temp-mirror.ts';
@@ -227,7 +227,7 @@ async function everything(session: Session): Promise<void> {
   await put(
     'drift',
     ['kind', 'code', 'field', 'detail', 'seen_at'],
-    codesIn('mirror/tables/engine-tables.ts', "'code',").map((code) => [
+    codesIn('store/tables/engine-tables.ts', "'code',").map((code) => [
       'clients',
       code,
       'nom',

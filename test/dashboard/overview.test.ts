@@ -149,7 +149,7 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
       expect((await submit(stage, '/pulls', { kinds: 'clients', back })).status).toBe(400);
   });
 
-  test('tells of a refused token once for all kinds, and offers no pull', async () => {
+  test('shows a refused token once for all kinds, and offers no pull', async () => {
     const session = await open();
     await session.atomically((tx) =>
       tx.query(sql`
@@ -158,7 +158,7 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
     );
     const page = await pageOf(await serveMirror(session));
     expect(page).toContain('2 kinds are not read to the end: clients, products');
-    expect(page).toContain('The service refused the token.');
+    expect(page).toContain('The service refuses the token');
     expect(page).toContain('Write a token that it accepts into the file of BMS_TOKEN_FILE');
     expect(page).not.toContain('action="/pulls"');
   });

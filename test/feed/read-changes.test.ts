@@ -49,9 +49,9 @@ describe.each(DATABASES)('%s', (database) => {
     });
     const line = change && changeLine(change);
     expect(line).toBe(
-      '{"seq":1,"kind":"punches","record_id":"9223372036854775807","change":"updated",' +
-        '"observed_from":"2026-03-01 11:00:00.000","observed_at":"2026-03-01 12:00:00.000",' +
-        `"before":{"id":1.00},"after":${AWKWARD},"fields":{"z":[null,1e400]},"origin":"outbox:3","run_id":7}`,
+      '{"seq":1,"kind":"punches","recordId":"9223372036854775807","change":"updated",' +
+        '"observedFrom":"2026-03-01 11:00:00.000","observedAt":"2026-03-01 12:00:00.000",' +
+        `"before":{"id":1.00},"after":${AWKWARD},"fields":{"z":[null,1e400]},"origin":"outbox:3","runId":7}`,
     );
     expect(line).not.toContain('\n');
   });

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
 import {
-  HOLD_WORDS,
   idsShown,
   readDisappearances,
   type Disappearances,
@@ -9,7 +8,8 @@ import {
 } from '../../store/records/deletion-store.ts';
 import { approve, reject } from '../../operations/deletions.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { heldBecause, rememberShown } from '../../store/records/hold-store.ts';
+import { rememberShown } from '../../store/records/hold-store.ts';
+import { HOLD_WORDS, heldBecause } from '../../words/holds.ts';
 import {
   answer,
   createCommand,

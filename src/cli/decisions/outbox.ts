@@ -1,14 +1,8 @@
 import { Option, type Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
 import type { EntryState } from '../../store/outbox/outbox-store.ts';
-import {
-  OPEN_STATES,
-  STATES,
-  entryDocument,
-  historyDocument,
-  listOutbox,
-  readHistory,
-} from '../../outbound/decisions/entry-list.ts';
+import { historyDocument, outboxDocument } from '../../outbound/decisions/entry-document.ts';
+import { OPEN_STATES, STATES, listOutbox, readHistory } from '../../outbound/decisions/entry-list.ts';
 import { abandon, adopt, resume, retry } from '../../operations/outbox.ts';
 import {
   answer,
@@ -40,9 +34,7 @@ export function outboxCommand(context: CommandContext): Command {
       const states = state === undefined ? (all ? STATES : OPEN_STATES) : [state];
       await using session = await openExistingMirror(settingsOf(context, options));
       const listed = await listOutbox(session, { states, limit });
-      const { entries, blockedKinds, frozen } = listed;
-      const document = { entries: entries.map(entryDocument), blockedKinds, frozen };
-      answer(context, options, document, outboxTexts(listed));
+      answer(context, options, outboxDocument(listed), outboxTexts(listed));
     });
   const show = createCommand('show', 'show one entry with its attempts and your next steps')
     .argument('<id>', 'the number of the entry', wholeNumber)

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
-import { listUsers } from '../../store/people/user-store.ts';
-import { addUser, removeUser } from '../../operations/users.ts';
+import { addUser, readUserList, removeUser } from '../../operations/users.ts';
 import {
   answer,
   createCommand,
@@ -17,10 +16,9 @@ export function usersCommand(context: CommandContext): Command {
     async (_: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(settingsOf(context, options));
-      const users = await listUsers(session);
-      const shown = users.map(({ name, role, createdAt }) => ({ name, role, createdAt }));
-      const table = textTable(['name', 'role', 'since (UTC)'], shown.map(Object.values<string>));
-      answer(context, options, { users: shown }, shown.length === 0 ? [NONE] : [table]);
+      const { users } = await readUserList(session);
+      const table = textTable(['name', 'role', 'since (UTC)'], users.map(Object.values<string>));
+      answer(context, options, { users }, users.length === 0 ? [NONE] : [table]);
     },
   );
   return createCommand('users', 'say who may look, decide or administer')

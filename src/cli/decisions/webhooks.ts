@@ -3,11 +3,12 @@ import { openExistingMirror, openMirror } from '../../app/open-mirror.ts';
 import type { EndpointTest } from '../../feed/webhooks/test-event.ts';
 import {
   endpointDocuments,
+  FORMATS,
   type EndpointDocument,
   type RevealedSecret,
 } from '../../feed/webhooks/endpoints.ts';
 import { LANGUAGES } from '../../lib/text/speech.ts';
-import { add, FORMATS, remove, replay, rotate, test } from '../../operations/webhooks.ts';
+import { add, remove, replay, rotate, test } from '../../operations/webhooks.ts';
 import {
   answer,
   createCommand,

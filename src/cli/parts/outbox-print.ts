@@ -1,7 +1,7 @@
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { jsonOrText, type History, type OutboxList } from '../../outbound/decisions/entry-list.ts';
-import { awaitedBy, explain } from '../../outbound/decisions/verdicts.ts';
+import { awaitedBy, explain } from '../../words/verdicts.ts';
 import { beginning, textTable, type Printed } from './io.ts';
 
 const LONGEST_PAYLOAD = 50;

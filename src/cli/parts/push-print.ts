@@ -1,7 +1,7 @@
 import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { jsonOrText } from '../../outbound/decisions/entry-list.ts';
-import { explain } from '../../outbound/decisions/verdicts.ts';
+import { explain } from '../../words/verdicts.ts';
 import type { StoredEntry } from '../../outbound/intake/intake.ts';
 import type { Preview, RequestShown } from '../../outbound/intake/preview.ts';
 import { textTable, type Printed } from './io.ts';
@@ -68,14 +68,12 @@ interface Pushed {
   readonly outcome: Entry | undefined;
 }
 
-export function pushedDocument({ entry, outcome }: Pushed): JsonObject {
-  const { id, state, key, kind, operation, recordId, isNew, notes } = entry;
-  const stored = { id, state, key, kind, operation, recordId, isNew, notes };
-  if (outcome === undefined) return stored;
+export function pushedDocument({ entry, outcome }: Pushed): object {
+  if (outcome === undefined) return entry;
   const { verdict } = outcome;
   const { meaning } = explain({ ...entry, ...outcome });
   const result = jsonOrText(outcome.result);
-  return { ...stored, state: outcome.state, recordId: outcome.recordId, verdict, meaning, result };
+  return { ...entry, state: outcome.state, recordId: outcome.recordId, verdict, meaning, result };
 }
 
 export function* pushedTexts({ entry, outcome }: Pushed): Iterable<Printed> {

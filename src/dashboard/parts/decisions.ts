@@ -3,14 +3,15 @@ import type { ShownHold } from '../../store/records/deletion-store.ts';
 import { allows, type UserRole } from '../../store/people/user-store.ts';
 import type { EndpointStanding } from '../../store/webhooks/endpoint-store.ts';
 import { candidatesOf } from '../../outbound/decisions/entry-list.ts';
-import { choicesOf } from '../../outbound/decisions/verdicts.ts';
+import { choicesOf } from '../../words/verdicts.ts';
 import type { Speech, Text } from '../../lib/text/speech.ts';
 import { OPERATIONS } from '../../operations/all.ts';
 import { approve, reject } from '../../operations/deletions.ts';
 import { whatOf, type AnyOperation } from '../../operations/operation.ts';
 import { abandon, adopt, retry } from '../../operations/outbox.ts';
 import { disable, enable, replay } from '../../operations/webhooks.ts';
-import { html, sentence, type Html } from '../../http/html.ts';
+import { sentence } from '../../lib/text/text.ts';
+import { html, type Html } from '../../http/html.ts';
 
 /** A button that carries out a person's decision. */
 export interface DecisionButton {
@@ -75,7 +76,10 @@ const labelOf = ({ word }: Speech, name: string): string => word(sentence(name).
 export const holdEffects = (speech: Speech): string => effectsOf(speech, [approve, reject]);
 
 /** The decisions on a kind's disappeared records; to approve asks once, because a record may be deleted by mistake. */
-export function holdButtons({ say }: Speech, hold: ShownHold): readonly DecisionButton[] {
+export function holdButtons(
+  { say }: Speech,
+  hold: Pick<ShownHold, 'kind' | 'state' | 'records' | 'check'>,
+): readonly DecisionButton[] {
   const { kind, state, records: n, check } = hold;
   const values = check === undefined ? {} : { only: check };
   const about = say('the deletions of {kind}', { kind });
@@ -133,7 +137,10 @@ export function entryDecisions(speech: Speech, entry: Entry, role?: UserRole): H
 }
 
 /** The decisions on an endpoint. */
-export function endpointButtons(speech: Speech, endpoint: EndpointStanding): readonly DecisionButton[] {
+export function endpointButtons(
+  speech: Speech,
+  endpoint: Pick<EndpointStanding, 'name' | 'health'>,
+): readonly DecisionButton[] {
   const { name, health } = endpoint;
   const about = speech.say('the endpoint {name}', { name });
   const button = ({ name: decision }: AnyOperation): DecisionButton => ({
@@ -148,7 +155,7 @@ export function endpointButtons(speech: Speech, endpoint: EndpointStanding): rea
 }
 
 /** The effects of decisions on an endpoint that takes no deliveries. */
-export const endpointEffects = (speech: Speech, { health }: EndpointStanding): string =>
+export const endpointEffects = (speech: Speech, { health }: Pick<EndpointStanding, 'health'>): string =>
   health === 'disabled'
     ? effectsOf(speech, [enable, replay])
     : `${speech.say(TRIED_AGAIN)} ${effectsOf(speech, [replay, disable])}`;

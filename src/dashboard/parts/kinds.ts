@@ -1,9 +1,9 @@
 import { isListed } from '../../catalog/kind.ts';
-import { nextSlots, staleKinds } from '../../runs/schedule.ts';
+import { nextSlots } from '../../runs/schedule.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import { outcomeWords } from '../../words/outcome-words.ts';
-import { readFreshness, sweptAtOf, type KindFreshness } from '../../store/kinds/status-store.ts';
-import { openRuns } from '../../store/runs/open-runs.ts';
+import { readFreshness, type KindFreshness } from '../../store/kinds/status-store.ts';
+import { readStale } from '../../checks/stale-kinds.ts';
 import { nextPulls } from '../../checks/status.ts';
 import { panel } from './layout.ts';
 import { sparkLine } from './drawings.ts';
@@ -26,7 +26,7 @@ export interface KindLine extends KindFreshness {
 
 /** How fresh each kind with a list is, in the order of the catalogue. */
 export async function readKindLines(dashboard: Dashboard, now: Date): Promise<readonly KindLine[]> {
-  const { session, kinds, counts, schedules } = dashboard;
+  const { session, kinds, counts, schedules, startedAt } = dashboard;
   const fresh = await readFreshness(session);
   const lines = new Map(fresh.map((line) => [line.kind, line]));
   const names = kinds.filter(isListed).map(({ name }) => name);
@@ -34,25 +34,19 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   const [rows, hours, stale] = await Promise.all([
     counts.rows(listed.map(({ kind }) => kind)),
     counts.hours(now),
-    staleNow(dashboard, fresh, now),
+    readStale(session, schedules, startedAt, now),
   ]);
   const next = new Map(nextPulls(nextSlots(schedules, now), names).map((slot) => [slot.kind, slot]));
   return listed.map((line) => {
     const { kind } = line;
     const seen = { rows: rows?.get(kind) ?? null, hours: hours === null ? null : (hours.get(kind) ?? []) };
-    return { ...line, ...seen, nextAt: next.get(kind)?.at ?? null, isStale: stale.has(kind) };
+    return {
+      ...line,
+      ...seen,
+      nextAt: next.get(kind)?.at ?? null,
+      isStale: stale.some((one) => one.kind === kind),
+    };
   });
-}
-
-/** The stale kinds; one that is read or about to be read is not. */
-async function staleNow(
-  { session, schedules, startedAt }: Dashboard,
-  fresh: readonly KindFreshness[],
-  now: Date,
-): Promise<ReadonlySet<string>> {
-  const stale = staleKinds(schedules, { sweptAt: sweptAtOf(fresh), startedAt, now });
-  const reading = stale.length === 0 ? [] : (await openRuns(session)).flatMap((run) => run.kinds);
-  return new Set(stale.map(({ kind }) => kind).filter((kind) => !reading.includes(kind)));
 }
 
 /** How fresh and how sound each kind is, a row each. */

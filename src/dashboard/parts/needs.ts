@@ -1,17 +1,12 @@
-import { instantOf } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
-import { isFailed, outcomeWords } from '../../words/outcome-words.ts';
-import { readBlocks, type WriteBlock } from '../../store/outbox/outbox-queue.ts';
-import { listEntries, type Entry } from '../../store/outbox/outbox-store.ts';
-import { readDisappeared, readHeldRecords, type ShownHold } from '../../store/records/deletion-store.ts';
-import { readVolatile } from '../../store/runs/volatile-fields.ts';
-import type { VolatileFields } from '../../store/webhooks/news.ts';
-import { heldBecause } from '../../store/records/hold-store.ts';
-import { readDamage, type Damage } from '../../store/integrity-check.ts';
-import { listEndpoints, needsPerson, type EndpointStanding } from '../../store/webhooks/endpoint-store.ts';
-import { explain } from '../../outbound/decisions/verdicts.ts';
-import { readFrozen, type Frozen } from '../../store/outbox/freeze-store.ts';
+import { html, type Html, type Part } from '../../http/html.ts';
+import { readNeeds, type Need, type StaleKind } from '../../store/needs/read-needs.ts';
+import { readRecordNames } from '../../store/needs/record-names.ts';
+import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
+import type { UserRole } from '../../store/people/user-store.ts';
+import { needWords, type NeedWords, type Quoted } from '../../words/needs.ts';
 import {
+  decisionForms,
   endpointButtons,
   endpointEffects,
   entryButtons,
@@ -20,226 +15,94 @@ import {
   holdEffects,
   type DecisionButton,
 } from './decisions.ts';
-import { recordName } from '../../store/records/record-name.ts';
-import { told } from './layout.ts';
-import type { KindLine } from './kinds.ts';
-import { html, sentence, type Part } from '../../http/html.ts';
-import type { Text } from '../../lib/text/speech.ts';
+import { panel } from './layout.ts';
 import type { Reader } from './reader.ts';
 
-/** Something that does not go on without a person. */
-export interface Need {
-  /** Unique on the page. */
-  readonly id: string;
-  readonly title: string;
-  readonly address?: string;
-  readonly why: Part;
-  /** The effect of each decision, or the step to take elsewhere. */
-  readonly effect: string;
-  readonly since?: string | null;
-  /** Nothing goes on at all meanwhile, or what the mirror says may be wrong. */
+/** A need on the page, with the decisions on it. */
+export interface NeedCard extends NeedWords {
+  readonly buttons: readonly DecisionButton[];
+  /** Nothing goes on at all meanwhile, or what the mirror shows may be wrong. */
   readonly isGrave?: boolean;
-  readonly buttons?: readonly DecisionButton[];
 }
 
-const PARKED_SHOWN = 5;
-
-/** Everything that needs a person, the gravest first; of the parked entries, `parkedInAll`, it names some. */
-export async function readNeeds(
+/** Reads everything that needs a person, with the decisions on it. @param stale The kinds that are stale by their schedules. */
+export async function readNeedCards(
   session: Session,
-  kinds: readonly KindLine[],
-  parkedInAll: number,
+  stale: readonly StaleKind[],
   reader: Reader,
-): Promise<readonly Need[]> {
-  const [disappeared, damage, frozen, parked, blocks, endpoints, volatile] = await Promise.all([
-    readDisappeared(session),
-    readDamage(session),
-    readFrozen(session),
-    parkedInAll === 0 ? [] : listEntries(session, ['parked'], PARKED_SHOWN),
-    readBlocks(session),
-    listEndpoints(session),
-    readVolatile(session),
-  ]);
-  const held = disappeared.filter(({ state }) => state === 'held');
-  // One card a cause: kinds whose readings ended alike share it.
-  const unread = kinds.filter(({ state, isStale }) => isFailed(state) || isStale);
-  const alike = Map.groupBy(unread, ({ state, reason }) => (isFailed(state) ? (reason ?? state) : 'stale'));
-  return [
-    ...(damage === null ? [] : [damageNeed(damage, reader)]),
-    ...(frozen === null ? [] : [frozenNeed(frozen, reader)]),
-    ...(await Promise.all(held.map((hold) => heldNeed(session, hold, reader)))),
-    ...parked.map((entry) => parkedNeed(entry, reader)),
-    ...moreParked(parkedInAll - parked.length, reader),
-    ...blocks.map((block) => blockedNeed(block, reader)),
-    ...[...alike.values()].flatMap((lines) => readingNeed(lines, reader)),
-    ...(volatile === null ? [] : [volatileNeed(volatile, reader)]),
-    ...endpoints.filter(needsPerson).map((endpoint) => endpointNeed(endpoint, reader)),
-  ];
+): Promise<readonly NeedCard[]> {
+  const cards: NeedCard[] = [];
+  for (const need of await readNeeds(session, stale)) {
+    const names = await readRecordNames(session, need);
+    const entry = need.type === 'entry.parked' ? await findEntry(session, need.facts.entryId) : null;
+    const words = needWords(withResult(need, entry), reader, names);
+    const isGrave = need.type === 'mirror.damaged' || need.type === 'outbox.frozen';
+    cards.push({ ...words, isGrave, ...decisionsOn(need, entry, words, reader) });
+  }
+  return cards;
 }
 
-const damageNeed = ({ reason, since }: Damage, { say }: Reader): Need => ({
-  id: 'damage',
-  title: say('The database file is damaged'),
-  why: html`<span lang="en">${reason}</span>`,
-  since,
-  isGrave: true,
-  effect: say('Run bms-sync doctor, and restore a backup: docs/back-up.md shows how.'),
-});
+/** What the entry has noted says more of its verdict. It may hold content of a record, so it is no fact of the need. */
+const withResult = (need: Need, entry: Entry | null) =>
+  need.type === 'entry.parked' && entry !== null
+    ? { type: need.type, facts: { ...need.facts, result: entry.result } }
+    : need;
 
-const frozenNeed = ({ reason, since }: Frozen, reader: Reader): Need => ({
-  id: 'frozen',
-  title: reader.say('Nothing is sent'),
-  why: html`${told(reader, reason)}.`,
-  since,
-  isGrave: true,
-  effect: reader.say(
-    'Resume sends what waits in the outbox. Look first whether the service has some of it already.',
-  ),
-  buttons: [{ label: reader.say('Resume'), address: '/outbox/resume' }],
-});
-
-const HELD_NAMED = 3;
-
-async function heldNeed(session: Session, hold: ShownHold, reader: Reader): Promise<Need> {
-  const { kind, records, since } = hold;
-  const { say } = reader;
-  const some = await readHeldRecords(session, hold, { limit: HELD_NAMED });
-  const named = some.map(({ id, raw }) => recordName(raw) || id).join(', ');
-  const more = Math.max(0, records - HELD_NAMED);
-  const because = heldBecause(hold.why ?? null);
-  const names = html`<span translate="no">${named}</span>`;
-  return {
-    id: `held-${kind}`,
-    title: say(HELD, { n: records, kind }),
-    address: '/deletions',
-    since,
-    effect: holdEffects(reader),
-    buttons: holdButtons(reader, hold),
-    why: because === null ? say(UNSEEN, { names, more }) : html`${names}: ${say(because)}.`,
-  };
+function decisionsOn(
+  need: Need,
+  entry: Entry | null,
+  { effect }: NeedWords,
+  reader: Reader,
+): Pick<NeedCard, 'buttons' | 'effect'> {
+  const { type, facts } = need;
+  if (type === 'outbox.frozen')
+    return { buttons: [{ label: reader.say('Resume'), address: '/outbox/resume' }], effect };
+  if (type === 'kind.held')
+    return { buttons: holdButtons(reader, { ...facts, state: 'held' }), effect: holdEffects(reader) };
+  if (entry !== null) return { buttons: entryButtons(reader, entry), effect: entryEffects(reader, entry) };
+  if (type === 'kind.unread' || type === 'kind.stale')
+    return { buttons: [pullButton(facts.kinds, reader)], effect };
+  if (type !== 'webhook.disabled' && type !== 'webhook.failing') return { buttons: [], effect };
+  const endpoint = {
+    name: facts.name,
+    health: type === 'webhook.disabled' ? 'disabled' : 'failing',
+  } as const;
+  return { buttons: endpointButtons(reader, endpoint), effect: endpointEffects(reader, endpoint) };
 }
 
-const HELD: Text = '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}';
-const UNSEEN: Text =
-  'The list no longer shows so many records at once: {names}{more, plural, =0 {} one { and # other} other { and # others}}.';
-
-function parkedNeed(entry: Entry, reader: Reader): Need {
-  const { id, kind, operation, recordId, updatedAt } = entry;
-  const { say, word } = reader;
-  const record = recordId === null ? kind : `${kind} ${recordId}`;
-  const values = { id, operation: word(operation), record };
-  return {
-    id: `entry-${id}`,
-    title: say('Entry {id} is parked: {operation} of {record}', values),
-    address: `/outbox/${id}`,
-    why: explain(entry, reader).meaning,
-    effect: entryEffects(reader, entry),
-    since: updatedAt,
-    buttons: entryButtons(reader, entry),
-  };
+function pullButton(kinds: readonly string[], { say }: Reader): DecisionButton {
+  const [kind = ''] = kinds;
+  const values = kinds.length === 1 ? { kinds: kind } : {};
+  return { label: say('Pull'), about: kinds.join(', '), address: '/pulls', values };
 }
 
-function moreParked(n: number, { say }: Reader): readonly Need[] {
-  if (n <= 0) return [];
-  return [
-    {
-      id: 'parked',
-      title: say('{n, plural, one {# more entry is parked} other {# more entries are parked}}', { n }),
-      address: '/outbox?state=parked',
-      why: say('They wait for a decision each.'),
-      effect: '',
-    },
-  ];
+/** What needs a person, each with its decisions. */
+export function needsPanel(needs: readonly NeedCard[], reader: Reader, role?: UserRole): Html {
+  const { say, when } = reader;
+  const note =
+    role === 'viewer'
+      ? say('An operator decides here; without an ADMIN_TOKEN, only the command line does.')
+      : say('{n, plural, one {# thing} other {# things}}', { n: needs.length });
+  const items = needs.map(({ title, page, why, effect, since, isGrave = false, buttons }) => {
+    return html`<li ${isGrave ? html`class="grave"` : null}>
+      <div>
+        <h3>${page === '/' ? title : html`<a href="${page}">${title}</a>`}</h3>
+        <p>${why.map(written)} ${since === null ? null : html`<span class="quiet">${when(since)}</span>`}</p>
+        <p class="quiet small">${effect}</p>
+      </div>
+      ${decisionForms(buttons, '/', role)}
+    </li>`;
+  });
+  const list = html`<ul class="needs">
+    ${items}
+  </ul>`;
+  return panel({ id: 'needs', title: say('Needs you'), note, isLive: true }, list);
 }
 
-const blockedNeed = ({ kind, reason, since, probeAt }: WriteBlock, { say, minute }: Reader): Need => ({
-  id: `blocked-${kind}`,
-  title: say('{kind} may not be written', { kind }),
-  since,
-  why: say('The service refuses it to the user of this token ({reason}).', {
-    reason: html`<code>${reason}</code>`,
-  }),
-  effect: say(BLOCKED, { time: minute(instantOf(probeAt)) }),
-});
-
-const BLOCKED: Text =
-  'Give that user the right in the service, or take another token. It is tried again at {time}.';
-
-/** Kinds that were not read, all for the reason of the first. */
-function readingNeed(lines: readonly KindLine[], reader: Reader): readonly Need[] {
-  const { say } = reader;
-  const [first] = lines;
-  if (first === undefined) return [];
-  const { kind, state, reason, last_sweep_at: since, isStale } = first;
-  const isOne = lines.length === 1;
-  const names = lines.map((line) => line.kind).join(', ');
-  const stale = say(
-    since === null ? 'It was never read to its end.' : 'Three slots of the schedule have passed.',
-  );
-  const why = sentence(outcomeWords({ state, reason }, reader).why ?? state);
-  const need = {
-    id: `stale-${kind}`,
-    since,
-    title: say(isStale ? STALE : UNREAD, { n: lines.length, names }),
-    why: isFailed(state) ? `${why} ${isStale ? stale : ''}` : stale,
-  };
-  if (reason === 'unauthorized')
-    return [
-      {
-        ...need,
-        effect: say(
-          'Write a token that it accepts into the file of BMS_TOKEN_FILE: it is read again by itself. Without such a file, set BMS_TOKEN and start bms-sync serve again.',
-        ),
-      },
-    ];
-  const values = isOne ? { kinds: kind } : {};
-  return [
-    {
-      ...need,
-      effect: say('Pull: the list is read as soon as a background service is free.'),
-      buttons: [{ label: say('Pull'), about: names, address: '/pulls', values }],
-    },
-  ];
+/** A text that is not ours is marked, so that nothing translates it or reads it aloud in the wrong language. */
+function written(piece: string | Quoted): Part {
+  if (typeof piece === 'string') return piece;
+  const { text, as } = piece;
+  if (as === 'code') return html`<code>${text}</code>`;
+  return as === 'name' ? html`<span translate="no">${text}</span>` : html`<span lang="en">${text}</span>`;
 }
-
-const STALE: Text = '{n, plural, one {{names} is stale} other {# kinds are stale: {names}}}';
-const UNREAD: Text =
-  '{n, plural, one {{names} is not read to the end} other {# kinds are not read to the end: {names}}}';
-
-const volatileNeed = ({ fields, setting }: VolatileFields, { say }: Reader): Need => ({
-  id: 'volatile',
-  title: say('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
-    n: fields.length,
-  }),
-  address: '/changes',
-  why: html`${say('Most records show another value each time, and each is an event: {names}.', { names: fields.join(', ') })}
-    <code>${setting}</code>`,
-  effect: say('Add this line to the settings: their values stay up to date, and make no events.'),
-});
-
-function endpointNeed(endpoint: EndpointStanding, reader: Reader): Need {
-  const { name, health, disabledReason, failures, failingSince, pending } = endpoint;
-  const { say } = reader;
-  const waiting = say(WAITING, { n: pending });
-  const isDisabled = health === 'disabled';
-  const title = isDisabled ? 'The endpoint {name} is disabled' : 'The endpoint {name} takes no deliveries';
-  const why = isDisabled
-    ? say(DISABLED_WHY[disabledReason ?? ''] ?? 'Nothing is sent to it.')
-    : say('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', { n: failures });
-  return {
-    id: `endpoint-${name}`,
-    address: `/webhooks?endpoint=${name}`,
-    since: failingSince,
-    title: say(title, { name }),
-    why: `${why} ${waiting}`,
-    effect: endpointEffects(reader, endpoint),
-    buttons: endpointButtons(reader, endpoint),
-  };
-}
-
-const WAITING: Text = '{n, plural, one {# delivery waits} other {# deliveries wait}} for it.';
-
-const DISABLED_WHY: Readonly<Record<string, Text>> = {
-  gone: 'It has answered 410 Gone.',
-  failing: 'It has taken nothing for five days.',
-};

@@ -5,10 +5,11 @@ import type { Speech } from '../../lib/text/speech.ts';
 import type { Caller } from '../../http/access.ts';
 import { isSamePerson } from '../../store/people/user-store.ts';
 import { plansToApprove } from '../../store/outbox/plan-store.ts';
+import { needWords } from '../../words/needs.ts';
 import { showPlan, type ShownPlan } from '../../outbound/plans/plan-document.ts';
 import type { DecisionButton } from './decisions.ts';
 import { badge } from './layout.ts';
-import type { Need } from './needs.ts';
+import type { NeedCard } from './needs.ts';
 import type { Reader } from './reader.ts';
 
 /** The state of a plan as a coloured word. */
@@ -54,33 +55,17 @@ export async function planNeeds(
   { session, kinds }: { readonly session: Session; readonly kinds: readonly Kind[] },
   rules: PlanRules,
   reader: Reader,
-): Promise<readonly Need[]> {
+): Promise<readonly NeedCard[]> {
   if (rules.approvals === 0) return [];
-  const { say } = reader;
-  const needs: Need[] = [];
+  const needs: NeedCard[] = [];
   for (const id of await plansToApprove(session, PLANS_NAMED)) {
     const plan = await showPlan(session, kinds, id);
     const buttons = planButtons(plan, rules, reader);
     if (buttons.length === 0) continue;
-    const { kind, origin, createdBy, createdAt, counts } = plan;
-    const n = counts.updates + counts.creates;
-    needs.push({
-      id: `plan-${id}`,
-      title: say('Plan {id} waits for an approval', { id }),
-      address: `/plans/${id}`,
-      why: say(
-        '{who} wants to change {n, plural, one {# record} other {# records}} of {kind}, from {origin}.',
-        {
-          who: createdBy,
-          n,
-          kind,
-          origin,
-        },
-      ),
-      effect: say('Look at its cells first. Once it is approved, it can be applied.'),
-      since: createdAt,
-      buttons,
-    });
+    const { kind, origin, createdBy, createdAt: since, counts } = plan;
+    const records = counts.updates + counts.creates;
+    const facts = { planId: id, kind, origin, createdBy, records, since };
+    needs.push({ ...needWords({ type: 'plan.waiting', facts }, reader), buttons });
   }
   return needs;
 }

@@ -26,7 +26,7 @@ export async function enableEndpoint(session: Session, { name, now }: NamedEndpo
     await changeEndpoint(tx, { id }, HEALTHY, now);
     await retryNow(tx, id, now);
   });
-  return { name, state: 'active' };
+  return { name, state: 'active' as const };
 }
 
 /** Sends an endpoint nothing more until a person enables it; what waits for it stays. @throws {SyncError} `webhooks.absent`. */
@@ -35,7 +35,7 @@ export async function disableEndpoint(session: Session, { name, now }: NamedEndp
     const { id } = await requireEndpoint(tx, name);
     await changeEndpoint(tx, { id }, { state: 'disabled', disabledReason: BY_A_PERSON }, now);
   });
-  return { name, state: 'disabled' };
+  return { name, state: 'disabled' as const };
 }
 
 /**

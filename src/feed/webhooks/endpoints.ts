@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import * as z from 'zod';
+import { documentOf, instant, type DocumentOf } from '../../lib/json/document.ts';
+import { LANGUAGES } from '../../lib/text/speech.ts';
 import { leadsToPublic } from '../../lib/net/guarded-connector.ts';
 import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
@@ -14,6 +17,7 @@ import {
   type EndpointStanding,
   type EndpointWish,
   type WebhookEndpoint,
+  type WebhookFormat,
 } from '../../store/webhooks/endpoint-store.ts';
 
 /** An endpoint with its secret, which is shown this once. */
@@ -87,18 +91,45 @@ export async function requireEndpoint(db: Queryable, name: string): Promise<Webh
   });
 }
 
-/** An endpoint as commands and the HTTP API show it: without its secret, and without what its owner works with. */
-export type EndpointDocument = Omit<EndpointStanding, (typeof HIDDEN)[number]>;
+export const FORMATS = [
+  'json',
+  'slack',
+  'teams',
+  'text',
+  'email',
+] as const satisfies readonly WebhookFormat[];
 
-const HIDDEN = ['id', 'publicId', 'owner', 'epoch', 'failingToldAt', 'updatedAt'] as const;
+const names = z.array(z.string()).nullable();
+
+/** An endpoint as commands and the HTTP API show it: without its secret, and without what its owner works with. */
+export const endpointDocument = z.object({
+  name: z.string(),
+  url: z.string().describe('without its query; of a chat room only the host'),
+  kinds: names,
+  changes: names,
+  fields: names,
+  format: z.enum(FORMATS),
+  language: z.enum(LANGUAGES).nullable(),
+  state: z.enum(['active', 'disabled']),
+  health: z.enum(['healthy', 'failing', 'disabled']),
+  disabledReason: z.string().nullable(),
+  failures: z.int().describe('attempts since the last success'),
+  failingSince: instant.nullable(),
+  notBefore: instant.nullable().describe('the receiver has asked for a pause until then'),
+  cursor: z.int().describe('the events up to here were taken into deliveries'),
+  replayAfter: z.int().nullable(),
+  pending: z.int().describe('deliveries that are neither taken nor given up'),
+  pendingSince: instant.nullable(),
+  deliveredAt: instant.nullable(),
+  createdAt: instant,
+});
+
+export type EndpointDocument = DocumentOf<typeof endpointDocument>;
 
 /** All endpoints for people and programs, by name. */
-export async function endpointDocuments(db: Queryable): Promise<EndpointDocument[]> {
-  return (await listEndpoints(db)).map((endpoint) => {
-    const members = Object.entries({ ...endpoint, url: shownUrl(endpoint) });
-    const shown = members.filter(([name]) => !HIDDEN.some((hidden) => hidden === name));
-    return Object.fromEntries<unknown>(shown) as EndpointDocument;
-  });
+export async function endpointDocuments(db: Queryable): Promise<readonly EndpointDocument[]> {
+  const endpoints = await listEndpoints(db);
+  return endpoints.map((endpoint) => documentOf(endpointDocument, { ...endpoint, url: shownUrl(endpoint) }));
 }
 
 /** The address of a chat room is its secret: only its host is shown. Of other addresses the query may be one. */

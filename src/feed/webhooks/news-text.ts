@@ -1,15 +1,9 @@
-import {
-  compactJson,
-  isArray,
-  isNumber,
-  isObject,
-  parseObject,
-  type Json,
-  type JsonObject,
-} from '../../lib/json/json.ts';
-import { LOCALES, speechIn, type Language, type Text } from '../../lib/text/speech.ts';
+import { compactJson, type Json } from '../../lib/json/json.ts';
+import { LOCALES, speechIn, type Language, type Speech, type Text } from '../../lib/text/speech.ts';
 import { plainLine } from '../../lib/text/text.ts';
+import { instantOf } from '../../lib/time/clock.ts';
 import { objectIn, recordName } from '../../store/records/record-name.ts';
+import { hasWords, needWords, plainWhy, type NeedOf } from '../../words/needs.ts';
 import type { RecordedChange } from '../read-changes.ts';
 
 /** News with what only the mirror knows: read when the news is sent, so that stored news holds no content of a record. */
@@ -40,136 +34,61 @@ export interface NewsText {
 /** The type of a test event. */
 export const TEST_TYPE = 'webhook.test';
 
-/** Puts news into words. */
-export function newsText({ body, names, changes }: NamedNews, reader: ReaderRules): NewsText {
-  const { type, data } = parseObject(body);
-  const about = { type: textOf(type), data: isObject(data) ? data : {}, names, changes };
-  const words = wordsOf(about, reader);
-  const { headline, lines = [], page, command } = words;
-  const way = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
-  return { headline, lines: [...lines, way].map(plainLine) };
-}
-
-function wordsOf(about: About, reader: ReaderRules): Words {
-  if (about.type === 'alert.matched') return alertWords(about, reader);
-  return about.type === 'digest.daily' ? digestWords(about, reader) : plainWords(about, reader);
-}
-
-interface About {
-  readonly type: string;
-  readonly data: JsonObject;
-  readonly names: readonly string[];
-  readonly changes: readonly RecordedChange[];
-}
-
-interface Words {
-  readonly headline: string;
-  readonly lines?: readonly string[];
+interface Words extends NewsText {
   /** The page that shows it. */
   readonly page: string;
   /** What to do on the command line. */
   readonly command: string;
 }
 
-interface Wording {
-  readonly text: Text;
-  readonly page: string;
-  readonly command: string;
+/** Puts news into words. */
+export function newsText(news: NamedNews, reader: ReaderRules): NewsText {
+  const { headline, lines, page, command } = wordsOf(news, reader);
+  const way = reader.publicUrl === null ? command : `${reader.publicUrl}${page}`;
+  return { headline: plainLine(headline), lines: [...lines, way].map(plainLine) };
 }
 
-/** News whose facts are the arguments of its text, of its page and of its command. */
-const WORDINGS: Readonly<Record<string, Wording>> = {
-  'kind.held': {
-    text: '{records, plural, one {One record of {kind} has} other {# records of {kind} have}} disappeared at once: nothing is deleted until a person decides.',
-    page: '/deletions',
-    command: 'bms-sync deletions',
-  },
-  'entry.parked': {
-    text: 'Entry {entryId} ({operation} of {kind}) is parked: {verdict}. A person must decide.',
-    page: '/outbox/{entryId}',
-    command: 'bms-sync outbox show {entryId}',
-  },
-  'entry.rejected': {
-    text: 'Entry {entryId} ({operation} of {kind}) is rejected: {verdict}. Nothing more is sent for it.',
-    page: '/outbox/{entryId}',
-    command: 'bms-sync outbox show {entryId}',
-  },
-  'token.refused': {
-    text: 'The service has refused the token since {since}: nothing can be read.',
-    page: '/',
-    command: 'bms-sync doctor',
-  },
-  'kind.blocked': {
-    text: 'The service refuses what is written to {kind} ({reason}){entryId, select, null {} other {; it refused entry {entryId}}}.',
-    page: '/',
-    command: 'bms-sync outbox',
-  },
-  'kind.stale': {
-    text: '{since, select, null {The list of {kind} was never read to its end.} other {The list of {kind} was last read to its end on {since}.}}',
-    page: '/kinds/{kind}',
-    command: 'bms-sync status',
-  },
-  'field.volatile': {
-    text: 'With every sweep most records show another value in {fields}, and each change is an event. To ignore it, add to the settings: {setting}',
-    page: '/',
-    command: 'bms-sync status',
-  },
-  'outbox.frozen': {
-    text: 'Nothing is sent until a person says so: {reason}.',
-    page: '/',
-    command: 'bms-sync outbox resume',
-  },
-  'mirror.damaged': { text: 'A person is needed: {reason}.', page: '/', command: 'bms-sync doctor' },
-  [TEST_TYPE]: {
-    text: 'This is a test of bms-sync: the endpoint works.',
-    page: '/webhooks',
-    command: 'bms-sync webhooks',
-  },
-};
-
-function plainWords({ type, data, names }: About, reader: ReaderRules): Words {
-  const wording = WORDINGS[type];
-  if (wording === undefined) return { headline: `bms-sync: ${type}.`, page: '/', command: 'bms-sync status' };
-  const values = valuesOf(data, reader);
-  const filled = (text: string): string =>
-    text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
-  const { say } = speechIn(reader.language);
-  return {
-    headline: say(wording.text, values),
-    lines: names.length === 0 ? [] : [say('About: {names}.', { names: names.join(', ') })],
-    page: filled(wording.page),
-    command: filled(wording.command),
-  };
+function wordsOf({ body, names, changes }: NamedNews, reader: ReaderRules): Words {
+  const { type, data } = JSON.parse(body) as { readonly type: string; readonly data: object };
+  const speech = speechIn(reader.language);
+  if (type === 'alert.matched') return alertWords(data as AlertFacts, changes, speech);
+  if (type === 'digest.daily') return digestWords(data as DigestFacts, speech);
+  if (!hasWords(type))
+    return { headline: `bms-sync: ${type}`, lines: [], page: '/', command: 'bms-sync status' };
+  const { title, since, page, command, ...words } = needWords({ type, facts: data } as NeedOf, speech, names);
+  const lines = [
+    plainWhy(words),
+    since === null ? '' : speech.say('Since {time}.', { time: timeOf(since, reader) }),
+  ];
+  return { headline: title, lines: lines.filter((line) => line !== ''), page, command };
 }
 
-function valuesOf(
-  data: JsonObject,
-  { language, timezone }: ReaderRules,
-): Readonly<Record<string, string | number>> {
+/** @param since An instant of ours; a notification has an ISO one. */
+function timeOf(since: string, { language, timezone }: ReaderRules): string {
   const style = { timeZone: timezone, dateStyle: 'medium', timeStyle: 'short' } as const;
-  const format = new Intl.DateTimeFormat(LOCALES[language], style);
-  const values = Object.entries(data).map(([name, value]) => {
-    if (isNumber(value)) return [name, Number(value)];
-    return [
-      name,
-      name === 'since' && typeof value === 'string' ? format.format(new Date(value)) : textOf(value),
-    ];
-  });
-  return Object.fromEntries(values) as Record<string, string | number>;
+  const at = since.endsWith('Z') ? new Date(since) : instantOf(since);
+  return new Intl.DateTimeFormat(LOCALES[language], style).format(at);
 }
 
-const textOf = (value: Json | undefined): string =>
-  plainLine(typeof value === 'string' ? value : compactJson(value ?? null));
+interface AlertFacts {
+  readonly kind: string;
+  readonly field: string;
+  readonly is: string;
+  readonly limit: string | null;
+  /** How many match. */
+  readonly changes: number;
+}
 
 const ALERT: Text =
-  '{is, select, above {{field} of {kind} is above {limit}} below {{field} of {kind} is below {limit}} other {{field} of {kind} has changed}}: {changes, plural, one {one record} other {# records}}.';
+  '{is, select, above {{field} of {kind} is above {limit}} below {{field} of {kind} is below {limit}} other {{field} of {kind} has changed}}: {changes, plural, one {one record} other {# records}}';
 
-function alertWords({ data, changes }: About, reader: ReaderRules): Words {
-  const { say, decimal } = speechIn(reader.language);
-  const kind = textOf(data['kind']);
-  const field = textOf(data['field']);
+function alertWords(
+  { kind, field, is, limit, changes: all }: AlertFacts,
+  changes: readonly RecordedChange[],
+  { say, decimal }: Speech,
+): Words {
   const amount = (value: Json | undefined): string => {
-    const text = value === undefined ? '–' : textOf(value);
+    const text = typeof value === 'string' ? value : value === undefined ? '–' : compactJson(value);
     return /^-?(?:0|[1-9]\d*)\.\d+$/.test(text) ? decimal(text) : text; // A code has no decimals.
   };
   const lines = changes.map(({ recordId, before, after }) => {
@@ -177,48 +96,41 @@ function alertWords({ data, changes }: About, reader: ReaderRules): Words {
     const [old = '', present = ''] = [before, after].map((raw) => amount(objectIn(raw)[field]));
     return `${kind} ${recordId}${name === '' ? '' : ` (${name})`}: ${old} → ${present}`;
   });
-  const more = Number(data['changes']) - changes.length;
-  const page =
-    more === 0 && changes.length === 1
-      ? `/records/${kind}/${changes[0]?.recordId ?? ''}`
-      : `/changes?kind=${kind}`;
+  const more = all - changes.length;
+  const others = more > 0 ? [say('And {more, plural, one {one other} other {# others}}.', { more })] : [];
+  const only = more === 0 && changes.length === 1 ? changes[0] : undefined;
   return {
-    headline: say(ALERT, { ...valuesOf(data, reader), limit: amount(data['limit']) }),
-    lines:
-      more > 0 ? [...lines, say('And {more, plural, one {one other} other {# others}}.', { more })] : lines,
-    page,
+    headline: say(ALERT, { kind, field, is, limit: amount(limit), changes: all }),
+    lines: [...lines, ...others],
+    page: only === undefined ? `/changes?kind=${kind}` : `/records/${kind}/${only.recordId}`,
     command: `bms-sync changes --kind ${kind}`,
   };
 }
 
-function digestWords({ data }: About, reader: ReaderRules): Words {
-  const { say } = speechIn(reader.language);
-  const needs = objectsIn(data['needs']).map(({ type, data: facts }) => {
-    const about = { type: textOf(type), data: isObject(facts) ? facts : {}, names: [], changes: [] };
-    return `– ${wordsOf(about, reader).headline}`;
-  });
-  const changes = objectsIn(data['changes']).map((counts) =>
-    say(
-      '{kind}: {created, number} new, {updated, number} changed, {deleted, number} deleted',
-      valuesOf(counts, reader),
-    ),
+interface DigestFacts {
+  readonly needs: readonly { readonly type: string; readonly data: object }[];
+  readonly changes: readonly Readonly<Record<string, string | number>>[];
+}
+
+function digestWords({ needs, changes }: DigestFacts, speech: Speech): Words {
+  const { say } = speech;
+  const titles = needs.map(({ type, data }) =>
+    hasWords(type) ? needWords({ type, facts: data } as NeedOf, speech).title : type,
+  );
+  const counts = changes.map((each) =>
+    say('{kind}: {created, number} new, {updated, number} changed, {deleted, number} deleted', each),
   );
   return {
     headline: say(
       '{needs, plural, =0 {Nothing needs you} one {One matter needs you} other {# matters need you}}',
-      {
-        needs: needs.length,
-      },
+      { needs: needs.length },
     ),
     lines: [
-      ...needs,
+      ...titles.map((title) => `– ${title}`),
       say(changes.length === 0 ? 'No record has changed.' : 'Changed since the last digest:'),
-      ...changes,
+      ...counts,
     ],
     page: '/',
     command: 'bms-sync status',
   };
 }
-
-const objectsIn = (value: Json | undefined): readonly JsonObject[] =>
-  isArray(value) ? value.filter(isObject) : [];

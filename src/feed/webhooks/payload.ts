@@ -47,7 +47,7 @@ export function formatNews(
     return { contentType: 'application/json', body: news.map(({ body }) => body).join() };
   const texts = news.map((each) => newsText(each, reader));
   if (format === 'email') return letter(texts);
-  const text = texts.map(({ headline, lines }) => [headline, ...lines].join(' ')).join(' ');
+  const text = texts.map(({ headline, lines }) => `${headline}. ${lines.join(' ')}`).join(' ');
   if (format === 'text') return { contentType: 'text/plain; charset=utf-8', body: text };
   const message = format === 'slack' ? slackMessage(text) : teamsMessage(text);
   return { contentType: 'application/json', body: JSON.stringify(message) };

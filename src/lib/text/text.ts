@@ -30,3 +30,6 @@ export function plainJson(json: string): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return json.replace(STEERING_IN_JSON, escaped);
 }
+
+/** A clause as a sentence. */
+export const sentence = (clause: string): string => `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;

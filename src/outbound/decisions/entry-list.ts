@@ -1,4 +1,4 @@
-import { isArray, isObject, tryParse, type Json, type JsonObject } from '../../lib/json/json.ts';
+import { isArray, isObject, tryParse, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
 import { readAttempts, linkedEntry, type Attempt } from '../../store/outbox/attempts-and-links.ts';
@@ -16,7 +16,6 @@ import { findRecord } from '../../store/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { absent } from './decide.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
-import { explain } from './verdicts.ts';
 
 /** States in the order in which they need a person. */
 export const STATES = [
@@ -98,47 +97,6 @@ async function endedOrAbsent(db: Queryable, id: number): Promise<SyncError> {
     code: 'outbox.ended',
     hint: 'The setting retention.outboxDays says how long entries are kept whole.',
   });
-}
-
-/** An entry as programs see it in a list. */
-export function entryDocument(entry: Entry): JsonObject {
-  const { id, key, kind, operation, recordId, state, verdict } = entry;
-  const { attempts, nextAttemptAt, createdAt, updatedAt, pushedBy } = entry;
-  return {
-    id,
-    key,
-    kind,
-    operation,
-    recordId,
-    state,
-    verdict,
-    meaning: explain(entry).meaning,
-    attempts,
-    nextAttemptAt,
-    createdAt,
-    updatedAt,
-    pushedBy,
-    payload: jsonOrText(entry.payload),
-    result: jsonOrText(entry.result),
-  };
-}
-
-/** An entry as programs see it alone. */
-export function historyDocument({ entry, attempts, isMaker, candidates }: History): JsonObject {
-  const { naturalKey, owner, allowsUnknown: allowUnknown, allowsDouble: allowDouble } = entry;
-  return {
-    ...entryDocument(entry),
-    next: explain(entry).next,
-    owner,
-    naturalKey,
-    allowUnknown,
-    allowDouble,
-    isMaker,
-    base: jsonOrText(entry.base),
-    preimage: jsonOrText(entry.preimage),
-    candidates: candidates.map(({ id, raw }) => ({ id, record: jsonOrText(raw) })),
-    history: attempts.map((attempt) => ({ ...attempt })),
-  };
 }
 
 /** Records that a create may have made, as the searches for it noted them. */

@@ -1,32 +1,18 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { readSeenNames } from '../../store/kinds/field-store.ts';
+import type { DocumentOf } from '../../lib/json/document.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { baseHash, findEndedByKey, requestHash, type EndedEntry } from '../../store/outbox/ended-entries.ts';
-import {
-  findByKey,
-  insertEntry,
-  type Entry,
-  type EntryState,
-  type Operation,
-} from '../../store/outbox/outbox-store.ts';
+import { findByKey, insertEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { saveDecision, type Decider } from '../../store/people/decision-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import type { storedEntry } from '../decisions/entry-document.ts';
 import { checkEntries, type CheckedEntry, type EntryRequest } from './entry-request.ts';
 import { keyHolder, refuseDoubles, type Refused } from './gate.ts';
 import { readRows, type MirrorRow } from '../attempt/land-own.ts';
 
-/** The result of a request. */
-export interface StoredEntry {
-  readonly id: number;
-  readonly key: string;
-  readonly kind: string;
-  readonly operation: Operation;
-  readonly recordId: string | null;
-  readonly state: EntryState;
-  /** False where the same request was stored before, under the same key. */
-  readonly isNew: boolean;
-  readonly notes: readonly string[];
-}
+/** The result of a request; `isNew`: false where it was stored before, under the same key. */
+export type StoredEntry = DocumentOf<typeof storedEntry>;
 
 /**
  * Stores requests as entries of the outbox, all or none; a request stored earlier under the same key is not stored

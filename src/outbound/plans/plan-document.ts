@@ -1,4 +1,6 @@
+import * as z from 'zod';
 import type { Kind } from '../../catalog/kind.ts';
+import { anyJson, instant, type DocumentOf } from '../../lib/json/document.ts';
 import { compactJson, type Json } from '../../lib/json/json.ts';
 import type { Text } from '../../lib/text/speech.ts';
 import type { Session } from '../../db/session/session.ts';
@@ -11,11 +13,50 @@ import { cellsOf } from './judge-row.ts';
 export const COUNTED: Text =
   '{updates, plural, one {# update} other {# updates}}, {creates, plural, one {# create} other {# creates}}, {refusals, plural, one {# refusal} other {# refusals}}';
 
+const person = z.string().nullable();
+
+/** A plan in a list. */
+export const listedPlan = z.object({
+  id: z.int(),
+  kind: z.string(),
+  state: z.enum(['open', 'applied']),
+  origin: z.string().describe('the name of the file, or the plan that it undoes'),
+  checksum: z.string().describe('of the kind and the rows'),
+  createdAt: instant,
+  createdBy: z.string(),
+  approvedAt: instant.nullable(),
+  approvedBy: person,
+  appliedAt: instant.nullable(),
+  appliedBy: person,
+});
+
+const row = z.object({
+  position: z.int().describe('number of the row in the sheet'),
+  operation: z.enum(['create', 'update']),
+  recordId: z.string().nullable(),
+  refusal: z.string().nullable().describe('why it, or a part of it, is left out'),
+  cells: z.array(z.object({ field: z.string(), old: anyJson, new: anyJson })),
+  entry: z.object({ id: z.int(), state: z.string(), verdict: z.string().nullable() }).nullable(),
+});
+
+/** A plan with its rows. */
+export const shownPlan = listedPlan.extend({
+  state: z.enum(['open', 'stale', 'applied']),
+  stale: z.array(z.string()).describe('why it can no longer be applied'),
+  counts: z.object({
+    updates: z.int(),
+    creates: z.int(),
+    refusals: z.int(),
+    entries: z.record(z.string(), z.int()).describe('by their state'),
+  }),
+  rows: z.array(row),
+});
+
 /** A plan as people and programs see it. */
-export type ShownPlan = Awaited<ReturnType<typeof showPlan>>;
+export type ShownPlan = DocumentOf<typeof shownPlan>;
 
 /** Reads a plan with the states of its entries; `stale`: why an open one can no longer be applied. @throws {SyncError} `plan.absent` */
-export async function showPlan(session: Session, kinds: readonly Kind[], id: number) {
+export async function showPlan(session: Session, kinds: readonly Kind[], id: number): Promise<ShownPlan> {
   const plan = await readPlan(session, id);
   const followed = await followRows(session, id);
   const kind = kinds.find(({ name }) => name === plan.kind);
@@ -31,12 +72,12 @@ export async function showPlan(session: Session, kinds: readonly Kind[], id: num
 }
 
 /** A row of a plan with what has become of it. */
-export type ShownRow = ReturnType<typeof shownRow>;
+export type ShownRow = DocumentOf<typeof row>;
 
-function shownRow({ position, operation, recordId, refusal, ...row }: FollowedRow) {
-  const { entryId, state, verdict } = row;
+function shownRow({ position, operation, recordId, refusal, ...followed }: FollowedRow): ShownRow {
+  const { entryId, state, verdict, cells } = followed;
   const entry = entryId === null || state === null ? null : { id: entryId, state, verdict };
-  return { position, operation, recordId, refusal, cells: cellsOf(row.cells), entry };
+  return { position, operation, recordId, refusal, cells: cellsOf(cells), entry };
 }
 
 /** How many rows there are of each sort, and how many entries in each state. */

@@ -16,7 +16,7 @@ import {
 } from '../../store/outbox/plan-store.ts';
 import { readRows, type MirrorRow } from '../attempt/land-own.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
-import { unprovenOf } from '../decisions/verdicts.ts';
+import { unprovenOf } from '../../words/verdicts.ts';
 import type { PlanDecision } from './approve-plan.ts';
 import { cellsOf, type PlannedCell } from './judge-row.ts';
 

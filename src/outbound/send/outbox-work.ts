@@ -8,7 +8,7 @@ import { settle } from './settle.ts';
 import { watchTwins } from './watch-twins.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
 import type { OutboundParts } from '../parts.ts';
-import { explain } from '../decisions/verdicts.ts';
+import { explain } from '../../words/verdicts.ts';
 import { update } from './update.ts';
 import { claim, type Claimed } from './claim.ts';
 import { recoverEntries } from './recover.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Absence, AbsenceState } from '../../diff/plan-deletions.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
-import type { Text } from '../../lib/text/speech.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { DELETIONS } from '../tables/change-tables.ts';
@@ -80,7 +79,10 @@ export type Proof = 'retrieve' | 'list';
 /** A mass disappearance that waits for a person's decision. */
 type Hold = RowOf<typeof HOLD>;
 
-const HOLD = [text('kind'), text<'state', AbsenceState>('state'), bigint('records'), timestamp('since')];
+/** States of absences without a conclusion that people are shown. */
+type ShownState = Exclude<AbsenceState, 'unlisted' | 'deleted'>;
+
+const HOLD = [text('kind'), text<'state', ShownState>('state'), bigint('records'), timestamp('since')];
 const GROUP = [...HOLD, optionalText('why')];
 
 /** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
@@ -119,9 +121,9 @@ export async function readHeldRecords(
 export interface ShownHold extends Hold {
   readonly ids: readonly string[];
   /** Names exactly these records in an approval; only of records that can be approved. */
-  readonly check?: string;
+  readonly check?: string | undefined;
   /** Why they need a person, where it is not their number. */
-  readonly why?: string;
+  readonly why?: string | undefined;
 }
 
 /** Whether all disappeared records of a kind are held, or were decided to stay: none waits for proof. */
@@ -138,15 +140,6 @@ export function idsShown({ ids, records }: Pick<ShownHold, 'ids' | 'records'>, l
   const more = records - shown.length;
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }
-
-/** The next step for disappeared records, by their state. */
-export const HOLD_WORDS: Readonly<Record<string, Text>> = {
-  suspected: 'deleted once the service, or a later list, proves that they are gone',
-  held: 'stay until you decide: bms-sync deletions approve|reject KIND',
-  approved: 'deleted once proven, as you decided',
-  released: 'deleted once proven; nobody decided in time',
-  rejected: 'stay, as you decided',
-};
 
 export interface Disappearances {
   /** Mass disappearances, whether they wait for a person or a person has decided them. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { sql, type SQL } from 'drizzle-orm';
 import { olderBy, type AbsenceState } from '../../diff/plan-deletions.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import type { Text } from '../../lib/text/speech.ts';
 import { optionalText, text } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
@@ -116,21 +115,3 @@ export async function readScope(db: Queryable, kind: string) {
 /** Notes how many deletions in a row were exactly the oldest rows. */
 export const saveWaves = (tx: Transaction, kind: string, waves: number): Promise<void> =>
   writeMeta(tx, `scope.${kind}`, ` ${waves}`);
-
-/** Why held records need a person, where it is not their number. */
-const WHY: Readonly<Record<string, Text>> = {
-  never_listed: 'an answer of the service named them, and no list has ever shown them',
-  others_hidden:
-    'no list shows them, nor records that answers of the service have named: it may show a part only',
-  still_there: 'no list shows them, and the service still shows each by itself',
-  forbidden: 'no list shows them, and the service refuses to show them by themselves',
-};
-const OLDEST: Text =
-  'exactly the oldest rows are missing: if the list shows recent rows only, reject, and older rows stay while the kind is certified';
-const UNCLEAR: Text = 'no list shows them, and the service gives no clear answer about each by itself';
-
-/** Why held records need a person; null where too many are gone at once. */
-export function heldBecause(why: string | null): Text | null {
-  if (why === null) return null;
-  return olderBy(why) === null ? (WHY[why] ?? UNCLEAR) : OLDEST;
-}

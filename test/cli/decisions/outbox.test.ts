@@ -9,7 +9,7 @@ import { changeEntry, type EntryPatch } from '../../../src/store/outbox/outbox-s
 import type { Session, Transaction } from '../../../src/db/session/session.ts';
 import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
-import { VERDICTS, explain } from '../../../src/outbound/decisions/verdicts.ts';
+import { VERDICTS, explain } from '../../../src/words/verdicts.ts';
 import { NOON, NOON_TEXT, later, putRecords } from '../../store/temp-mirror.ts';
 import { document, run, type Env } from '../../support/command-line.ts';
 import { ask } from '../../support/mirror-file.ts';
@@ -137,9 +137,12 @@ describe('outbox list', () => {
       frozen: { reason: 'restored from a back-up', since: NOON_TEXT },
     });
     const status = (await run(['status'], env)).stdout;
-    expect(status).toMatch(
-      /Needs you: .*nothing is sent: restored from a back-up.*2 parked.*punches may not/,
-    );
+    expect(status.split('\n').filter((line) => line.startsWith('Needs you: '))).toEqual([
+      `Needs you: Nothing is sent. Restored from a back-up. Since ${NOON_TEXT} UTC. (bms-sync outbox resume)`,
+      expect.stringMatching(/^Needs you: Entry \d+ is parked: .*\(bms-sync outbox show \d+\)$/),
+      expect.stringMatching(/^Needs you: Entry \d+ is parked: /),
+      `Needs you: punches may not be written. The service refuses it to the user of this token (status 403). Since ${NOON_TEXT} UTC. (bms-sync outbox)`,
+    ]);
     expect(status).toContain(
       '\nOutbox: 1 ready, 1 sending, 1 unsettled, 2 parked, 1 rejected, 1 done, 1 abandoned\n',
     );

@@ -150,8 +150,10 @@ describe.each(ONE_DATABASE)('webhooks on %s', (database) => {
       ],
     });
     const { stdout } = await run(['status'], env);
-    expect(stdout).toContain(`the webhook endpoint gone is disabled since ${since} UTC (bms-sync webhooks)`);
-    expect(stdout).toContain(`the webhook endpoint weak takes no deliveries since ${since} UTC`);
+    expect(stdout).toContain(
+      `Needs you: The endpoint gone is disabled. It has taken nothing for five days. Since ${since} UTC. (bms-sync webhooks)`,
+    );
+    expect(stdout).toContain('Needs you: The endpoint weak takes no deliveries. ');
     expect(stdout).not.toMatch(/endpoint (?:off|well)/);
   });
 

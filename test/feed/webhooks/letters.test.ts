@@ -40,11 +40,15 @@ describe.each(DATABASES)('on %s', (database) => {
     expect(first).toMatchObject({
       recipients: ['anna@garage.example'],
       from: { address: 'bms@garage.example', name: 'bms-sync' },
-      subject: 'The service refuses what is written to clients (status 403).',
-      text: 'The service refuses what is written to clients (status 403).\nhttps://bms.garage.example/\n',
+      subject: 'clients may not be written',
+      text: [
+        'clients may not be written',
+        'The service refuses it to the user of this token (status 403).',
+        'https://bms.garage.example/\n',
+      ].join('\n'),
     });
-    expect(second?.subject).toBe('The service refuses what is written to products (status 403). (+ 1)');
-    expect(second?.text).toContain('written to bookings');
+    expect(second?.subject).toBe('products may not be written (+ 1)');
+    expect(second?.text).toContain('bookings may not be written');
     expect(first?.headers).toContainEqual(
       expect.objectContaining({ key: 'auto-submitted', value: 'auto-generated' }),
     );
@@ -70,7 +74,7 @@ test('a person reads in their own language, and with the name of the record', as
   await hooks.deliver();
   expect(server.letters).toMatchObject([
     {
-      subject: 'L’entrée 1 (modification dans clients) est mise de côté\u00a0: gone. Quelqu’un doit décider.',
+      subject: 'L’entrée 1 est mise de côté\u00a0: modification de clients 999999',
       text: expect.stringContaining(
         'Il s’agit de\u00a0: Zoé.\nhttps://bms.garage.example/outbox/1',
       ) as string,
@@ -110,15 +114,15 @@ test('an alert tells its values with all their digits, as they are when it is se
     ),
   ).toEqual([
     [
-      'credit de clients dépasse 5000 : une fiche.',
-      'credit de clients dépasse 5000 : une fiche.',
+      'credit de clients dépasse 5000 : une fiche',
+      'credit de clients dépasse 5000 : une fiche',
       'clients 7 (C-7 · Garage Nord): 4 999,9900 → 5 000,0100',
       'https://bms.garage.example/records/clients/7',
     ].join('\n'),
     [
       'Une affaire vous attend',
       'Une affaire vous attend',
-      '– 9 fiches de products ont disparu d’un coup : rien n’est supprimé tant que personne ne décide.',
+      '– 9 suppressions de products sont retenues',
       'Changements depuis le dernier résumé :',
       'clients : 1 200 nouvelles, 1 modifiées, 0 supprimées',
       'https://bms.garage.example/',

@@ -41,7 +41,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     goOn: (on) => pullLater(on, 'clients'),
     data: { kind: 'clients', records: 7, since: expect.any(String) as string },
     text: expect.stringMatching(
-      /^7 records of clients have disappeared at once: nothing is deleted until a person decides\. About: .+, .+, .+\. bms-sync deletions$/,
+      /^7 deletions of clients are held\. The list no longer shows so many records at once\. About: .+, .+, .+ and 4 others\. Since .*2026.*\. bms-sync deletions$/,
     ) as string,
   },
   'entry.parked': {
@@ -52,7 +52,9 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     },
     goOn: (on) => on.pass(3_600),
     data: { kind: 'clients', entryId: 1, operation: 'update', recordId: '999999', verdict: 'gone' },
-    text: 'Entry 1 (update of clients) is parked: gone. A person must decide. About: Ada. bms-sync outbox show 1',
+    text:
+      'Entry 1 is parked: update of clients 999999. The record to update is gone from the service; it is not created again. ' +
+      'About: Ada. bms-sync outbox show 1',
   },
   'entry.rejected': {
     begin: async (on) => {
@@ -62,7 +64,9 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     },
     goOn: (on) => on.pass(3_600),
     data: { kind: 'clients', entryId: 1, operation: 'create', recordId: null, verdict: 'service_refused' },
-    text: 'Entry 1 (create of clients) is rejected: service_refused. Nothing more is sent for it. About: ZZ-1 · Zoé. bms-sync outbox show 1',
+    text:
+      'Entry 1 is rejected: create of clients. The service refused it in its own words; the result has them. ' +
+      'About: ZZ-1 · Zoé. bms-sync outbox show 1',
   },
   'kind.blocked': {
     begin: async (on) => {
@@ -72,14 +76,16 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     },
     goOn: (on) => on.pass(301),
     data: { kind: 'clients', reason: 'status 403', entryId: 1, recordId: null },
-    text: 'The service refuses what is written to clients (status 403); it refused entry 1. About: ZZ-1 · Zoé. bms-sync outbox',
+    text:
+      'clients may not be written. The service refuses it to the user of this token (status 403). It has refused entry 1. ' +
+      'About: ZZ-1 · Zoé. bms-sync outbox',
   },
   'kind.stale': {
     begin: (on) => lookForStale(on, 50),
     goOn: (on) => lookForStale(on, 1), // Another process, or this one after a restart.
     data: { kind: 'clients', since: '2026-03-01T12:00:00.000Z' },
     text: expect.stringMatching(
-      /^The list of clients was last read to its end on .*2026.*\. bms-sync status$/,
+      /^clients is stale\. Three slots of the schedule have passed\. Since .*2026.*\. bms-sync pull clients$/,
     ) as string,
   },
 };
@@ -176,7 +182,7 @@ test.each(ONE_DATABASE)(
       return receiver.taken.splice(0).map(({ body }) => body);
     };
     const news = expect.stringMatching(
-      /^The service has refused the token since .*2026.*: nothing can be read/,
+      /^The service refuses the token\. Nothing can be read\. Since .*2026/,
     ) as string;
     expect(await pulls([401, 200, 401])).toEqual([]);
     expect(await pulls([401, 401, 401])).toEqual([news]);

@@ -3,11 +3,11 @@ import { formatNews } from '../../../src/feed/webhooks/payload.ts';
 import type { WebhookFormat } from '../../../src/store/webhooks/endpoint-store.ts';
 import { SENDING } from './stage.ts';
 
-const parked = (kind: string, verdict: string): string =>
+const parked = (kind: string): string =>
   JSON.stringify({
     type: 'entry.parked',
     timestamp: '2026-03-01T12:00:00.000Z',
-    data: { kind, entryId: 7, operation: 'create', recordId: null, verdict },
+    data: { kind, entryId: 7, operation: 'create', recordId: null, verdict: 'gone' },
   });
 
 const formatted = (body: string, format: WebhookFormat) =>
@@ -17,12 +17,12 @@ const NASTY = '<!channel> & <https://evil.example|here> *b* [x](https://evil.exa
 const SEEN = '<!channel> & <https://evil.example|here> *b* [x](https://evil.example)';
 
 test('our own news stays as it is for a program', () => {
-  const body = parked('clients', NASTY);
+  const body = parked(NASTY);
   expect(formatted(body, 'json')).toEqual({ contentType: 'application/json', body });
 });
 
 test('text in a message for Slack neither mentions, links nor formats', () => {
-  const { contentType, body } = formatted(parked('clients', NASTY), 'slack');
+  const { contentType, body } = formatted(parked(NASTY), 'slack');
   const message = JSON.parse(body) as { readonly text: string };
   expect(contentType).toBe('application/json');
   expect(message).toMatchObject({ mrkdwn: false, unfurl_links: false, unfurl_media: false });
@@ -31,7 +31,7 @@ test('text in a message for Slack neither mentions, links nor formats', () => {
 });
 
 test('text in a message for Teams is a run of text, which knows no Markdown', () => {
-  const message = JSON.parse(formatted(parked('clients', NASTY), 'teams').body) as {
+  const message = JSON.parse(formatted(parked(NASTY), 'teams').body) as {
     readonly attachments: readonly [{ readonly content: { readonly body: readonly object[] } }];
   };
   const [{ content }] = message.attachments;
@@ -44,14 +44,24 @@ test('text in a message for Teams is a run of text, which knows no Markdown', ()
 });
 
 test('a message of plain text is one line without control characters', () => {
-  const { contentType, body } = formatted(parked('clients', NASTY), 'text');
+  const { contentType, body } = formatted(parked(NASTY), 'text');
   expect(contentType).toBe('text/plain; charset=utf-8');
   expect(body).toContain(SEEN);
   expect(body).not.toMatch(/\p{Cc}/u);
 });
 
 test.each([
-  ['kind.stale', { kind: 'clients', since: null }, 'was never read to its end.'],
+  [
+    'kind.stale',
+    { kind: 'clients', since: null },
+    'clients is stale. It was never read to its end. bms-sync pull clients',
+  ],
+  [
+    'token.refused',
+    { since: '2026-03-01T12:00:00.000Z' },
+    'The service refuses the token. Nothing can be read. Since Mar',
+  ],
+  ['kind.later', {}, 'bms-sync: kind.later. bms-sync status'],
   ['webhook.test', { endpoint: 'room' }, 'This is a test of bms-sync: the endpoint works.'],
 ])('%s says it in a sentence', (type, data, sentence) => {
   expect(formatted(JSON.stringify({ type, data }), 'text').body).toContain(sentence);

@@ -6,7 +6,7 @@ import { applyRetention } from '../../../src/store/runs/retention.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
 import { probeBlocks } from '../../../src/store/outbox/outbox-queue.ts';
-import { explain } from '../../../src/outbound/decisions/verdicts.ts';
+import { explain } from '../../../src/words/verdicts.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';

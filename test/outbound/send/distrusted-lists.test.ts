@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { readMirrorStatus } from '../../../src/checks/status.ts';
 import { DEEPEST, parseJson, type JsonObject } from '../../../src/lib/json/json.ts';
-import { explain } from '../../../src/outbound/decisions/verdicts.ts';
+import { explain } from '../../../src/words/verdicts.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { ZOE, asked, create, opened, spoil, zoes, type Opening, type Stage } from '../stage.ts';

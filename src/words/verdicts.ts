@@ -1,6 +1,5 @@
-import { isArray, isObject, tryParse } from '../../lib/json/json.ts';
-import { speechIn, type Speech, type Text } from '../../lib/text/speech.ts';
-import type { Entry, EntryState } from '../../store/outbox/outbox-store.ts';
+import { isArray, isObject, tryParse } from '../lib/json/json.ts';
+import { speechIn, type Speech, type Text } from '../lib/text/speech.ts';
 
 /** The explanation of an entry's state, for a person. */
 interface Explanation {
@@ -9,8 +8,15 @@ interface Explanation {
   readonly next: readonly string[];
 }
 
-type VerdictFacts = Pick<Entry, 'id' | 'kind' | 'recordId' | 'state' | 'verdict'> &
-  Partial<Pick<Entry, 'result'>>;
+/** The members of an entry that its words depend on. */
+interface VerdictFacts {
+  readonly id: number;
+  readonly kind: string;
+  readonly recordId: string | null;
+  readonly state: keyof typeof BY_STATE;
+  readonly verdict: string | null;
+  readonly result?: string | null;
+}
 
 interface Verdict {
   readonly meaning: Text;
@@ -169,7 +175,7 @@ export const VERDICTS = {
 const BY_NAME: ReadonlyMap<string, Verdict> = new Map(Object.entries(VERDICTS));
 
 /** The text for an entry without a verdict. */
-const BY_STATE: Record<EntryState, Verdict> = {
+const BY_STATE = {
   ready: { meaning: 'It waits for its turn.' },
   sending: { meaning: 'It is being sent at this moment.' },
   unsettled: { meaning: 'It was sent and its outcome is unknown: it is looked for.' },
@@ -177,7 +183,7 @@ const BY_STATE: Record<EntryState, Verdict> = {
   parked: { meaning: 'It cannot go on without a person.', next: [retry, abandon] },
   rejected: { meaning: 'It was refused.', next: [retry, abandon] },
   abandoned: { meaning: 'A person gave it up; nothing more is sent for it.' },
-};
+} as const satisfies Record<string, Verdict>;
 
 /** Explains in plain words the state of an entry, and, in English, the actions open to a person. */
 export function explain(entry: VerdictFacts, speech = speechIn('en')): Explanation {
@@ -240,6 +246,6 @@ function verdictOf({ state, verdict }: VerdictFacts): {
 } {
   const isOver = state === 'abandoned' || state === 'sending'; // Its verdict belongs to the time before.
   const known = isOver || verdict === null ? undefined : BY_NAME.get(verdict);
-  const { meaning, onItsWay, next = [] } = known ?? BY_STATE[state];
+  const { meaning, onItsWay, next = [] }: Verdict = known ?? BY_STATE[state];
   return onItsWay !== undefined && state === 'ready' ? { meaning: onItsWay, next: [] } : { meaning, next };
 }

@@ -1,0 +1,103 @@
+import * as z from 'zod';
+import { anyJson, documentOf, instant, type DocumentOf } from '../../lib/json/document.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
+import { explain } from '../../words/verdicts.ts';
+import { jsonOrText, STATES, type History, type OutboxList } from './entry-list.ts';
+
+const entry = z.object({
+  id: z.int(),
+  key: z.string(),
+  kind: z.string(),
+  operation: z.enum(['create', 'update']),
+  recordId: z.string().nullable(),
+  state: z.enum(STATES),
+  verdict: z.string().nullable().describe('a stable word: why it is where it is'),
+  meaning: z.string(),
+  attempts: z.int(),
+  nextAttemptAt: instant.nullable(),
+  createdAt: instant,
+  updatedAt: instant,
+  pushedBy: z.string().nullable().describe('who has pushed it; null: a program, by SQL'),
+  payload: anyJson,
+  result: anyJson,
+});
+
+const attempt = z.object({
+  n: z.int(),
+  openedAt: instant,
+  closedAt: instant.nullable(),
+  grade: z.string().nullable(),
+  status: z.int().nullable(),
+  request: z.string(),
+  responseStart: z.string().nullable(),
+});
+
+/** One entry with everything that was tried for it. */
+export const shownEntry = entry.extend({
+  next: z.array(z.string()).describe('what a person can do'),
+  owner: z.string().nullable(),
+  naturalKey: z.string().nullable(),
+  allowUnknown: z.boolean().describe('fields that nobody knows are sent, too'),
+  allowDouble: z.boolean().describe('made although a record has its natural key'),
+  isMaker: z.boolean(),
+  base: anyJson,
+  preimage: anyJson,
+  candidates: z.array(z.object({ id: z.string(), record: anyJson })).describe('what a create may have made'),
+  history: z.array(attempt),
+});
+
+/** A kind that the service does not let us write, and when it is tried again. */
+export const writeBlock = z.object({
+  kind: z.string(),
+  reason: z.string(),
+  since: instant,
+  probeAt: instant,
+});
+
+/** Why nothing goes on, and since when; null where it does. */
+export const stopped = z.object({ reason: z.string(), since: instant }).nullable();
+
+/** Entries, and what keeps all of them from being sent. */
+export const outbox = z.object({
+  entries: z.array(entry),
+  blockedKinds: z.array(writeBlock),
+  frozen: stopped,
+});
+
+/** The entry after a person's decision. */
+export const decidedEntry = entry.extend({ warning: z.string().nullable() });
+
+/** An entry just stored, or stored before under the same key. */
+export const storedEntry = entry
+  .pick({ id: true, state: true, key: true, kind: true, operation: true, recordId: true })
+  .extend({ isNew: z.boolean(), notes: z.array(z.string()) });
+
+/** An entry as programs see it in a list. */
+export const entryDocument = (from: Entry): DocumentOf<typeof entry> => documentOf(entry, explained(from));
+
+const explained = (from: Entry) => ({
+  ...from,
+  meaning: explain(from).meaning,
+  payload: jsonOrText(from.payload),
+  result: jsonOrText(from.result),
+});
+
+/** An entry as programs see it alone. */
+export function historyDocument(history: History): DocumentOf<typeof shownEntry> {
+  const { entry: from, attempts, isMaker, candidates } = history;
+  return documentOf(shownEntry, {
+    ...explained(from),
+    next: explain(from).next,
+    allowUnknown: from.allowsUnknown,
+    allowDouble: from.allowsDouble,
+    isMaker,
+    base: jsonOrText(from.base),
+    preimage: jsonOrText(from.preimage),
+    candidates: candidates.map(({ id, raw }) => ({ id, record: jsonOrText(raw) })),
+    history: attempts,
+  });
+}
+
+export function outboxDocument({ entries, ...stops }: OutboxList): DocumentOf<typeof outbox> {
+  return { entries: entries.map(entryDocument), ...stops };
+}

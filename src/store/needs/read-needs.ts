@@ -1,0 +1,105 @@
+import type { Queryable } from '../../db/session/session.ts';
+import { readDamage } from '../integrity-check.ts';
+import { readFreshness } from '../kinds/status-store.ts';
+import { readFrozen } from '../outbox/freeze-store.ts';
+import { readBlocks } from '../outbox/outbox-queue.ts';
+import { countEntries, listEntries } from '../outbox/outbox-store.ts';
+import { readDisappeared } from '../records/deletion-store.ts';
+import { readVolatile } from '../runs/volatile-fields.ts';
+import { listEndpoints, needsPerson } from '../webhooks/endpoint-store.ts';
+
+/** A scheduled kind whose list was not read to its end for too long. */
+export interface StaleKind {
+  readonly kind: string;
+  /** When it last was; null = never. */
+  readonly since: string | null;
+}
+
+/** Something that does not go on without a person. Its facts hold no content of a record, which `forget` would have to find. */
+export type Need = Awaited<ReturnType<typeof readNeeds>>[number];
+
+/** Reads everything that needs a person, the most urgent first. @param stale The kinds that are stale by their schedules. */
+export async function readNeeds(db: Queryable, stale: readonly StaleKind[]) {
+  return [
+    ...(await damageNeeds(db)),
+    ...(await frozenNeeds(db)),
+    ...(await heldNeeds(db)),
+    ...(await parkedNeeds(db)),
+    ...(await blockNeeds(db)),
+    ...(await readingNeeds(db, stale)),
+    ...(await volatileNeeds(db)),
+    ...(await endpointNeeds(db)),
+  ];
+}
+
+const need = <Type extends string, Facts extends object>(type: Type, facts: Facts) => ({ type, facts });
+
+async function damageNeeds(db: Queryable) {
+  const damage = await readDamage(db);
+  return damage === null ? [] : [need('mirror.damaged', damage)];
+}
+
+async function frozenNeeds(db: Queryable) {
+  const frozen = await readFrozen(db);
+  return frozen === null ? [] : [need('outbox.frozen', frozen)];
+}
+
+async function heldNeeds(db: Queryable) {
+  const held = (await readDisappeared(db)).filter(({ state }) => state === 'held');
+  return held.map(({ kind, records, since, check = '', why = null }) =>
+    need('kind.held', { kind, records, since, check, why }),
+  );
+}
+
+const PARKED_NAMED = 5;
+
+async function parkedNeeds(db: Queryable) {
+  const named = await listEntries(db, ['parked'], PARKED_NAMED);
+  const others = named.length < PARKED_NAMED ? 0 : ((await countEntries(db)).parked ?? 0) - named.length;
+  return [
+    ...named.map(({ id: entryId, kind, operation, recordId, verdict, updatedAt: since }) =>
+      need('entry.parked', { entryId, kind, operation, recordId, verdict, since }),
+    ),
+    ...(others > 0 ? [need('entries.parked', { entries: others })] : []),
+  ];
+}
+
+async function blockNeeds(db: Queryable) {
+  const blocks = await readBlocks(db);
+  return blocks.map(({ kind, reason, since }) => need('kind.blocked', { kind, reason, since }));
+}
+
+/** One need a cause: kinds whose readings ended alike share it. */
+async function readingNeeds(db: Queryable, stale: readonly StaleKind[]) {
+  const kinds = await readFreshness(db);
+  const failed = kinds.filter(({ state }) => state === 'invalid' || state === 'aborted');
+  const alike = Map.groupBy(failed, ({ state, reason }) => reason ?? state);
+  const others = stale.filter(({ kind }) => failed.every((one) => one.kind !== kind));
+  const unread = [...alike.values()].flatMap((some) => {
+    const names = some.map(({ kind }) => kind);
+    return some
+      .slice(0, 1)
+      .map(({ state, reason, last_sweep_at: since }) =>
+        reason === 'unauthorized'
+          ? need('token.refused', { kinds: names, since })
+          : need('kind.unread', { kinds: names, state, reason, since }),
+      );
+  });
+  const names = others.map(({ kind }) => kind);
+  return [...unread, ...others.slice(0, 1).map(({ since }) => need('kind.stale', { kinds: names, since }))];
+}
+
+async function volatileNeeds(db: Queryable) {
+  const volatile = await readVolatile(db);
+  if (volatile === null) return [];
+  return [need('field.volatile', { fields: volatile.fields.join(', '), setting: volatile.setting })];
+}
+
+async function endpointNeeds(db: Queryable) {
+  const endpoints = (await listEndpoints(db)).filter(needsPerson);
+  return endpoints.map(({ name, health, disabledReason: reason, failures, failingSince: since, pending }) =>
+    health === 'disabled'
+      ? need('webhook.disabled', { name, reason, pending, since })
+      : need('webhook.failing', { name, failures, pending, since }),
+  );
+}

@@ -1,0 +1,290 @@
+import type { Speech, Text } from '../lib/text/speech.ts';
+import { sentence } from '../lib/text/text.ts';
+import { heldBecause } from './holds.ts';
+import { outcomeWords } from './outcome-words.ts';
+import { explain } from './verdicts.ts';
+
+/** The facts that the words of each need, and of some notifications, are made of; one of an older release may lack the optional ones. */
+interface NeedFacts {
+  readonly 'mirror.damaged': { readonly reason: string };
+  readonly 'outbox.frozen': { readonly reason: string };
+  readonly 'kind.held': { readonly kind: string; readonly records: number; readonly why?: string | null };
+  readonly 'entry.parked': EntryFacts;
+  /** Needs nobody: whoever wants to know is notified. */
+  readonly 'entry.rejected': EntryFacts;
+  /** Further parked entries, which are not named. */
+  readonly 'entries.parked': { readonly entries: number };
+  readonly 'kind.blocked': {
+    readonly kind: string;
+    readonly reason: string;
+    readonly entryId?: number | null;
+  };
+  readonly 'token.refused': { readonly kinds?: readonly string[] };
+  readonly 'kind.unread': {
+    readonly kinds: readonly string[];
+    readonly state: string;
+    readonly reason: string | null;
+  };
+  readonly 'kind.stale': {
+    readonly kinds?: readonly string[];
+    readonly kind?: string;
+    readonly since: string | null;
+  };
+  readonly 'field.volatile': { readonly fields: string; readonly setting: string };
+  readonly 'webhook.disabled': {
+    readonly name: string;
+    readonly reason: string | null;
+    readonly pending: number;
+  };
+  readonly 'webhook.failing': { readonly name: string; readonly failures: number; readonly pending: number };
+  readonly 'webhook.test': object;
+  readonly 'plan.waiting': {
+    readonly planId: number;
+    readonly createdBy: string;
+    readonly records: number;
+    readonly kind: string;
+    readonly origin: string;
+  };
+}
+
+interface EntryFacts {
+  readonly entryId: number;
+  readonly kind: string;
+  readonly operation: string;
+  readonly recordId: string | null;
+  readonly verdict: string | null;
+  /** What the entry's protocol has noted, as JSON. */
+  readonly result?: string | null;
+}
+
+type NeedType = keyof NeedFacts;
+
+/** Something that does not go on without a person, of one of these types. */
+export type NeedOf<T extends NeedType = NeedType> = {
+  readonly [Type in T]: {
+    readonly type: Type;
+    /** `since`: an instant of ours, or an ISO one. */
+    readonly facts: NeedFacts[Type] & { readonly since?: string | null };
+  };
+}[T];
+
+/** A text that is not ours within a sentence of ours. */
+export interface Quoted {
+  readonly text: string;
+  readonly as: 'name' | 'code' | 'english';
+}
+
+/** A need in words. */
+export interface NeedWords {
+  readonly title: string;
+  /** Sentences, in pieces. */
+  readonly why: readonly (string | Quoted)[];
+  /** What to do, where it is none of the decisions on it. */
+  readonly effect: string;
+  /** The page that shows it. */
+  readonly page: string;
+  /** What to do on the command line. */
+  readonly command: string;
+  readonly since: string | null;
+}
+
+type Pieces = string | Quoted | readonly (string | Quoted)[];
+
+interface Wording extends Pick<NeedWords, 'title' | 'page' | 'command'> {
+  readonly why: readonly Pieces[];
+  readonly effect?: string;
+}
+
+/** The words of each need; the facts are those that `store/needs` reads. */
+const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], speech: Speech) => Wording } = {
+  'mirror.damaged': ({ reason }, speech) => ({
+    title: speech.say('The mirror can no longer be trusted'),
+    why: [english(reason, speech)],
+    effect: speech.say('Run bms-sync doctor, and restore a backup: docs/back-up.md shows how.'),
+    page: '/',
+    command: 'bms-sync doctor',
+  }),
+  'outbox.frozen': ({ reason }, speech) => ({
+    title: speech.say('Nothing is sent'),
+    why: [english(reason, speech)],
+    effect: speech.say(
+      'Resume sends what waits in the outbox. Look first whether the service has some of it already.',
+    ),
+    page: '/',
+    command: 'bms-sync outbox resume',
+  }),
+  'kind.held': ({ kind, records: n, why = null }, { say }) => {
+    const because = heldBecause(why);
+    return {
+      title: say('{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}', {
+        n,
+        kind,
+      }),
+      why: [
+        because === null ? say('The list no longer shows so many records at once.') : sentence(say(because)),
+      ],
+      page: '/deletions',
+      command: 'bms-sync deletions',
+    };
+  },
+  'entry.parked': (facts, speech) => ({
+    title: speech.say('Entry {id} is parked: {operation} of {record}', entryValues(facts, speech)),
+    ...entryWords(facts, 'parked', speech),
+  }),
+  'entry.rejected': (facts, speech) => ({
+    title: speech.say('Entry {id} is rejected: {operation} of {record}', entryValues(facts, speech)),
+    ...entryWords(facts, 'rejected', speech),
+  }),
+  'entries.parked': ({ entries: n }, { say }) => ({
+    title: say('{n, plural, one {# more entry is parked} other {# more entries are parked}}', { n }),
+    why: [say('They wait for a decision each.')],
+    page: '/outbox?state=parked',
+    command: 'bms-sync outbox',
+  }),
+  'kind.blocked': ({ kind, reason, entryId = null }, { say }) => ({
+    title: say('{kind} may not be written', { kind }),
+    why: [
+      say<Quoted>('The service refuses it to the user of this token ({reason}).', {
+        reason: { text: reason, as: 'code' },
+      }),
+      ...(entryId === null ? [] : [say('It has refused entry {id}.', { id: entryId })]),
+    ],
+    effect: say(
+      'Give that user the right in the service, or take another token. It is tried again by itself.',
+    ),
+    page: '/',
+    command: 'bms-sync outbox',
+  }),
+  'token.refused': ({ kinds }, { say }) => ({
+    title: say('The service refuses the token'),
+    why: [kinds === undefined ? say('Nothing can be read.') : sentence(say(UNREAD, valuesOf(kinds)))],
+    effect: say(
+      'Write a token that it accepts into the file of BMS_TOKEN_FILE: it is read again by itself. Without such a file, set BMS_TOKEN and start bms-sync serve again.',
+    ),
+    page: '/',
+    command: 'bms-sync doctor',
+  }),
+  'kind.unread': ({ kinds, state, reason }, speech) => ({
+    title: speech.say(UNREAD, valuesOf(kinds)),
+    why: [sentence(outcomeWords({ state, reason }, speech).why ?? state)],
+    effect: speech.say('Pull: the list is read as soon as a background service is free.'),
+    ...wayTo(kinds),
+  }),
+  'kind.stale': ({ kind = '', kinds = [kind], since }, { say }) => ({
+    title: say('{n, plural, one {{names} is stale} other {# kinds are stale: {names}}}', valuesOf(kinds)),
+    why: [say(since === null ? 'It was never read to its end.' : 'Three slots of the schedule have passed.')],
+    effect: say('Pull: the list is read as soon as a background service is free.'),
+    ...wayTo(kinds),
+  }),
+  'field.volatile': ({ fields: names, setting }, { say }) => ({
+    title: say('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
+      n: names.split(', ').length,
+    }),
+    why: [
+      say<Quoted>('Most records show another value each time, and each is an event: {names}.', {
+        names: { text: names, as: 'name' },
+      }),
+      say<Quoted>('Add to the settings: {setting}', { setting: { text: setting, as: 'code' } }),
+    ],
+    effect: say('Then their values stay up to date, and make no events.'),
+    page: '/changes',
+    command: 'bms-sync changes',
+  }),
+  'webhook.disabled': ({ name, reason, pending }, { say }) => ({
+    title: say('The endpoint {name} is disabled', { name }),
+    why: [say(DISABLED[reason ?? ''] ?? 'Nothing is sent to it.'), ...waiting(pending, say)],
+    page: `/webhooks?endpoint=${name}`,
+    command: 'bms-sync webhooks',
+  }),
+  'webhook.failing': ({ name, failures: n, pending }, { say }) => ({
+    title: say('The endpoint {name} takes no deliveries', { name }),
+    why: [
+      say('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', { n }),
+      ...waiting(pending, say),
+    ],
+    page: `/webhooks?endpoint=${name}`,
+    command: `bms-sync webhooks test ${name}`,
+  }),
+  'webhook.test': (_, { say }) => ({
+    title: say('This is a test of bms-sync: the endpoint works'),
+    why: [],
+    page: '/webhooks',
+    command: 'bms-sync webhooks',
+  }),
+  'plan.waiting': ({ planId: id, createdBy: who, records: n, kind, origin }, { say }) => ({
+    title: say('Plan {id} waits for an approval', { id }),
+    why: [
+      say('{who} wants to change {n, plural, one {# record} other {# records}} of {kind}, from {origin}.', {
+        who,
+        n,
+        kind,
+        origin,
+      }),
+    ],
+    effect: say('Look at its cells first. Once it is approved, it can be applied.'),
+    page: `/plans/${id}`,
+    command: `bms-sync approve ${id}`,
+  }),
+};
+
+function entryValues({ entryId: id, kind, operation, recordId }: EntryFacts, { word }: Speech) {
+  return { id, operation: word(operation), record: recordId === null ? kind : `${kind} ${recordId}` };
+}
+
+const entryWords = (facts: EntryFacts, state: 'parked' | 'rejected', speech: Speech) => ({
+  why: [explain({ ...facts, id: facts.entryId, state }, speech).meaning],
+  page: `/outbox/${facts.entryId}`,
+  command: `bms-sync outbox show ${facts.entryId}`,
+});
+
+const UNREAD: Text =
+  '{n, plural, one {{names} is not read to the end} other {# kinds are not read to the end: {names}}}';
+
+const waiting = (n: number, say: Speech['say']): readonly string[] =>
+  n === 0 ? [] : [say('{n, plural, one {# delivery waits} other {# deliveries wait}} for it.', { n })];
+
+const DISABLED: Readonly<Record<string, Text>> = {
+  gone: 'It has answered 410 Gone.',
+  failing: 'It has taken nothing for five days.',
+};
+
+const valuesOf = (kinds: readonly string[]) => ({ n: kinds.length, names: kinds.join(', ') });
+
+const wayTo = (kinds: readonly string[]) => ({
+  page: kinds.length === 1 ? `/kinds/${kinds.join('')}` : '/',
+  command: `bms-sync pull ${kinds.join(' ')}`,
+});
+
+/** A reason that is written in English, in the reader's language where there are words for it. */
+function english(reason: string, { language, word }: Speech): string | Quoted {
+  const text = sentence(word(reason));
+  return language === 'en' || word(reason) !== reason ? text : { text, as: 'english' };
+}
+
+/** Whether there are words for a type. */
+export const hasWords = (type: string): type is NeedType => Object.hasOwn(WORDS, type);
+
+/** Puts a need into words. @param names The names of some of the records that it is about. */
+export function needWords<T extends NeedType>(
+  { type, facts }: NeedOf<T>,
+  speech: Speech,
+  names: readonly string[] = [],
+): NeedWords {
+  const write: (facts: NeedFacts[T], speech: Speech) => Wording = WORDS[type];
+  const { why, effect = '', ...words } = write(facts, speech);
+  const about =
+    names.length === 0 ? [] : [aboutRecords(names, 'records' in facts ? facts.records : 0, speech)];
+  const sentences = [...why, ...about].flatMap((pieces, at) => (at === 0 ? pieces : [' ', pieces].flat()));
+  return { ...words, why: sentences, effect, since: facts.since ?? null };
+}
+
+function aboutRecords(names: readonly string[], records: number, { say }: Speech): Pieces {
+  const more = Math.max(0, records - names.length);
+  return say<Quoted>(ABOUT, { names: { text: names.join(', '), as: 'name' }, more });
+}
+
+const ABOUT: Text = 'About: {names}{more, plural, =0 {} one { and # other} other { and # others}}.';
+
+/** The sentences of a need as one text. */
+export const plainWhy = ({ why }: Pick<NeedWords, 'why'>): string =>
+  why.map((piece) => (typeof piece === 'string' ? piece : piece.text)).join('');

@@ -1,0 +1,109 @@
+import { sql } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { leaveDigest } from '../../../src/feed/digest.ts';
+import { newsText } from '../../../src/feed/webhooks/news-text.ts';
+import { addEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
+import { saveCheck } from '../../../src/store/integrity-check.ts';
+import { readNeeds } from '../../../src/store/needs/read-needs.ts';
+import { freeze } from '../../../src/store/outbox/freeze-store.ts';
+import { saveBlock } from '../../../src/store/outbox/outbox-queue.ts';
+import { saveAbsences } from '../../../src/store/records/deletion-store.ts';
+import type { Session } from '../../../src/db/session/session.ts';
+import { serveMirror } from '../../http/stage.ts';
+import { DATABASES } from '../databases.ts';
+import { NOON, NOON_TEXT, later, putRecords } from '../temp-mirror.ts';
+
+const STALE = [{ kind: 'punches', since: null }];
+const PRIVATE = 'Zoé of the private street';
+
+/** One of everything that needs a person, and seven parked entries. */
+async function needEverything(session: Session): Promise<void> {
+  const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
+  const put = (table: string, columns: readonly string[], ...rows: (string | number | null)[][]) =>
+    session.atomically((tx) => tx.append({ table, columns, rows }));
+  await session.atomically(async (tx) => {
+    await saveCheck(tx, ['row 5 is missing from the index'], NOON);
+    await freeze(tx, 'the mirror knows of creations that its outbox does not', NOON);
+    await putRecords(tx, 'clients', [{ id: '9', _raw: JSON.stringify({ id: 9, nom: PRIVATE }) }]);
+    await saveAbsences(tx, 'clients', [{ ...absence, id: '9', state: 'held' }]);
+    await saveBlock(tx, { kind: 'products', reason: 'status 403', now: NOON, probeAt: NOON });
+  });
+  await put(
+    'outbox',
+    ['idempotency_key', 'kind', 'operation', 'payload', 'state', 'verdict', 'result'],
+    ...Array.from({ length: 7 }, (_, at) => [
+      `k${at}`,
+      'clients',
+      'create',
+      JSON.stringify({ nom: PRIVATE }),
+      'parked',
+      'lost_twice',
+      JSON.stringify({ note: PRIVATE }),
+    ]),
+  );
+  await put(
+    'kind_state',
+    ['kind', 'tick', 'state', 'reason', 'complete_sweeps', 'epoch'],
+    ['clients', 1, 'aborted', 'unauthorized', 0, 0],
+    ['products', 1, 'invalid', 'html', 0, 0],
+  );
+  await put(
+    'mirror_meta',
+    ['key', 'value'],
+    ['volatile.clients', JSON.stringify({ sweeps: { photo: 2 }, ignored: [] })],
+  );
+  await put(
+    'webhook_endpoints',
+    ['name', 'public_id', 'url', 'cursor', 'state', 'disabled_reason', 'failing_told_at'],
+    ['erp', 'a', 'https://example.com/', 7, 'disabled', 'gone', null],
+    ['shop', 'b', 'https://example.com/', 7, 'active', null, NOON_TEXT],
+    ['off', 'c', 'https://example.com/', 7, 'disabled', 'by_a_person', null],
+  );
+}
+
+test.each(DATABASES)(
+  'what needs a person in %s is read most urgent first, without content of a record, and has the same titles on the page, in the status and in the digest',
+  async (_, open) => {
+    const session = await open();
+    await needEverything(session);
+    const needs = await readNeeds(session, STALE);
+    expect(needs.map(({ type }) => type)).toEqual([
+      'mirror.damaged',
+      'outbox.frozen',
+      'kind.held',
+      ...Array.from({ length: 5 }, () => 'entry.parked'),
+      'entries.parked',
+      'kind.blocked',
+      'token.refused',
+      'kind.unread',
+      'kind.stale',
+      'field.volatile',
+      'webhook.disabled',
+      'webhook.failing',
+    ]);
+    expect(JSON.stringify(needs)).not.toContain(PRIVATE);
+
+    const stage = await serveMirror(session);
+    const status = (await (await stage.get('/v1/status')).json()) as { needs: { title: string }[] };
+    const titles = status.needs.map(({ title }) => title);
+    expect(titles).toHaveLength(needs.length - 1); // Nothing is scheduled, so nothing is stale.
+    const page = await (await stage.get('/')).text();
+    const [, panel = ''] = /<ul class="needs">([^]*?)<\/ul>/.exec(page) ?? [];
+    const shown = [...panel.matchAll(/<h3>(?:<a [^>]*>)?([^<]+)/g)].map(([, title]) => title);
+    expect(shown).toEqual(titles);
+
+    const anna = { name: 'anna', url: 'mailto:anna@garage.example', format: 'email' } as const;
+    const wish = { ...anna, kinds: null, changes: null, fields: null };
+    await addEndpoint(session, wish, { allowHosts: [], now: NOON });
+    for (const day of [0, 86_400_000])
+      await leaveDigest(session, { at: '07:00', timezone: 'UTC' }, later(day), () => Promise.resolve(STALE));
+    const [digest] = await session.query(sql`select body from webhook_deliveries`);
+    const body = String(digest?.['body']);
+    expect(body).not.toContain(PRIVATE);
+    const reader = { language: 'en', timezone: 'UTC', publicUrl: null } as const;
+    const { lines } = newsText({ body, names: [], changes: [] }, reader);
+    expect(lines.filter((line) => line.startsWith('– '))).toEqual(
+      titles.toSpliced(12, 0, 'punches is stale').map((title) => `– ${title}`),
+    );
+  },
+);
