@@ -32,7 +32,7 @@ export interface Release {
 
 /** The program's own. */
 export const THIS_RELEASE: Release = {
-  version: 2,
+  version: 3,
   name: packageVersion(),
   migrations: join(PACKAGE_FOLDER, 'migrations'),
 };
@@ -43,6 +43,8 @@ interface MigrateOptions {
   /** That of PostgreSQL's comments: the setting `language`. */
   readonly language?: keyof Bilingual;
   readonly release?: Release;
+  /** Runs in the transaction before a mirror of an older release is changed; what it throws leaves the mirror as it is. */
+  readonly mayMigrate?: (tx: Transaction) => Promise<void>;
 }
 
 interface Wanted {
@@ -67,7 +69,13 @@ export async function migrate(
   options: MigrateOptions = {},
 ): Promise<boolean> {
   const wanted = wantedOf(session, kinds, options);
-  return namingObstacles(session.location, () => session.atomically((tx) => migrateIn(tx, wanted)));
+  return namingObstacles(session.location, () =>
+    session.atomically(async (tx) => {
+      const shape = await examineIn(tx, wanted);
+      if (shape === 'of an older release') await options.mayMigrate?.(tx);
+      return migrateFrom(shape, tx, wanted);
+    }),
+  );
 }
 
 /** How near a database is to the shape that this release and these kinds need. */
@@ -110,9 +118,8 @@ async function examineIn(tx: Transaction, wanted: Wanted): Promise<ShapeFound> {
   return isCurrent ? 'current' : 'of other settings';
 }
 
-async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
+async function migrateFrom(shape: ShapeFound, tx: Transaction, wanted: Wanted): Promise<boolean> {
   const { kinds, dialect, location, readerRole: role, release } = wanted;
-  const shape = await examineIn(tx, wanted);
   if (shape === 'current') {
     if ((await readMeta(tx, 'release')) !== release.name) await writeMeta(tx, 'release', release.name);
     return false;

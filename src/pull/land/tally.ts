@@ -35,7 +35,6 @@ export type Tally = ReturnType<typeof createTally>;
 export function createTally() {
   const seen = createIdNumbers();
   const touched = createIdNumbers();
-  const mended = createIdNumbers(); // Unchanged records whose rows had been altered.
   const quarantined = new Set<string>();
   const fields = new Set<string>();
   const fieldsChanged = new Map<string, number>();
@@ -57,7 +56,6 @@ export function createTally() {
     countFields(fieldsChanged, landed, touched);
     count(seen, ids);
     for (const some of [landed.created, landed.changed, landed.restored]) count(touched, some);
-    count(mended, landed.mended);
   };
 
   return {
@@ -84,6 +82,8 @@ export function createTally() {
     hasHoles: () => hasHoles,
     /** Rows of the whole list, where it came again as a later page; else null. */
     wholeAt: () => wholeAt,
+    /** The ids of the records that were read. */
+    ids: () => seen.idsWhere(() => true),
     changes: () => created + updated + restored,
     /** How the list was wrapped and paged. */
     shape: () => shape,
@@ -98,9 +98,16 @@ export function createTally() {
     /** A page and a record count once, however often they were read. */
     counts: () => {
       const rows = seen.size();
-      const unchanged = rows - touched.size() - mended.size();
-      const left = { mended: mended.size(), quarantined: quarantined.size };
-      return { pages: pages.size, rows, created, updated, restored, unchanged, ...left };
+      const unchanged = rows - touched.size();
+      return {
+        pages: pages.size,
+        rows,
+        created,
+        updated,
+        restored,
+        unchanged,
+        quarantined: quarantined.size,
+      };
     },
   };
 }

@@ -4,7 +4,6 @@ import { hasDrift } from '../../mirror/kinds/drift-store.ts';
 import { asMirrored, readFields } from '../../mirror/kinds/field-store.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import { readQuarantined } from '../../mirror/records/issue-store.ts';
-import { removeOrphans } from '../../mirror/records/nested-repairs.ts';
 import { readMeta } from '../../mirror/kinds/meta.ts';
 import { claimKind } from '../../mirror/kinds/kind-lease.ts';
 import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
@@ -14,7 +13,6 @@ import { decoderOf } from '../../mirror/tables/kind-table.ts';
 import { readTenants } from '../../mirror/kinds/source-binding.ts';
 import type { SourceClaim } from '../../mirror/kinds/source-binding.ts';
 import { countLive } from '../../mirror/kinds/status-store.ts';
-import { createEarlierSightings } from '../run/list-sightings.ts';
 import { startHeartbeat } from '../run/record-run.ts';
 import { NO_RUN, createSweepState, createTicks } from '../run/sweep.ts';
 import type { Sweep } from '../run/sweep.ts';
@@ -62,7 +60,6 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest) {
     const fieldsBefore = await readFields(session, kind.name, kind.excluded);
     const isPartial = request.isPartial === true;
     await recallPageSize(parts, kind.name, !isPartial);
-    if (lease.baselineAt === null || isPartial) await session.atomically((tx) => removeOrphans(tx, mirrored));
     // Side by side: counting, the slowest, reads an index of the whole table.
     const [state, knownRows, pages, tenants, hasHoles, whole] = await Promise.all([
       readState(parts, request, lease, { mirrored, fields: fieldsBefore }),
@@ -74,7 +71,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest) {
     ]);
     const known = { knownRows, pages, tenants, hasHoles, wholeUpTo: Number(whole ?? 0) };
     const began = isPartial ? null : lease.tick;
-    const sweep: Sweep = { ...state, ...known, runId: request.runId, comparesColumns: isPartial, began };
+    const sweep: Sweep = { ...state, ...known, runId: request.runId, began };
     return { sweep, stopHeartbeat, fieldsBefore };
   } catch (error) {
     stopHeartbeat();
@@ -99,7 +96,6 @@ export async function beginPage(
     hasHoles: false,
     knownRows: 0,
     wholeUpTo: 0,
-    comparesColumns: false,
     tenants: await readTenants(session, kind, false),
     pages: await readPages(session, kind.name, page),
     ...(await readState(parts, request, lease, { mirrored, fields })),
@@ -124,7 +120,6 @@ async function readState(
     lease,
     claim,
     ticks: createTicks(lease.tick, clock),
-    earlier: createEarlierSightings(kind.name, lease),
     digestScope: createHash('sha256').update(JSON.stringify(scope)).digest('hex'),
     ignoredFields: new Set(ignored),
     state: createSweepState({

@@ -9,7 +9,6 @@ import { readVanished, saveVanished } from '../../mirror/kinds/field-store.ts';
 import type { KnownField } from '../../mirror/kinds/field-store.ts';
 import {
   closeQuarantined,
-  closeRepairs,
   saveDoubled,
   saveListIssue,
   saveVanishedIssues,
@@ -95,7 +94,6 @@ export async function endSweep(
       await keepUnlisted(tx, kind.name, spans);
       await pruneSightings(tx, kind.name);
       if (report.state === 'certified') {
-        await closeRepairs(tx, kind.name, startedAt, now);
         await saveVanishedIssues(tx, kind.name, { fields: await readVanished(tx, kind), now });
       }
       await wakeAfterSweep(tx, kind.name, now);

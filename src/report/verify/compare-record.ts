@@ -4,7 +4,7 @@ import { changedFields } from '../../diff/judge-page.ts';
 import type { Incoming } from '../../diff/judge-page.ts';
 import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { valueText } from '../../mirror/records/nested-repairs.ts';
+import { valueText } from './compare-elements.ts';
 import type { Row } from '../../db/session/session.ts';
 import { filledColumns, writtenRow } from '../../mirror/tables/kind-table.ts';
 import type { Dialect } from '../../mirror/tables/kind-table.ts';

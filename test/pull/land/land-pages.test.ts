@@ -18,7 +18,6 @@ import { fakeClock } from '../../support/fake-clock.ts';
 import { sized } from '../../support/tiers.ts';
 import type { ListResponse } from '../../../src/source/paging/list-responses.ts';
 import { issueKey } from '../../../src/mirror/records/issue-store.ts';
-import { createEarlierSightings } from '../../../src/pull/run/list-sightings.ts';
 import { MIRRORS } from '../steps.ts';
 import { mirror, rowsOf } from '../support.ts';
 
@@ -55,8 +54,6 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
       quarantined: new Set(),
       fields: new Map(),
     }),
-    earlier: createEarlierSightings(kind.name, lease),
-    comparesColumns: false,
   };
 }
 

@@ -1,0 +1,97 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import { MirrorError, sqliteError } from '../../db/session/errors.ts';
+import type { Session, Transaction } from '../../db/session/session.ts';
+import { TABLES_SCHEMA, identifier, literal, placeOf } from '../../db/session/sql-text.ts';
+import { GUARD_FUNCTION, GUARD_SETTING } from '../../db/session/write-guard.ts';
+import { hasRow } from '../../db/rows/rows.ts';
+import { nestedTables } from '../tables/kind-table.ts';
+
+export const REFUSE_FUNCTION = `${TABLES_SCHEMA}.refuse_write`;
+
+/** Creates the function that refuses writes, with the error code that PostgreSQL itself uses for a view that cannot be written. */
+export const CREATE_REFUSE_FUNCTION = `
+create or replace function ${REFUSE_FUNCTION}() returns trigger language plpgsql as $$
+begin
+  raise exception using
+    errcode = 'object_not_in_prerequisite_state',
+    message = format('The %s %I.%I only shows what the service holds: it takes no %s.',
+      coalesce(tg_argv[0], 'view'), tg_table_schema, tg_table_name, lower(tg_op)),
+    hint = 'Change the record at the service, by bms-sync push or a row in ${TABLES_SCHEMA}.outbox; the next pull shows it here.';
+end $$`;
+
+const GUARD = 'bms_sync_guards';
+
+/**
+ * Makes a kind's table or a nested table refuse the writes of other programs. In SQLite each row calls a function that only our
+ * writing connection has; in PostgreSQL each statement, `copy` and `truncate` too, asks for a setting of our transactions.
+ */
+export async function guardTable(tx: Transaction, table: string): Promise<void> {
+  if (tx.dialect === 'sqlite') {
+    for (const change of ['insert', 'update', 'delete'])
+      await tx.execute(`
+        create trigger if not exists ${identifier(`${table}_guards_${change}`)} before ${change} on ${identifier(table)}
+        begin select ${GUARD_FUNCTION}(); end`);
+    return;
+  }
+  const place = placeOf(table);
+  const present = sql`select 1 from pg_trigger where tgrelid = to_regclass(${place}) and tgname = ${GUARD}`;
+  if (await hasRow(tx, present)) return;
+  await tx.execute(`${CREATE_REFUSE_FUNCTION};
+    create trigger ${GUARD} before insert or update or delete or truncate on ${place} for each statement
+      when (current_setting(${literal(GUARD_SETTING)}, true) is distinct from 'ours')
+      execute function ${REFUSE_FUNCTION}('table')`);
+}
+
+const NOBODY = '-9223372036854775807'; // No record of the service has this id.
+
+/**
+ * Proves that a session may write the tables of these kinds, by a row that is written and rolled back. A process that could send
+ * and not store the answer must not begin.
+ * @throws {MirrorError} `mirror.refuses_writes` if a table takes no row.
+ */
+export async function proveWrites(session: Session, kinds: readonly Kind[]): Promise<void> {
+  const rolledBack = new Error('Rolled back.');
+  await session
+    .atomically(async (tx) => {
+      for (const kind of kinds) {
+        const row = `(id, _first_seen_at, _changed_at, _response, _raw) values (${NOBODY}, current_timestamp, current_timestamp, 0, '{}')`;
+        await proveTable(tx, session, { table: kind.name, id: 'id', row });
+        for (const { name } of nestedTables(kind))
+          await proveTable(tx, session, {
+            table: name,
+            id: 'parent_id',
+            row: `(parent_id, position) values (${NOBODY}, 0)`,
+          });
+      }
+      throw rolledBack;
+    })
+    .catch((error: unknown) => {
+      if (error !== rolledBack) throw error;
+    });
+}
+
+async function proveTable(
+  tx: Transaction,
+  { location }: Session,
+  { table, id, row }: { readonly table: string; readonly id: string; readonly row: string },
+): Promise<void> {
+  const name = identifier(table);
+  const own = `where ${id} = ${NOBODY}`;
+  try {
+    await tx.execute(
+      `insert into ${name} ${row}; update ${name} set ${id} = ${id} ${own}; delete from ${name} ${own}`,
+    );
+  } catch (cause) {
+    if (sqliteError(cause, location) instanceof MirrorError) throw cause; // The database is away, locked or full.
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new MirrorError(
+      `The table ${table} of ${location} takes no row of ours (${why}), so nothing is sent.`,
+      {
+        code: 'mirror.refuses_writes',
+        hint: 'Remove the trigger or rule that refuses it, or give our user the rights on the table; then start again.',
+        cause,
+      },
+    );
+  }
+}
