@@ -8,52 +8,12 @@ import { migrate } from '../../src/mirror/shape/migrate.ts';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { sandbox } from '../pull/support.ts';
+import { OTHERS, REFUSED, refusalOf } from './other-programs.ts';
+import type { Other } from './other-programs.ts';
 import { document, run } from '../support/command-line.ts';
 import { FRESH_DATABASES } from '../support/fresh-databases.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-
-/** A connection as another program has it. */
-interface Other {
-  readonly run: (statement: string) => Promise<unknown>;
-}
-
-const OTHERS = {
-  SQLite: (url: string): Promise<Other> => {
-    const file = new DatabaseSync(url.replace('file:', ''));
-    onTestFinished(() => {
-      file.close();
-    });
-    return Promise.resolve({
-      run: (statement) => Promise.resolve().then(() => file.prepare(statement).all()),
-    });
-  },
-  PostgreSQL: async (url: string): Promise<Other> => {
-    const client = await bystander(url);
-    await client.query('set search_path to bms_sync, public');
-    return { run: async (statement) => (await client.query(statement)).rows };
-  },
-} as const;
-
-/** What another program reads when its write is refused. */
-const REFUSED = {
-  SQLite: {
-    message: expect.stringContaining('no such function: read_only_copy_use_bms_sync_push') as string,
-  },
-  PostgreSQL: {
-    code: '55000',
-    message: expect.stringMatching(
-      /^The table bms_sync\.\w+ only shows what the service holds: it takes no \w+\.$/,
-    ) as string,
-    hint: expect.stringMatching(/bms-sync push or a row in bms_sync\.outbox/) as string,
-  },
-};
-
-const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'taken',
-    (error: unknown) => error,
-  );
 
 const WRITES = [
   `insert into clients (id, _first_seen_at, _changed_at, _response, _raw) values (1, '2026-01-01', '2026-01-01', 0, '{}')`,
@@ -134,7 +94,7 @@ describe.each(FRESH_DATABASES)('in %s, the tables of the kinds', (database, plac
     const [first = 0, second = 0] = service.world.ids('clients');
     service.world.update('clients', first, { name: 'Autre', loyalty: 'gold' });
     service.world.remove('clients', second);
-    for (const _ of [1, 2, 3])
+    for (let times = 0; times < 3; times++)
       expect(await run(['pull', 'clients'], { ...env, BMS__DELETIONS__GRACE_SECONDS: '0' })).toMatchObject({
         code: 0,
       });
@@ -204,7 +164,10 @@ describe('a copy of a mirror', () => {
       const other = new DatabaseSync(copy);
       expect(other.prepare('select id, name from bi_clients').all()).toEqual([{ id: 1, name: 'A' }]);
       if (copy === snapshot) other.exec('delete from bi_clients');
-      else expect(() => other.exec('delete from clients')).toThrow('no such function: read_only_copy');
+      else
+        expect(() => {
+          other.exec('delete from clients');
+        }).toThrow('no such function: read_only_copy');
       other.close();
     }
     await using restored = await openSession(`file:${dumped}`);

@@ -97,17 +97,9 @@ export function createTally() {
     quarantined: quarantined as ReadonlySet<string>,
     /** A page and a record count once, however often they were read. */
     counts: () => {
-      const rows = seen.size();
-      const unchanged = rows - touched.size();
-      return {
-        pages: pages.size,
-        rows,
-        created,
-        updated,
-        restored,
-        unchanged,
-        quarantined: quarantined.size,
-      };
+      const unchanged = seen.size() - touched.size();
+      const landed = { created, updated, restored, unchanged, quarantined: quarantined.size };
+      return { pages: pages.size, rows: seen.size(), ...landed };
     },
   };
 }
