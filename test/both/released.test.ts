@@ -99,7 +99,8 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
     const session = await opened();
     await migrate(session, KINDS);
     const other = await OTHERS[database](session.url);
-    for (const table of ['clients', 'clients_contacts', 'bookings_items'])
+    // Without a row in the journal of sends, an older release that was asleep sends nothing.
+    for (const table of ['clients', 'clients_contacts', 'bookings_items', 'outbox_attempts'])
       expect(await refusalOf(other.run(`delete from ${table} where 1 = 0`)), table).toMatchObject(
         REFUSED[database],
       );

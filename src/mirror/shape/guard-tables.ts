@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { MirrorError, sqliteError } from '../../db/session/errors.ts';
+import { MirrorError } from '../../db/session/errors.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { TABLES_SCHEMA, identifier, literal, placeOf } from '../../db/session/sql-text.ts';
 import { GUARD_FUNCTION, GUARD_SETTING } from '../../db/session/write-guard.ts';
@@ -45,48 +45,51 @@ export async function guardTable(tx: Transaction, table: string): Promise<void> 
 
 const NOBODY = '-9223372036854775807'; // No record of the service has this id.
 
+interface TableToProve {
+  readonly name: string;
+  /** Writes a row and removes it. */
+  readonly script: string;
+}
+
+function toProve(table: string, id: string, row: string): TableToProve {
+  const name = identifier(table);
+  const own = `where ${id} = ${NOBODY}`;
+  const script = `insert into ${name} ${row}; update ${name} set ${id} = ${id} ${own}; delete from ${name} ${own};`;
+  return { name: table, script };
+}
+
 /**
- * Proves that a session may write the tables of these kinds, by a row that is written and rolled back. A process that could send
+ * Proves that a session may write the tables of these kinds, by rows that are written and rolled back. A process that could send
  * and not store the answer must not begin.
  * @throws {MirrorError} `mirror.refuses_writes` if a table takes no row.
  */
 export async function proveWrites(session: Session, kinds: readonly Kind[]): Promise<void> {
-  const rolledBack = new Error('Rolled back.');
-  await session
-    .atomically(async (tx) => {
-      for (const kind of kinds) {
-        const row = `(id, _first_seen_at, _changed_at, _response, _raw) values (${NOBODY}, current_timestamp, current_timestamp, 0, '{}')`;
-        await proveTable(tx, session, { table: kind.name, id: 'id', row });
-        for (const { name } of nestedTables(kind))
-          await proveTable(tx, session, {
-            table: name,
-            id: 'parent_id',
-            row: `(parent_id, position) values (${NOBODY}, 0)`,
-          });
-      }
-      throw rolledBack;
-    })
-    .catch((error: unknown) => {
-      if (error !== rolledBack) throw error;
-    });
+  const record = `(id, _first_seen_at, _changed_at, _response, _raw)
+    values (${NOBODY}, current_timestamp, current_timestamp, 0, '{}')`;
+  const element = `(parent_id, position) values (${NOBODY}, 0)`;
+  const tables = kinds.flatMap((kind) => [
+    toProve(kind.name, 'id', record),
+    ...nestedTables(kind).map(({ name }) => toProve(name, 'parent_id', element)),
+  ]);
+  await prove(session, tables);
 }
 
-async function proveTable(
-  tx: Transaction,
-  { location }: Session,
-  { table, id, row }: { readonly table: string; readonly id: string; readonly row: string },
-): Promise<void> {
-  const name = identifier(table);
-  const own = `where ${id} = ${NOBODY}`;
+/** All in one script; only where that fails, one by one, to name the table. */
+async function prove(session: Session, tables: readonly TableToProve[]): Promise<void> {
+  const rolledBack = new Error('Rolled back.');
   try {
-    await tx.execute(
-      `insert into ${name} ${row}; update ${name} set ${id} = ${id} ${own}; delete from ${name} ${own}`,
-    );
+    await session.atomically(async (tx) => {
+      await tx.execute(tables.map(({ script }) => script).join('\n'));
+      throw rolledBack;
+    });
   } catch (cause) {
-    if (sqliteError(cause, location) instanceof MirrorError) throw cause; // The database is away, locked or full.
+    if (cause === rolledBack) return;
+    const [table] = tables;
+    if (cause instanceof MirrorError || table === undefined) throw cause; // The database is away, locked or full.
+    if (tables.length > 1) for (const one of tables) await prove(session, [one]);
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new MirrorError(
-      `The table ${table} of ${location} takes no row of ours (${why}), so nothing is sent.`,
+      `The table ${table.name} of ${session.location} takes no row of ours (${why}), so nothing is sent.`,
       {
         code: 'mirror.refuses_writes',
         hint: 'Remove the trigger or rule that refuses it, or give our user the rights on the table; then start again.',

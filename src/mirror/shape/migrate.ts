@@ -17,6 +17,7 @@ import type { Dialect } from '../tables/kind-table.ts';
 import { describeViews, ignoringViews, namingObstacles, replaceViews } from '../views/draw-views.ts';
 import { grantedRole, setReaderRole } from '../views/reader-role.ts';
 import { viewsOf, withRows } from '../views/views.ts';
+import { guardTable } from './guard-tables.ts';
 import { growKindTable } from './grow-kind-tables.ts';
 import { retypeReferences } from './retype-references.ts';
 
@@ -130,6 +131,7 @@ async function migrateFrom(shape: ShapeFound, tx: Transaction, wanted: Wanted): 
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
   for (const kind of mirrored) await growKindTable(tx, kind, dialect);
+  await guardTable(tx, 'outbox_attempts'); // An older release that was asleep cannot note a send, so it sends nothing.
   if (dialect === 'postgres') await setReaderRole(tx, { role, location });
   const views = viewsOf(await withRows(tx, mirrored), dialect);
   await replaceViews(tx, views);
