@@ -3,14 +3,14 @@ ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 COPY scripts ./scripts
-COPY locales ./locales
+COPY sandbox ./sandbox
 COPY src ./src
 # One layer: what only the build needs is gone at its end, and of SQLite's driver what other systems need.
 RUN npm ci --include=dev --ignore-scripts && npm run build && npm prune --omit=dev --ignore-scripts \
-  && rm -rf scripts src locales tsconfig.json package-lock.json ~/.npm \
+  && rm -rf scripts src sandbox tsconfig.json package-lock.json ~/.npm \
   && cd node_modules/better-sqlite3 && rm -rf deps src && find prebuilds -type f ! -path '*linux*' -delete
 COPY migrations ./migrations
-COPY assets ./assets
+COPY src/dashboard/assets ./src/dashboard/assets
 # What error messages point to.
 COPY config ./config
 # `bms-sync …` by hand: docker exec CONTAINER bms-sync status

@@ -6,10 +6,10 @@ import { sql } from 'drizzle-orm';
 import { clients } from '../src/catalog/kinds/clients.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Session } from '../src/db/session/session.ts';
-import { findRecords } from '../src/mirror/records/find-records.ts';
-import { folded } from '../src/mirror/tables/found-text.ts';
-import { makeReportIndexes } from '../src/mirror/shape/grow-kind-tables.ts';
-import { migrate } from '../src/mirror/shape/migrate.ts';
+import { findRecords } from '../src/store/records/find-records.ts';
+import { folded } from '../src/store/tables/found-text.ts';
+import { makeReportIndexes } from '../src/store/schema/grow-kind-tables.ts';
+import { migrate } from '../src/views/migrate.ts';
 import { postgresServer, sqliteFiles } from './databases.ts';
 
 const ROWS = Number(process.argv[2] ?? 1_000_000);

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
-import { startSandbox } from '../src/sandbox/sandbox.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
 
 /**
  * Serves the pages of the sandbox's clients from memory, so that what is measured is the client and not the server.

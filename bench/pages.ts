@@ -10,7 +10,7 @@ import { createLogger } from '../src/lib/log/logger.ts';
 import { instantText, systemClock } from '../src/lib/time/clock.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Session } from '../src/db/session/session.ts';
-import { migrate } from '../src/mirror/shape/migrate.ts';
+import { migrate } from '../src/views/migrate.ts';
 import { createServer } from '../src/app/create-server.ts';
 import { CHANGE_COLUMNS } from './change-columns.ts';
 

@@ -6,8 +6,7 @@ import { Agent, request } from 'undici';
 import { insertBare } from './bare-inserts.ts';
 import { postgresServer, sqliteFiles } from './databases.ts';
 import { pullAlone } from './pull-alone.ts';
-import { pullClients } from './pull-clients.ts';
-import type { Pulled } from './pull-clients.ts';
+import { pullClients, type Pulled } from './pull-clients.ts';
 import { inStages } from './stages.ts';
 
 /**

@@ -6,8 +6,7 @@
 import { join } from 'node:path';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../src/catalog/kind.ts';
 import { kindNamed } from '../src/catalog/kinds/catalog.ts';
 import { openSession } from '../src/db/open-session.ts';
@@ -15,23 +14,22 @@ import type { Session, SqlValue } from '../src/db/session/session.ts';
 import { recordDecoder } from '../src/diff/decode-record.ts';
 import { compactJson, parseObject } from '../src/lib/json/json.ts';
 import { systemClock } from '../src/lib/time/clock.ts';
-import { elementReader } from '../src/mirror/records/nested-rows.ts';
-import { migrate } from '../src/mirror/shape/migrate.ts';
+import { elementReader } from '../src/store/records/nested-rows.ts';
+import { migrate } from '../src/views/migrate.ts';
 import {
   kindColumns,
   nestedColumns,
   nestedTables,
   writtenColumns,
   writtenRow,
-} from '../src/mirror/tables/kind-table.ts';
-import { selectOf } from '../src/mirror/views/draw-views.ts';
-import { kindViews } from '../src/mirror/views/views.ts';
+} from '../src/store/tables/kind-table.ts';
+import { selectOf } from '../src/views/draw-views.ts';
+import { kindViews } from '../src/views/views.ts';
 import { openExport } from '../src/report/export/export-source.ts';
 import { takeSnapshot } from '../src/report/export/snapshot.ts';
-import { createWorld } from '../src/sandbox/world.ts';
+import { createWorld } from '../sandbox/world.ts';
 import { CHANGE_COLUMNS } from './change-columns.ts';
-import { postgresServer, sqliteFiles } from './databases.ts';
-import type { Databases } from './databases.ts';
+import { postgresServer, sqliteFiles, type Databases } from './databases.ts';
 
 const ROWS = Number(process.argv[2] ?? 1_000_000);
 const TOGETHER = 3_200;

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { Session } from 'node:inspector/promises';
-import type { Profiler, Runtime } from 'node:inspector/promises';
-import { SourceMap } from 'node:module';
-import type { SourceMapPayload } from 'node:module';
+import { Session, type Profiler, type Runtime } from 'node:inspector/promises';
+import { SourceMap, type SourceMapPayload } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /** The stages of a pull by the files that do their work; the first that fits counts. */

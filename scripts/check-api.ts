@@ -2,12 +2,11 @@
  * Asks a real `serve` over the sandbox whether it does what its OpenAPI description says (schemathesis), and whether Prometheus
  * has a remark on its metrics (promtool). Both are looked for on PATH; `SCHEMATHESIS` and `PROMTOOL` may name them.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSandbox } from '../src/sandbox/sandbox.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TOKEN = 'a-token-of-thirty-two-characters';

@@ -14,9 +14,8 @@ import { sql } from 'drizzle-orm';
 import { LISTED_KINDS } from '../src/catalog/kinds/catalog.ts';
 import { instantOf } from '../src/lib/time/clock.ts';
 import { openSqliteSession } from '../src/db/sqlite/session.ts';
-import { randomFrom } from '../src/sandbox/generate/draw.ts';
-import { startSandbox } from '../src/sandbox/sandbox.ts';
-import type { Sandbox } from '../src/sandbox/sandbox.ts';
+import { randomFrom } from '../sandbox/generate/draw.ts';
+import { startSandbox, type Sandbox } from '../sandbox/sandbox.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const { values: options } = parseArgs({

@@ -52,7 +52,7 @@ function print(): void {
     console.log(`${tier}: ${seconds.toFixed(0)} s in ${files} files`);
   if (figures.running !== null)
     console.log(
-      `files that run for every page: ${figures.running.page.length}; for every entry: ${figures.running.entry.length}`,
+      `files that run for every page: ${figures.running.page.length}; for every entry: ${figures.running.entry.length}; for every event: ${figures.running.event.length}`,
     );
 }
 

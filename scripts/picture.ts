@@ -6,14 +6,13 @@ import type { Page } from 'playwright-core';
 import { pull } from '../src/app/pull.ts';
 import { changeOne } from '../src/cli/demo/go-on.ts';
 import { compactJson } from '../src/lib/json/json.ts';
-import { insertPlan } from '../src/mirror/outbox/plan-store.ts';
+import { insertPlan } from '../src/store/outbox/plan-store.ts';
 import type { Config } from '../src/config/settings.ts';
 import { instantOf, instantText, systemClock } from '../src/lib/time/clock.ts';
 import { createLogger } from '../src/lib/log/logger.ts';
 import { openSession } from '../src/db/open-session.ts';
-import type { Sandbox } from '../src/sandbox/sandbox.ts';
-import { eventually, openStage } from '../test/browser/stage.ts';
-import type { BrowserStage } from '../test/browser/stage.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { eventually, openStage, type BrowserStage } from '../test/browser/stage.ts';
 import { palettePng } from './palette-png.ts';
 
 const FOLDER = join(import.meta.dirname, '../docs/pictures');

@@ -1,5 +1,5 @@
 /**
- * Runs the deterministic proofs. Without an argument all of them, and `proofs.lock` is written once all have passed; with
+ * Runs the deterministic proofs. Without an argument all of them, and `test/proofs.lock` is written once all have passed; with
  * `check` all but the longest where that lock is of other code, else a random tenth.
  */
 import { spawnSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import { proofsHash, provedFiles } from './proofs/hash.ts';
 import { SHARDS, planCheck, readLock, writeLock } from './proofs/lock.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const LOCK = join(ROOT, 'proofs.lock');
+const LOCK = join(ROOT, 'test/proofs.lock');
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 
 /** Ten thousand histories take a quarter of an hour: a share of them is among the tests. */
@@ -28,7 +28,7 @@ function check(): void {
     process.exitCode = runProofs({ seed: seedOf(process.env), args: shorterProofs() });
     return;
   }
-  console.log(`The proved code is that of proofs.lock: shard ${plan.shard} of ${SHARDS} runs.`);
+  console.log(`The proved code is that of test/proofs.lock: shard ${plan.shard} of ${SHARDS} runs.`);
   process.exitCode = runProofs({
     seed: seedOf(process.env),
     args: [...shorterProofs(), `--shard=${plan.shard}/${SHARDS}`],
@@ -50,7 +50,7 @@ function prove(): void {
     seconds: Math.round((performance.now() - startedAt) / 1_000),
     date: new Date().toISOString().slice(0, 10),
   });
-  console.log('proofs.lock was written.');
+  console.log('test/proofs.lock was written.');
 }
 
 function hashNow(): string {

@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'release');
 
 const REMAINS = `What remains:
-  npm run proofs                                      # the version is in package-lock.json: proofs.lock is made anew
+  npm run proofs                                      # the version is in package-lock.json: test/proofs.lock is made anew
   git add --all && git commit --message 'Release X.Y.Z'
   git tag --annotate vX.Y.Z --message 'bms-sync X.Y.Z'
   git push --follow-tags

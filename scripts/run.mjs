@@ -115,7 +115,7 @@ function needsBuild(tool) {
   if (!existsSync(built)) return true;
   if (READERS.includes(tool)) return false;
   const { mtimeMs } = statSync(built);
-  return ['src', 'locales', 'scripts/build', 'scripts/build.ts', 'package.json', 'package-lock.json'].some(
+  return ['src', 'sandbox', 'scripts/build', 'scripts/build.ts', 'package.json', 'package-lock.json'].some(
     (path) => newest(join(ROOT, path)) > mtimeMs,
   );
 }

@@ -1,7 +1,6 @@
 import { stringify } from 'yaml';
 import { valueAt } from '../src/config/layer.ts';
-import { PLACES, SETTINGS, settings } from '../src/config/settings.ts';
-import type { SettingPlace } from '../src/config/settings.ts';
+import { PLACES, SETTINGS, settings, type SettingPlace } from '../src/config/settings.ts';
 
 const YAML_HEAD = `# Every setting of bms-sync with its default: copy what you change into a file of your own and name it by --config or BMS_CONFIG.
 # Each has an environment variable as well: BMS__ and its path, as in BMS__SOURCE__MAX_ATTEMPTS=3.

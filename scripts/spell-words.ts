@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KINDS } from '../src/catalog/kinds/catalog.ts';
-import * as vocabulary from '../src/sandbox/generate/vocabulary.ts';
+import * as vocabulary from '../sandbox/generate/vocabulary.ts';
 
 /** Terms that no dictionary of English or of programming has, one a line: a plainer word is better than a new line. */
 export function knownTerms(): readonly string[] {

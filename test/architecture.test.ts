@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 /** The floors of ARCHITECTURE.md: what each folder may import. A folder that is not in the table fails. */
 const BELOW_PAGES = [
-  'lib', 'catalog', 'db', 'source', 'diff', 'mirror', 'pull', 'outbound', 'feed', 'report', 'runs', 'http', 'checks', 'operations',
+  'lib', 'catalog', 'db', 'source', 'diff', 'words', 'store', 'views', 'pull', 'outbound', 'feed', 'report', 'runs', 'http', 'checks', 'operations',
 ]; // prettier-ignore
 
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -14,15 +14,17 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ['lib', 'catalog'],
   source: ['lib', 'catalog'],
   diff: ['lib', 'catalog'],
-  mirror: ['lib', 'catalog', 'db', 'diff'],
-  pull: ['lib', 'catalog', 'db', 'source', 'diff', 'mirror'],
-  outbound: ['lib', 'catalog', 'db', 'source', 'diff', 'mirror'],
-  feed: ['lib', 'catalog', 'db', 'mirror'],
-  report: ['lib', 'catalog', 'db', 'source', 'diff', 'mirror'],
-  runs: ['lib', 'catalog', 'db', 'source', 'mirror', 'pull', 'report'],
-  http: ['lib', 'catalog', 'db', 'mirror', 'outbound', 'feed', 'runs'],
-  checks: ['lib', 'catalog', 'config', 'db', 'source', 'mirror', 'pull', 'runs'],
-  operations: ['lib', 'catalog', 'db', 'mirror', 'outbound', 'feed'],
+  words: ['lib', 'catalog'],
+  store: ['lib', 'catalog', 'db', 'diff'],
+  views: ['lib', 'catalog', 'db', 'diff', 'words', 'store'],
+  pull: ['lib', 'catalog', 'db', 'source', 'diff', 'store', 'views'],
+  outbound: ['lib', 'catalog', 'db', 'source', 'diff', 'words', 'store', 'views'],
+  feed: ['lib', 'catalog', 'db', 'words', 'store'],
+  report: ['lib', 'catalog', 'db', 'source', 'diff', 'store', 'views'],
+  runs: ['lib', 'catalog', 'db', 'source', 'store', 'pull', 'report'],
+  http: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed', 'runs'],
+  checks: ['lib', 'catalog', 'config', 'db', 'source', 'words', 'store', 'views', 'pull', 'runs'],
+  operations: ['lib', 'catalog', 'db', 'words', 'store', 'outbound', 'feed'],
   api: BELOW_PAGES,
   dashboard: BELOW_PAGES,
   app: [...BELOW_PAGES, 'config', 'api', 'dashboard'],
@@ -39,19 +41,9 @@ const WINGS: Record<string, readonly string[]> = {
   config: ['groups', ''],
   source: ['http', 'paging', ''],
   diff: [''],
-  mirror: [
-    'tables',
-    'kinds',
-    'people',
-    '',
-    'outbox',
-    'webhooks',
-    'sightings',
-    'records',
-    'runs',
-    'views',
-    'shape',
-  ],
+  words: [''],
+  store: ['tables', 'kinds', 'people', '', 'outbox', 'webhooks', 'sightings', 'records', 'runs', 'schema'],
+  views: [''],
   pull: ['run', 'land', 'deletions', 'sweep', 'freshness', ''],
   outbound: ['', 'attempt', 'decisions', 'intake', 'plans', 'send'],
   feed: ['', 'webhooks'],
@@ -70,7 +62,10 @@ const WINGS: Record<string, readonly string[]> = {
 /** The most files in one wing. */
 const MOST_FILES = 20;
 
-const SRC = join(import.meta.dirname, '../src');
+const ROOT = join(import.meta.dirname, '..');
+
+/** The place of a file: within `src/`, or `sandbox/…` beside it. */
+const placeOf = (file: string): string => relative(ROOT, file).replace(/^src\//, '');
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
@@ -88,11 +83,13 @@ function importsOf(file: string): string[] {
     .filter((target) => target.endsWith('.ts')); // Not the texts of locales/.
 }
 
-const floorOf = (file: string): string => relative(SRC, file).split('/')[0] ?? '';
+const floorOf = (file: string): string => placeOf(file).split('/')[0] ?? '';
 
-const files = sourceFiles(SRC);
+const files = ['src', 'sandbox']
+  .flatMap((folder) => sourceFiles(join(ROOT, folder)))
+  .filter((file) => file.endsWith('.ts'));
 
-test('every folder of src has its floor', () => {
+test('every folder has its floor', () => {
   expect(files.map(floorOf).filter((folder) => !(folder in MAY_IMPORT))).toEqual([]);
 });
 
@@ -101,22 +98,22 @@ test('a folder imports only from lower floors', () => {
     importsOf(file)
       .filter((target) => floorOf(target) !== floorOf(file))
       .filter((target) => !MAY_IMPORT[floorOf(file)]?.includes(floorOf(target)))
-      .map((target) => `${relative(SRC, file)} imports ${relative(SRC, target)}: see ARCHITECTURE.md`),
+      .map((target) => `${placeOf(file)} imports ${placeOf(target)}: see ARCHITECTURE.md`),
   );
   expect(broken).toEqual([]);
 });
 
-const wingOf = (file: string): string => dirname(relative(SRC, file)).split('/').slice(1).join('/');
+const wingOf = (file: string): string => dirname(placeOf(file)).split('/').slice(1).join('/');
 
 test('a wing imports only from the wings before it', () => {
   const broken = files.flatMap((file) => {
     const wings = WINGS[floorOf(file)];
     if (wings === undefined) return [];
     const height = wings.indexOf(wingOf(file));
-    if (height < 0) return [`${relative(SRC, file)} is in a wing that the table does not know`];
+    if (height < 0) return [`${placeOf(file)} is in a wing that the table does not know`];
     return importsOf(file)
       .filter((target) => floorOf(target) === floorOf(file) && wings.indexOf(wingOf(target)) > height)
-      .map((target) => `${relative(SRC, file)} imports ${relative(SRC, target)}`);
+      .map((target) => `${placeOf(file)} imports ${placeOf(target)}`);
   });
   expect(broken).toEqual([]);
 });
@@ -133,7 +130,7 @@ test('no file imports itself, however many files lie between', () => {
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {
     if (path.includes(file))
-      cycles.push([...path.slice(path.indexOf(file)), file].map((f) => relative(SRC, f)).join(' → '));
+      cycles.push([...path.slice(path.indexOf(file)), file].map((f) => placeOf(f)).join(' → '));
     if (path.includes(file) || done.has(file)) return;
     for (const target of importsOf(file)) visit(target, [...path, file]);
     done.add(file);
@@ -146,21 +143,21 @@ test('an exported type name has one meaning: it is declared once', () => {
   const places = new Map<string, string[]>();
   for (const file of files)
     for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/^export (?:interface|type) (\w+)/gm))
-      places.set(name, [...(places.get(name) ?? []), relative(SRC, file)]);
+      places.set(name, [...(places.get(name) ?? []), placeOf(file)]);
   expect([...places].filter(([, declared]) => declared.length > 1)).toEqual([]);
 });
 
 test('only main.ts reads the environment or ends the process', () => {
   const offenders = files.filter((file) => /process\.(env|exit)\b/.test(readFileSync(file, 'utf8')));
-  expect(offenders.map((file) => relative(SRC, file)).filter((file) => file !== 'main.ts')).toEqual([]);
+  expect(offenders.map((file) => placeOf(file)).filter((file) => file !== 'main.ts')).toEqual([]);
 });
 
 test('every file that ARCHITECTURE.md names is there', () => {
-  const text = readFileSync(join(SRC, '../ARCHITECTURE.md'), 'utf8');
+  const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
   const named = [...text.matchAll(/`(?:src\/)?([\w/-]+\.ts)`/g)].map(([, name = '']) => name);
-  const known = files.map((file) => `/${relative(SRC, file)}`);
+  const known = files.map((file) => `/${placeOf(file)}`);
   const isThere = (name: string): boolean =>
-    known.some((file) => file.endsWith(`/${name}`)) || existsSync(join(SRC, '..', name));
+    known.some((file) => file.endsWith(`/${name}`)) || existsSync(join(ROOT, name));
   expect(named.length).toBeGreaterThan(50);
   expect(named.filter((name) => !isThere(name))).toEqual([]);
 });

@@ -78,7 +78,7 @@ interface Rule {
   readonly annotations: { readonly summary: string; readonly runbook: string };
 }
 
-const docs = text('docs/operations.md');
+const docs = text('docs/log.md');
 const compose = parse(text('deploy/compose.yaml'), { merge: true }) as Compose;
 const worker = compose.services['bms-sync'];
 const manifests = parseAllDocuments(text('deploy/kubernetes.yaml'));
@@ -118,7 +118,7 @@ test('the docs have one line of what to do for each alert, and for no other', ()
   expect(described).toEqual(expect.arrayContaining(alerts.map(({ alert }) => alert)));
   expect(described).toHaveLength(alerts.length);
   for (const { alert, annotations } of alerts)
-    expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+    expect(annotations.runbook).toBe(`docs/log.md#${alert.toLowerCase()}`);
 });
 
 test('the docs have every metric of ours, and the eight panels of the dashboard no other', async () => {
@@ -327,7 +327,7 @@ test('PostgreSQL is not process 1, which would take the end of an orphan for a c
 });
 
 test('what is typed for Compose names its services, and the user and the databases of PostgreSQL', () => {
-  const typed = `${docs}\n${text('deploy/README.md')}`.matchAll(
+  const typed = `${text('docs/back-up.md')}\n${text('deploy/README.md')}`.matchAll(
     /docker compose exec (?:-T )?([\w-]+) ([^`\n]+)/g,
   );
   const lines = Array.from(typed, ([, service = '', command = '']) => ({ service, command }));

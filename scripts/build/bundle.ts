@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { build } from 'esbuild';
-import type { Metafile } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import { billOf, notices } from './notices.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,12 +12,19 @@ const ENTRIES = 20;
 /** Clients of the service that is pulled: nothing at the beginning or the end of so long a list runs as often as its pages. */
 const CLIENTS = 20_000;
 
-/** The files whose functions run for every page of a first pull, and for every entry that is pushed, by V8's counts. */
-export async function filesThatRun(): Promise<{ readonly page: string[]; readonly entry: string[] }> {
+/** The files of `src/` whose functions run for every page of a first pull, every entry that is pushed, and every event that is delivered. */
+export interface FilesThatRun {
+  readonly page: readonly string[];
+  readonly entry: readonly string[];
+  readonly event: readonly string[];
+}
+
+/** Runs a pull, and a push with a webhook, and counts with V8's coverage. */
+export async function filesThatRun(): Promise<FilesThatRun> {
   const folder = mkdtempSync(join(tmpdir(), 'bms-house-'));
   try {
     const page = await pullAll(join(folder, 'pull'), folder);
-    return { page, entry: await pushSome(join(folder, 'push'), folder) };
+    return { page, ...(await pushSome(join(folder, 'push'), folder)) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -26,40 +35,45 @@ async function pullAll(coverage: string, folder: string): Promise<string[]> {
   try {
     const report = await run(['pull', '--json'], { folder, coverage, env: sandbox.env });
     const { kinds } = JSON.parse(report) as { readonly kinds: readonly { readonly pages: number }[] };
-    return filesOver(
-      coverage,
-      kinds.reduce((sum, { pages }) => sum + pages, 0),
-      /^(?:source|pull|diff|mirror)\//,
-    );
+    const pages = kinds.reduce((sum, { pages }) => sum + pages, 0);
+    return filesOver(coverage, pages, /^(?:source|pull|diff|store|db)\//);
   } finally {
     sandbox.stop();
   }
 }
 
-async function pushSome(coverage: string, folder: string): Promise<string[]> {
+/** No sweep runs beside the entries: the pull before them is young enough to be their pre-image. */
+async function pushSome(coverage: string, folder: string): Promise<Pick<FilesThatRun, 'entry' | 'event'>> {
   const sandbox = await startSandbox(folder, 'push');
-  const env = { ...sandbox.env, BMS_WRITES: 'on', PORT: '0' };
+  let received = 0;
+  const receiver = createServer((_, response) => {
+    received += 1;
+    response.end();
+    receiver.emit('received');
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const { port } = receiver.address() as AddressInfo;
+  const hosts = { BMS__WEBHOOKS__ALLOW_HOSTS: '["127.0.0.1"]' };
+  const env = { ...sandbox.env, ...hosts, BMS_WRITES: 'on', PORT: '0' };
   try {
     const lines = Array.from({ length: ENTRIES }, (_, n) =>
       JSON.stringify({ operation: 'create', kind: 'clients', data: { code: `H-${n}`, name: `House ${n}` } }),
     );
     await run(['pull', 'clients'], { folder, env });
+    await run(['webhooks', 'add', `http://127.0.0.1:${port}`, '--name', 'house'], { folder, env });
     await run(['push', '--batch'], { folder, env, stdin: lines.join('\n') });
-    const serve = start(['serve', '--only', 'pulls,outbound'], { folder, env, coverage });
-    while (!(await isDone(folder, env))) await once(serve.stderr, 'data');
+    const serve = start(['serve', '--only', 'outbound,webhooks'], { folder, env, coverage });
+    while (received < ENTRIES) await once(receiver, 'received');
     serve.kill('SIGTERM');
     await once(serve, 'exit');
-    return filesOver(coverage, ENTRIES, /^(?:source|outbound|jobs|mirror|diff)\//);
+    return {
+      entry: filesOver(coverage, ENTRIES, /^(?:source|outbound|runs|diff|store|db)\//),
+      event: filesOver(coverage, ENTRIES, /^(?:feed|store\/webhooks)\//),
+    };
   } finally {
+    receiver.close();
     sandbox.stop();
   }
-}
-
-async function isDone(folder: string, env: NodeJS.ProcessEnv): Promise<boolean> {
-  const { outbox } = JSON.parse(await run(['status', '--json'], { folder, env })) as {
-    readonly outbox: { readonly done: number };
-  };
-  return outbox.done >= ENTRIES;
 }
 
 interface Running {

@@ -8,14 +8,13 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
-import * as changeTables from '../../src/mirror/tables/change-tables.ts';
-import { RECORD_NUMBER } from '../../src/db/rows/engine-column.ts';
-import type { EngineColumn, EngineTable } from '../../src/db/rows/engine-column.ts';
-import * as engineTables from '../../src/mirror/tables/engine-tables.ts';
-import * as outboxTables from '../../src/mirror/tables/outbox-tables.ts';
-import * as peopleTables from '../../src/mirror/tables/people-tables.ts';
-import * as planTables from '../../src/mirror/tables/plan-tables.ts';
-import * as webhookTables from '../../src/mirror/tables/webhook-tables.ts';
+import * as changeTables from '../../src/store/tables/change-tables.ts';
+import { RECORD_NUMBER, type EngineColumn, type EngineTable } from '../../src/db/rows/engine-column.ts';
+import * as engineTables from '../../src/store/tables/engine-tables.ts';
+import * as outboxTables from '../../src/store/tables/outbox-tables.ts';
+import * as peopleTables from '../../src/store/tables/people-tables.ts';
+import * as planTables from '../../src/store/tables/plan-tables.ts';
+import * as webhookTables from '../../src/store/tables/webhook-tables.ts';
 
 /** The engine tables as drizzle-kit wants them: named exports. Nothing else reads this file. */
 

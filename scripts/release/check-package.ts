@@ -4,8 +4,7 @@ import { chmodSync, chownSync, copyFileSync, mkdtempSync, readdirSync, rmSync } 
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 
 interface Packed {
   readonly filename: string;
@@ -15,7 +14,7 @@ interface Packed {
 
 /** What a package holds beside the build: the committed files of these. npm's own list is `files` of package.json. */
 const COMMITTED = [
-  'assets',
+  'src/dashboard/assets',
   'migrations',
   'config',
   ':(glob)docs/*.md',

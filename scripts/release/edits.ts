@@ -1,5 +1,4 @@
-import { releaseChangelog } from './changelog.ts';
-import type { Release } from './changelog.ts';
+import { releaseChangelog, type Release } from './changelog.ts';
 import { isBefore, setImageVersion, setLockVersion, setPackageVersion } from './versions.ts';
 
 /** How a release changes each file that names the version. */

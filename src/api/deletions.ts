@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readDisappearances } from '../mirror/records/deletion-store.ts';
+import { readDisappearances } from '../store/records/deletion-store.ts';
 import { sendJsonText } from '../http/send.ts';
 import { hold } from './status.ts';
 import type { RouteContext, Server } from '../http/server.ts';

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { isObject } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
+import { isObject, type Json, type JsonObject } from '../lib/json/json.ts';
 import { wholeNumber } from '../operations/inputs.ts';
 
 /** Where a page of a list begins, as in the feed of changes. */

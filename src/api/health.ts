@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
 import { LATE, within } from '../lib/time/deadline.ts';
-import { readDamage } from '../mirror/integrity-check.ts';
+import { readDamage } from '../store/integrity-check.ts';
 import { sendJson, sendProblem } from '../http/send.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 

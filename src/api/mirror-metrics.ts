@@ -1,11 +1,10 @@
 import { Gauge, Registry } from 'prom-client';
-import { latestSeq } from '../mirror/records/change-store.ts';
+import { latestSeq } from '../store/records/change-store.ts';
 import { instantOf } from '../lib/time/clock.ts';
-import type { KindStatus } from '../mirror/kinds/status-store.ts';
-import { oldestUnsettledSend } from '../mirror/outbox/attempts-and-links.ts';
-import { countDeliveries } from '../mirror/webhooks/delivery-queue.ts';
-import type { DeliveryState } from '../mirror/webhooks/delivery-queue.ts';
-import { listEndpoints, needsPerson } from '../mirror/webhooks/endpoint-store.ts';
+import type { KindStatus } from '../store/kinds/status-store.ts';
+import { oldestUnsettledSend } from '../store/outbox/attempts-and-links.ts';
+import { countDeliveries, type DeliveryState } from '../store/webhooks/delivery-queue.ts';
+import { listEndpoints, needsPerson } from '../store/webhooks/endpoint-store.ts';
 import type { RouteContext } from '../http/server.ts';
 import { readMirrorStatus } from '../checks/status.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { listPlans } from '../mirror/outbox/plan-store.ts';
+import { listPlans } from '../store/outbox/plan-store.ts';
 import { RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
 import { sendJson, sendJsonText } from '../http/send.ts';

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
-import { findRecords } from '../mirror/records/find-records.ts';
-import { findRecord, recordsAfter } from '../mirror/records/record-store.ts';
-import type { MirroredRecord } from '../mirror/records/record-store.ts';
+import { findRecords } from '../store/records/find-records.ts';
+import { findRecord, recordsAfter, type MirroredRecord } from '../store/records/record-store.ts';
 import { sendJsonText } from '../http/send.ts';
 import { kindName, recordId, requireKind, wholeNumber } from '../operations/inputs.ts';
 import { instant, jsonObject } from './fields.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
-import { findRun, listRuns, runsAfter } from '../mirror/runs/run-store.ts';
+import { findRun, listRuns, runsAfter } from '../store/runs/run-store.ts';
 import { sendJsonText } from '../http/send.ts';
 import { rowPath, wholeNumber } from '../operations/inputs.ts';
 import { afterId, instant, nextAfter, nextId } from './fields.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { listUsers, USER_ROLES } from '../mirror/people/user-store.ts';
+import { listUsers, USER_ROLES } from '../store/people/user-store.ts';
 import { sendJsonText } from '../http/send.ts';
 import { instant } from './fields.ts';
 import type { RouteContext, Server } from '../http/server.ts';

@@ -8,18 +8,17 @@ import {
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { createOwner } from '../pull/run/parts.ts';
-import { ownersHolding } from '../mirror/runs/worker-store.ts';
+import { ownersHolding } from '../store/runs/worker-store.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { asMirrored, readSeenNames } from '../mirror/kinds/field-store.ts';
-import { hasBaseline } from '../mirror/kinds/kind-lease.ts';
+import { asMirrored, readSeenNames } from '../store/kinds/field-store.ts';
+import { hasBaseline } from '../store/kinds/kind-lease.ts';
 import { openSession, sqlitePath } from '../db/open-session.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
-import { proveWrites } from '../mirror/shape/guard-tables.ts';
-import { examineShape, migrate } from '../mirror/shape/migrate.ts';
-import { redecode } from '../mirror/shape/redecode.ts';
-import type { RefillOptions } from '../mirror/shape/redecode.ts';
-import { readExclusions } from '../mirror/kinds/exclusions.ts';
-import { removeExcluded } from '../mirror/shape/remove-excluded.ts';
+import { proveWrites } from '../store/schema/guard-tables.ts';
+import { examineShape, migrate } from '../views/migrate.ts';
+import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
+import { readExclusions } from '../store/kinds/exclusions.ts';
+import { removeExcluded } from '../store/schema/remove-excluded.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
 export const openMirror = (

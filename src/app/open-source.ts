@@ -4,8 +4,7 @@ import * as a from '../config/groups/value-types.ts';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
 import { learnSecret } from '../lib/text/mask-secrets.ts';
 import type { SourceParts } from '../source/http/http.ts';
-import { openSource } from '../source/source.ts';
-import type { Source } from '../source/source.ts';
+import { openSource, type Source } from '../source/source.ts';
 
 /**
  * Creates the client of the service.

@@ -6,7 +6,7 @@ import { createWebhookQueue } from '../feed/webhooks/webhook-queue.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
-import { livingWorkers } from '../mirror/runs/worker-store.ts';
+import { livingWorkers } from '../store/runs/worker-store.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 import { startStopwatch } from '../outbound/stopwatch.ts';
 import { outboxWork } from '../outbound/send/outbox-work.ts';

@@ -1,5 +1,4 @@
-import { isArray, isObject } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
+import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
 import type { Field, Kind } from './kind.ts';
 
 /** The kind without the fields that the setting `privacy.exclude` names; no table, view or decoder knows them then. */

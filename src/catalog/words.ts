@@ -1,5 +1,4 @@
-import { bilingual } from '../lib/text/speech.ts';
-import type { Bilingual, Text } from '../lib/text/speech.ts';
+import { bilingual, type Bilingual, type Text } from '../lib/text/speech.ts';
 
 /** The name of a field for a person, in English and in French, and its content, as far as the documentation or its names say so. */
 export interface FieldWords extends Bilingual {

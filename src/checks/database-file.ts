@@ -1,18 +1,17 @@
 import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { faulty, passed } from '../lib/check-result.ts';
-import type { CheckResult } from '../lib/check-result.ts';
+import { faulty, passed, type CheckResult } from '../lib/check-result.ts';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
 import { errorCode } from '../lib/sync-error.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import { sqlitePath } from '../db/open-session.ts';
-import { isIdle } from '../mirror/runs/open-runs.ts';
+import { isIdle } from '../store/runs/open-runs.ts';
 import { isAway } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
-import { damagedNews, leaveNews } from '../mirror/webhooks/news.ts';
-import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../mirror/integrity-check.ts';
+import { damagedNews, leaveNews } from '../store/webhooks/news.ts';
+import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../store/integrity-check.ts';
 
 /** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */
 export function absentFile(url: string): string | null {

@@ -1,15 +1,14 @@
 import { allKinds, refuseMissingExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { check, faulty, passed } from '../lib/check-result.ts';
-import type { CheckResult } from '../lib/check-result.ts';
-import { boundUrl, boundCompanies } from '../mirror/kinds/source-binding.ts';
-import { RESUME, readFrozen } from '../mirror/outbox/freeze-store.ts';
-import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
+import { check, faulty, passed, type CheckResult } from '../lib/check-result.ts';
+import { boundUrl, boundCompanies } from '../store/kinds/source-binding.ts';
+import { RESUME, readFrozen } from '../store/outbox/freeze-store.ts';
+import { readBlocks } from '../store/outbox/outbox-queue.ts';
 import { databaseVersion, mayCreateSchema, postgresSize } from '../db/session/database-facts.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
-import { examineShape } from '../mirror/shape/migrate.ts';
-import { readExclusions } from '../mirror/kinds/exclusions.ts';
+import { examineShape } from '../views/migrate.ts';
+import { readExclusions } from '../store/kinds/exclusions.ts';
 import { absentFile, checkAbsentFile, checkFile, megabytes } from './database-file.ts';
 import { checkReaderRole } from './reader-role.ts';
 

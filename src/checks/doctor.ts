@@ -3,11 +3,10 @@ import { listedKinds } from '../config/known-kinds.ts';
 import { secretsOf } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Schedule } from '../runs/schedule.ts';
-import { check, passed } from '../lib/check-result.ts';
-import type { CheckResult } from '../lib/check-result.ts';
-import { boundUrl, claimSource } from '../mirror/kinds/source-binding.ts';
+import { check, passed, type CheckResult } from '../lib/check-result.ts';
+import { boundUrl, claimSource } from '../store/kinds/source-binding.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import type { WorkerJudge } from '../mirror/runs/worker-store.ts';
+import type { WorkerJudge } from '../store/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { findForeign } from '../pull/pull-kinds.ts';
 import type { Source } from '../source/source.ts';
@@ -16,8 +15,7 @@ import { tellPlans, tellServing } from './plans.ts';
 import { checkQueue } from './queue.ts';
 import { checkSecretFiles } from './secret-files.ts';
 import { checkService } from './service.ts';
-import { readServing } from './serving.ts';
-import type { Serving } from './serving.ts';
+import { readServing, type Serving } from './serving.ts';
 
 /** The settings, and how to open what they name. */
 interface DoctorParts {

@@ -1,11 +1,8 @@
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { nextSlots } from '../runs/schedule.ts';
-import type { Schedule } from '../runs/schedule.ts';
-import { passed } from '../lib/check-result.ts';
-import type { CheckResult } from '../lib/check-result.ts';
-import { OTHER_SCHEDULES, pullsOtherwise } from './serving.ts';
-import type { Serving } from './serving.ts';
+import { nextSlots, type Schedule } from '../runs/schedule.ts';
+import { passed, type CheckResult } from '../lib/check-result.ts';
+import { OTHER_SCHEDULES, pullsOtherwise, type Serving } from './serving.ts';
 
 /** Says which background services are at work. */
 export function* tellServing({ workers }: Serving): Iterable<CheckResult> {

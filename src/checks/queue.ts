@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
-import { faulty, passed } from '../lib/check-result.ts';
-import type { CheckResult } from '../lib/check-result.ts';
+import { faulty, passed, type CheckResult } from '../lib/check-result.ts';
 import { errorCode } from '../lib/sync-error.ts';
 
 const OLDEST = [6, 2] as const;

@@ -1,9 +1,7 @@
-import { faulty, passed } from '../lib/check-result.ts';
-import type { CheckResult } from '../lib/check-result.ts';
+import { faulty, passed, type CheckResult } from '../lib/check-result.ts';
 import type { Session } from '../db/session/session.ts';
 import { identifier, TABLES_SCHEMA, VIEWS_SCHEMA } from '../db/session/sql-text.ts';
-import { hasRole, noSuchRole, rightsOf } from '../mirror/views/reader-role.ts';
-import type { Rights } from '../mirror/views/reader-role.ts';
+import { hasRole, noSuchRole, rightsOf, type Rights } from '../views/reader-role.ts';
 
 const NAME = 'bi.readerRole';
 

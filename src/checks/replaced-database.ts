@@ -7,7 +7,7 @@ import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import { dropMeta, readMeta, writeMeta } from '../mirror/kinds/meta.ts';
+import { dropMeta, readMeta, writeMeta } from '../store/kinds/meta.ts';
 
 interface WatchParts {
   readonly clock: Clock;

@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { faulty, passed } from '../lib/check-result.ts';
-import type { CheckResult } from '../lib/check-result.ts';
+import { faulty, passed, type CheckResult } from '../lib/check-result.ts';
 
 /** Checks that none of the files with settings that holds a secret is open to every user of this machine. */
 export function checkSecretFiles(

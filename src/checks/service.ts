@@ -2,8 +2,7 @@ import { LISTED_KINDS } from '../catalog/kinds/catalog.ts';
 import type { AuthHeader, ListedKind } from '../catalog/kind.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { check, faulty, passed } from '../lib/check-result.ts';
-import type { CheckResult } from '../lib/check-result.ts';
+import { check, faulty, passed, type CheckResult } from '../lib/check-result.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import type { Source } from '../source/source.ts';
 

@@ -1,5 +1,4 @@
-import { workersAtWork } from '../mirror/runs/worker-store.ts';
-import type { WorkerJudge } from '../mirror/runs/worker-store.ts';
+import { workersAtWork, type WorkerJudge } from '../store/runs/worker-store.ts';
 import type { Queryable } from '../db/session/session.ts';
 import type { Schedule } from '../runs/schedule.ts';
 

@@ -1,15 +1,13 @@
-import { staleKinds, STALE_SLOTS } from '../runs/schedule.ts';
-import type { Schedule } from '../runs/schedule.ts';
+import { staleKinds, STALE_SLOTS, type Schedule } from '../runs/schedule.ts';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
-import { lengthOf } from '../lib/time/clock.ts';
-import type { Clock } from '../lib/time/clock.ts';
-import { readFreshness, sweptAtOf } from '../mirror/kinds/status-store.ts';
-import { openRuns } from '../mirror/runs/open-runs.ts';
+import { lengthOf, type Clock } from '../lib/time/clock.ts';
+import { readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
+import { openRuns } from '../store/runs/open-runs.ts';
 import { isAway } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
-import { leaveNews, staleNews } from '../mirror/webhooks/news.ts';
+import { leaveNews, staleNews } from '../store/webhooks/news.ts';
 
 interface StaleWatch {
   readonly session: Session;

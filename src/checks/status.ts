@@ -1,21 +1,29 @@
 import type { Kind } from '../catalog/kind.ts';
 import { packageVersion } from '../lib/package-folder.ts';
-import { nextSlots } from '../runs/schedule.ts';
-import type { Schedule, ScheduleSlot } from '../runs/schedule.ts';
-import { readDrift } from '../mirror/kinds/drift-store.ts';
-import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
-import { readVolatile } from '../mirror/runs/volatile-fields.ts';
-import { countIssues, isFirstReading, readStatus, readUncertified } from '../mirror/kinds/status-store.ts';
-import type { UncertifiedKind } from '../mirror/kinds/status-store.ts';
-import { readBlocks } from '../mirror/outbox/outbox-queue.ts';
-import { readUnreadable } from '../mirror/records/issue-store.ts';
-import { countEntries } from '../mirror/outbox/outbox-store.ts';
-import { isLeftToPerson, readDisappeared, readHolds } from '../mirror/records/deletion-store.ts';
-import type { ShownHold } from '../mirror/records/deletion-store.ts';
+import { nextSlots, type Schedule, type ScheduleSlot } from '../runs/schedule.ts';
+import { readDrift } from '../store/kinds/drift-store.ts';
+import { outcomeWords } from '../words/outcome-words.ts';
+import { readVolatile } from '../store/runs/volatile-fields.ts';
+import {
+  countIssues,
+  isFirstReading,
+  readStatus,
+  readUncertified,
+  type UncertifiedKind,
+} from '../store/kinds/status-store.ts';
+import { readBlocks } from '../store/outbox/outbox-queue.ts';
+import { readUnreadable } from '../store/records/issue-store.ts';
+import { countEntries } from '../store/outbox/outbox-store.ts';
+import {
+  isLeftToPerson,
+  readDisappeared,
+  readHolds,
+  type ShownHold,
+} from '../store/records/deletion-store.ts';
 import type { Session } from '../db/session/session.ts';
-import { readDamage } from '../mirror/integrity-check.ts';
-import { failingEndpoints } from '../mirror/webhooks/endpoint-store.ts';
-import { readFrozen } from '../mirror/outbox/freeze-store.ts';
+import { readDamage } from '../store/integrity-check.ts';
+import { failingEndpoints } from '../store/webhooks/endpoint-store.ts';
+import { readFrozen } from '../store/outbox/freeze-store.ts';
 import { pullsOtherwise, readServing } from './serving.ts';
 
 /** When `serve` pulls each kind next that has a schedule (UTC), and by which; in the order of the kinds. */

@@ -4,10 +4,15 @@ import { pullSettings } from '../app/pull.ts';
 import { isListed, isRetrievable } from '../catalog/kind.ts';
 import { kindNamed } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
-import { backfill } from '../pull/backfill.ts';
-import type { BackfillReport, Extent } from '../pull/backfill.ts';
-import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { backfill, type BackfillReport, type Extent } from '../pull/backfill.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  EXIT,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
 import { expandIds, parsePages } from './parts/input.ts';
 import { readingService } from './parts/progress.ts';
 

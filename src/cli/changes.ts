@@ -3,14 +3,12 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { kindNamed } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { changeLine, followChanges } from '../feed/follow-changes.ts';
-import { changesBetween, seqBeforeLatest } from '../feed/read-changes.ts';
-import { latestSeq } from '../mirror/records/change-store.ts';
-import type { RecordedChange } from '../feed/read-changes.ts';
+import { changesBetween, seqBeforeLatest, type RecordedChange } from '../feed/read-changes.ts';
+import { latestSeq } from '../store/records/change-store.ts';
 import { plainJson, plainLine } from '../lib/text/text.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
-import { EXIT, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { EXIT, createCommand, settingsOf, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { seqNumber, wholeNumber } from './parts/input.ts';
 
 /** The number of events for a person who gives none. */

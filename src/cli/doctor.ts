@@ -6,8 +6,15 @@ import { filesRead } from '../config/environment.ts';
 import { createOwner } from '../pull/run/parts.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSession } from '../db/open-session.ts';
-import { answer, createCommand, loggerOf, settingsOf, EXIT } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
+import {
+  answer,
+  createCommand,
+  loggerOf,
+  settingsOf,
+  EXIT,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
 
 export function doctorCommand(context: CommandContext): Command {
   return createCommand('doctor', 'look at everything that a pull needs')

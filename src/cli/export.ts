@@ -1,5 +1,4 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
@@ -11,14 +10,19 @@ import {
   exportFile,
   exportText,
   formatOfFile,
+  type ExportFormat,
 } from '../report/export/export.ts';
-import type { ExportFormat } from '../report/export/export.ts';
 import { outputFile } from '../report/output-file.ts';
-import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
+import {
+  EXIT,
+  answer,
+  createCommand,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
 import { expandIds } from './parts/input.ts';
-import { printLine } from './parts/io.ts';
-import type { Io } from './parts/io.ts';
+import { printLine, type Io } from './parts/io.ts';
 import { createExportProgress } from './parts/progress.ts';
 
 interface Options extends CommonOptions {

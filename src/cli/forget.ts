@@ -5,14 +5,23 @@ import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { sqlitePath } from '../db/open-session.ts';
-import { saveDecision } from '../mirror/people/decision-store.ts';
-import { forgetRecord, planForgetting } from '../mirror/records/forget-record.ts';
-import type { Forgotten, ForgetPlan } from '../mirror/records/forget-record.ts';
+import { saveDecision } from '../store/people/decision-store.ts';
+import {
+  forgetRecord,
+  planForgetting,
+  type Forgotten,
+  type ForgetPlan,
+} from '../store/records/forget-record.ts';
 import { scrubFile } from '../db/sqlite/scrub.ts';
-import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printLine } from './parts/io.ts';
-import type { Io } from './parts/io.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  EXIT,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
+import { printLine, type Io } from './parts/io.ts';
 import { atCommandLine } from './parts/operation-command.ts';
 import { kindOfRecord } from './record.ts';
 

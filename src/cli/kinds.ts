@@ -5,16 +5,18 @@ import type { Kind } from '../catalog/kind.ts';
 import { allKinds, kindNamed } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { readFields } from '../mirror/kinds/field-store.ts';
-import type { KnownField } from '../mirror/kinds/field-store.ts';
+import { readFields, type KnownField } from '../store/kinds/field-store.ts';
 import { openSession } from '../db/open-session.ts';
-import { isMirrorPresent } from '../mirror/kinds/meta.ts';
-import { describeKind } from '../report/describe-kind.ts';
-import type { KindDescription } from '../report/describe-kind.ts';
-import { answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { printLine, textTable } from './parts/io.ts';
-import type { Printed } from './parts/io.ts';
+import { isMirrorPresent } from '../store/kinds/meta.ts';
+import { describeKind, type KindDescription } from '../report/describe-kind.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
+import { printLine, textTable, type Printed } from './parts/io.ts';
 
 export function kindsCommand(context: CommandContext): Command {
   return createCommand('kinds', 'show what can be read and written, field by field')

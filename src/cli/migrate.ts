@@ -1,8 +1,13 @@
 import type { Command } from 'commander';
-import { migrateMirror } from '../app/open-mirror.ts';
-import type { Migration } from '../app/open-mirror.ts';
-import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { migrateMirror, type Migration } from '../app/open-mirror.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  EXIT,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
 import { showingProgress } from './parts/progress.ts';
 
 export function migrateCommand(context: CommandContext): Command {

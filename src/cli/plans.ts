@@ -9,23 +9,33 @@ import { createDraft } from '../lib/draft-file.ts';
 import { compactJson } from '../lib/json/json.ts';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { listPlans } from '../mirror/outbox/plan-store.ts';
+import { listPlans } from '../store/outbox/plan-store.ts';
 import type { AnyOperation } from '../operations/operation.ts';
 import { applyCorrections, approveCorrections, undoCorrections, UNPROVEN } from '../operations/plans.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
 import { makePlan } from '../outbound/plans/make-plan.ts';
-import { COUNTED, RESULT_COLUMNS, resultLines, showPlan } from '../outbound/plans/plan-document.ts';
+import {
+  COUNTED,
+  RESULT_COLUMNS,
+  resultLines,
+  showPlan,
+  type ShownPlan,
+} from '../outbound/plans/plan-document.ts';
 import { speechIn } from '../lib/text/speech.ts';
-import type { ShownPlan } from '../outbound/plans/plan-document.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
 import { MOST_BYTES, tooLarge } from '../outbound/plans/sheet-table.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
 import { outputFault, outputFile } from '../report/output-file.ts';
-import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommandContext, CommonOptions } from './parts/command.ts';
+import {
+  EXIT,
+  answer,
+  createCommand,
+  settingsOf,
+  type CommandContext,
+  type CommonOptions,
+} from './parts/command.ts';
 import { wholeNumber } from './parts/input.ts';
-import { beginning, textTable } from './parts/io.ts';
-import type { Printed } from './parts/io.ts';
+import { beginning, textTable, type Printed } from './parts/io.ts';
 import { atCommandLine, partsOf } from './parts/operation-command.ts';
 
 interface Options extends CommonOptions {

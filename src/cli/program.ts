@@ -3,10 +3,8 @@ import { packageVersion } from '../lib/package-folder.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
 import { plainLine } from '../lib/text/text.ts';
-import { EXIT, exitCodeOfError } from './parts/command.ts';
-import type { CommandContext, ExitCode } from './parts/command.ts';
-import { printJson, printLine } from './parts/io.ts';
-import type { Io, Output } from './parts/io.ts';
+import { EXIT, exitCodeOfError, type CommandContext, type ExitCode } from './parts/command.ts';
+import { printJson, printLine, type Io, type Output } from './parts/io.ts';
 
 type CreateCommand = (context: CommandContext) => Command;
 

@@ -1,14 +1,19 @@
 import type { Command } from 'commander';
-import { pull } from '../app/pull.ts';
-import type { PullSummary } from '../app/pull.ts';
+import { pull, type PullSummary } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
-import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
-import { isLeftToPerson } from '../mirror/records/deletion-store.ts';
+import { outcomeWords } from '../words/outcome-words.ts';
+import { isLeftToPerson } from '../store/records/deletion-store.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
-import { answer, createCommand, loggerOf, settingsOf, exitCodeOfPull } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { textTable } from './parts/io.ts';
-import type { Printed } from './parts/io.ts';
+import {
+  answer,
+  createCommand,
+  loggerOf,
+  settingsOf,
+  exitCodeOfPull,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
+import { textTable, type Printed } from './parts/io.ts';
 import { showingProgress } from './parts/progress.ts';
 
 export function pullCommand(context: CommandContext): Command {

@@ -5,19 +5,24 @@ import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import type { Entry } from '../mirror/outbox/outbox-store.ts';
-import { isServed } from '../mirror/runs/worker-store.ts';
+import type { Entry } from '../store/outbox/outbox-store.ts';
+import { isServed } from '../store/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { waitForEntries } from '../outbound/decisions/entry-list.ts';
-import { readFrozen } from '../mirror/outbox/freeze-store.ts';
-import { checkEntries, readBatch } from '../outbound/intake/entry-request.ts';
-import type { EntryRequest } from '../outbound/intake/entry-request.ts';
+import { readFrozen } from '../store/outbox/freeze-store.ts';
+import { checkEntries, readBatch, type EntryRequest } from '../outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
-import { previewEntry } from '../outbound/intake/preview.ts';
-import type { Preview } from '../outbound/intake/preview.ts';
+import { previewEntry, type Preview } from '../outbound/intake/preview.ts';
 import { createOwner } from '../pull/run/parts.ts';
-import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
+import {
+  EXIT,
+  answer,
+  createCommand,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+  type ExitCode,
+} from './parts/command.ts';
 import { jsonOption, readStdin, wholeNumber } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
 import { atCommandLine } from './parts/operation-command.ts';

@@ -6,18 +6,26 @@ import type { Config } from '../config/settings.ts';
 import { isRecordId } from '../diff/judge-page.ts';
 import { compactJson, isObject } from '../lib/json/json.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
-import { entryOf } from '../mirror/outbox/outbox-store.ts';
-import { findRecords } from '../mirror/records/find-records.ts';
-import { recordName } from '../mirror/records/record-name.ts';
-import { STORY_STATES, proofWords, readRecordStory } from '../mirror/records/record-story.ts';
-import type { RecordStory } from '../mirror/records/record-story.ts';
+import { entryOf } from '../store/outbox/outbox-store.ts';
+import { findRecords } from '../store/records/find-records.ts';
+import { recordName } from '../store/records/record-name.ts';
+import {
+  STORY_STATES,
+  proofWords,
+  readRecordStory,
+  type RecordStory,
+} from '../store/records/record-story.ts';
 import { entryDocument, jsonOrText } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
 import { changedFields } from './parts/change-row.ts';
-import { answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { beginning, textTable } from './parts/io.ts';
-import type { Printed } from './parts/io.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
+import { beginning, textTable, type Printed } from './parts/io.ts';
 
 export function recordCommand(context: CommandContext): Command {
   return createCommand('record', "show one record's story: row, versions, issues, outbox entries, links")

@@ -3,14 +3,17 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { outcomeWords } from '../mirror/kinds/outcome-words.ts';
-import { findRun, listRuns } from '../mirror/runs/run-store.ts';
-import type { KindReport, Run } from '../mirror/runs/run-store.ts';
-import { answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { outcomeWords } from '../words/outcome-words.ts';
+import { findRun, listRuns, type KindReport, type Run } from '../store/runs/run-store.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
 import { wholeNumber } from './parts/input.ts';
-import { textTable } from './parts/io.ts';
-import type { Printed } from './parts/io.ts';
+import { textTable, type Printed } from './parts/io.ts';
 
 const RUNS_LISTED = 20;
 

@@ -1,15 +1,12 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { parseFaults } from '../sandbox/faults.ts';
-import type { Fault } from '../sandbox/faults.ts';
-import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.ts';
-import { answer, createCommand } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
+import { parseFaults, type Fault } from '../../sandbox/faults.ts';
+import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
+import { answer, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { portNumber, wholeNumber } from './parts/input.ts';
 
 const DEFAULT_PORT = 4010;
@@ -50,7 +47,7 @@ export function sandboxCommand(context: CommandContext): Command {
 
 /** Starts a sandbox whose data end today. Apart, because tsc leaves a dynamic import beside `await using` as it is. */
 async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { startSandbox } = await import('../sandbox/sandbox.ts');
+  const { startSandbox } = await import('../../sandbox/sandbox.ts');
   return startSandbox({ ...options, today: systemClock.now() });
 }
 

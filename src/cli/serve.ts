@@ -1,10 +1,15 @@
 import type { Command } from 'commander';
-import { ROLES, serve } from '../app/serve.ts';
-import type { Role } from '../app/serve.ts';
+import { ROLES, serve, type Role } from '../app/serve.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { EXIT, createCommand, loggerOf, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
+import {
+  EXIT,
+  createCommand,
+  loggerOf,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
 
 export function serveCommand(context: CommandContext): Command {
   return createCommand('serve', 'work in the background: schedules, the outbox, and the HTTP API')

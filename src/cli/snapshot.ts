@@ -1,5 +1,4 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -7,8 +6,14 @@ import { snapshotFile } from '../report/output-file.ts';
 import { asOfInstant } from '../report/export/export-source.ts';
 import { ExportStopped } from '../report/export/export.ts';
 import { takeSnapshot } from '../report/export/snapshot.ts';
-import { EXIT, answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
+import {
+  EXIT,
+  answer,
+  createCommand,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
 import { wholeNumber } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
 

@@ -3,16 +3,19 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { isFailed, outcomeWords } from '../mirror/kinds/outcome-words.ts';
+import { isFailed, outcomeWords } from '../words/outcome-words.ts';
 import { createOwner } from '../pull/run/parts.ts';
 import { OTHER_SCHEDULES } from '../checks/serving.ts';
-import { readStatusReport } from '../checks/status.ts';
-import type { Status, StatusReport } from '../checks/status.ts';
+import { readStatusReport, type Status, type StatusReport } from '../checks/status.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
-import { answer, createCommand, settingsOf } from './parts/command.ts';
-import type { CommonOptions, CommandContext } from './parts/command.ts';
-import { textTable } from './parts/io.ts';
-import type { Printed } from './parts/io.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+} from './parts/command.ts';
+import { textTable, type Printed } from './parts/io.ts';
 
 export function statusCommand(context: CommandContext): Command {
   return createCommand('status', 'show how fresh and how sound the mirror is').action(

@@ -2,12 +2,17 @@ import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
-import { verifyKinds } from '../runs/verify-kinds.ts';
-import type { VerifyReport } from '../runs/verify-kinds.ts';
-import { answer, createCommand, settingsOf, EXIT } from './parts/command.ts';
-import type { CommonOptions, CommandContext, ExitCode } from './parts/command.ts';
-import { textTable } from './parts/io.ts';
-import type { Printed } from './parts/io.ts';
+import { verifyKinds, type VerifyReport } from '../runs/verify-kinds.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  EXIT,
+  type CommonOptions,
+  type CommandContext,
+  type ExitCode,
+} from './parts/command.ts';
+import { textTable, type Printed } from './parts/io.ts';
 import { readingService } from './parts/progress.ts';
 
 const DIFFERENCES_SHOWN = 20;

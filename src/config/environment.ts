@@ -4,10 +4,8 @@ import type * as z from 'zod';
 import { fileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { combined, treeWith } from './layer.ts';
-import type { ReadLayers } from './layer.ts';
-import { PLACES } from './settings.ts';
-import type { SettingPlace } from './settings.ts';
+import { combined, treeWith, type ReadLayers } from './layer.ts';
+import { PLACES, type SettingPlace } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,9 +1,7 @@
 import type * as z from 'zod';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { located, merged, valueAt } from './layer.ts';
-import type { Layer, Path } from './layer.ts';
-import { PLACES, settingAt } from './settings.ts';
-import type { SettingPlace } from './settings.ts';
+import { located, merged, valueAt, type Layer, type Path } from './layer.ts';
+import { PLACES, settingAt, type SettingPlace } from './settings.ts';
 
 const NAMES = PLACES.map(({ name }) => name);
 const LONGEST = 60;

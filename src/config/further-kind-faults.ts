@@ -9,8 +9,7 @@ import {
   RESERVED_SUFFIXES,
 } from '../catalog/reserved-names.ts';
 import { referredKind } from './known-kinds.ts';
-import { located, mapAt } from './layer.ts';
-import type { Layer, Path, Tree } from './layer.ts';
+import { located, mapAt, type Layer, type Path, type Tree } from './layer.ts';
 
 const KIND_NAME = /^[a-z][a-z0-9_]*$/;
 

@@ -1,8 +1,7 @@
 import { KINDS } from '../catalog/kinds/catalog.ts';
 import { excludeFields } from '../catalog/exclude.ts';
 import { decimal, integer, reference, text } from '../catalog/field.ts';
-import { isListed } from '../catalog/kind.ts';
-import type { Field, Kind, ListedKind } from '../catalog/kind.ts';
+import { isListed, type Field, type Kind, type ListedKind } from '../catalog/kind.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { PLAIN_TYPES } from './groups/kinds.ts';

@@ -1,18 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { unescape } from 'node:querystring';
-import { LineCounter, parseDocument } from 'yaml';
-import type { Document } from 'yaml';
+import { LineCounter, parseDocument, type Document } from 'yaml';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
-import { readEnvironment, readValueFile, settingsFile } from './environment.ts';
-import type { Environment } from './environment.ts';
+import { readEnvironment, readValueFile, settingsFile, type Environment } from './environment.ts';
 import { faultsFrom } from './faults.ts';
 import { furtherKindFaults } from './further-kind-faults.ts';
-import { combined, isTree, merged } from './layer.ts';
-import type { ReadLayers } from './layer.ts';
+import { combined, isTree, merged, type ReadLayers } from './layer.ts';
 import { namedKindFaults, privacyFaults } from './named-kind-faults.ts';
-import { settings } from './settings.ts';
-import type { Config } from './settings.ts';
+import { settings, type Config } from './settings.ts';
 
 type DeepPartial<T> = T extends object ? { readonly [K in keyof T]?: DeepPartial<T[K]> | undefined } : T;
 

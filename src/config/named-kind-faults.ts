@@ -1,7 +1,6 @@
 import { KINDS, kindNamed } from '../catalog/kinds/catalog.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { isTree, located, mapAt } from './layer.ts';
-import type { Layer, Path, Tree } from './layer.ts';
+import { isTree, located, mapAt, type Layer, type Path, type Tree } from './layer.ts';
 
 const KEYED_BY_KIND = [
   ['diff', 'ignoreFields'],

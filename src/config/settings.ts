@@ -15,8 +15,7 @@ import {
 import { freshness, monitor, schedules } from './groups/schedules.ts';
 import { source, sweep, deletions, diff, outbound, plans, privacy } from './groups/source.ts';
 import type { Path } from './layer.ts';
-import { aboutOf, group, setting } from './groups/setting.ts';
-import type { About } from './groups/setting.ts';
+import { aboutOf, group, setting, type About } from './groups/setting.ts';
 
 /** Every setting with its default, in the order of the table in docs/settings.md. */
 export const settings = group({

@@ -1,13 +1,12 @@
 import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
-import { pushersOf } from '../mirror/outbox/outbox-store.ts';
+import { pushersOf } from '../store/outbox/outbox-store.ts';
 import { checkKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html } from '../http/html.ts';
 import { listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { addPage, before, chosen } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import { addPage, before, chosen, type Dashboard } from './parts/page.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 
 /** Adds the page of change events, newest first, of all records or some. */

@@ -70,7 +70,7 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
   addForms(app, context);
 }
 
-const OWN = join(PACKAGE_FOLDER, 'assets');
+const OWN = join(PACKAGE_FOLDER, 'src/dashboard/assets');
 const UPLOT = dirname(createRequire(import.meta.url).resolve('uplot'));
 
 /** The files of the pages: ours, and the library that draws the plots. */

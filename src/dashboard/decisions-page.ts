@@ -1,12 +1,9 @@
 import * as z from 'zod';
-import { DOORS, listDecisions } from '../mirror/people/decision-store.ts';
-import type { StoredDecision } from '../mirror/people/decision-store.ts';
+import { DOORS, listDecisions, type StoredDecision } from '../store/people/decision-store.ts';
 import type { Server } from '../http/server.ts';
-import { dataTable, html } from '../http/html.ts';
-import type { Html } from '../http/html.ts';
+import { dataTable, html, type Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { addPage, before } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import { addPage, before, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 

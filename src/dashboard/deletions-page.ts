@@ -1,18 +1,20 @@
 import * as z from 'zod';
 import { instantOf } from '../lib/time/clock.ts';
-import { heldBecause } from '../mirror/records/hold-store.ts';
-import { HOLD_WORDS, readDisappeared, readHeldRecords } from '../mirror/records/deletion-store.ts';
-import type { ShownHold } from '../mirror/records/deletion-store.ts';
+import { heldBecause } from '../store/records/hold-store.ts';
+import {
+  HOLD_WORDS,
+  readDisappeared,
+  readHeldRecords,
+  type ShownHold,
+} from '../store/records/deletion-store.ts';
 import { recordId } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
-import { recordName } from '../mirror/records/record-name.ts';
+import { recordName } from '../store/records/record-name.ts';
 import { recordAddress } from './parts/change-list.ts';
 import { decisionForms, holdButtons, holdEffects } from './parts/decisions.ts';
-import { html, sentence } from '../http/html.ts';
-import type { Html } from '../http/html.ts';
+import { html, sentence, type Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { addPage, chosen, done } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import { addPage, chosen, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { addressOf } from './parts/paging.ts';
 

@@ -1,20 +1,23 @@
 import * as z from 'zod';
 import { compactJson, isArray, isObject } from '../lib/json/json.ts';
-import type { Attempt } from '../mirror/outbox/attempts-and-links.ts';
-import type { Entry } from '../mirror/outbox/outbox-store.ts';
-import { candidatesOf, jsonOrText, readHistory } from '../outbound/decisions/entry-list.ts';
-import type { Candidate, History } from '../outbound/decisions/entry-list.ts';
+import type { Attempt } from '../store/outbox/attempts-and-links.ts';
+import type { Entry } from '../store/outbox/outbox-store.ts';
+import {
+  candidatesOf,
+  jsonOrText,
+  readHistory,
+  type Candidate,
+  type History,
+} from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { entryBadge } from './outbox-page.ts';
-import { objectIn } from '../mirror/records/record-name.ts';
+import { objectIn } from '../store/records/record-name.ts';
 import { recordLink } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
-import { dataTable, html } from '../http/html.ts';
-import type { Html } from '../http/html.ts';
+import { dataTable, html, type Html } from '../http/html.ts';
 import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
-import { addPage, done } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import { addPage, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { rowPath } from '../operations/inputs.ts';
 import { cut, fieldName, labelledField, membersText, valueText, verbatim } from './parts/values.ts';

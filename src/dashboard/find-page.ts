@@ -1,14 +1,12 @@
 import * as z from 'zod';
-import { dataTable, html } from '../http/html.ts';
-import type { Html } from '../http/html.ts';
+import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
-import { findRecords } from '../mirror/records/find-records.ts';
-import { recordName } from '../mirror/records/record-name.ts';
-import type { ListedRecord } from '../mirror/records/record-store.ts';
+import { findRecords } from '../store/records/find-records.ts';
+import { recordName } from '../store/records/record-name.ts';
+import type { ListedRecord } from '../store/records/record-store.ts';
 import { recordAddress } from './parts/change-list.ts';
 import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
-import { addPage } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { addressOf } from './parts/paging.ts';
 

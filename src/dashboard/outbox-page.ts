@@ -1,15 +1,12 @@
 import * as z from 'zod';
-import { countEntries, listEntries } from '../mirror/outbox/outbox-store.ts';
-import type { Entry, EntryState } from '../mirror/outbox/outbox-store.ts';
+import { countEntries, listEntries, type Entry, type EntryState } from '../store/outbox/outbox-store.ts';
 import { jsonOrText, OPEN_STATES, STATES } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
-import { dataTable, html } from '../http/html.ts';
-import type { Html } from '../http/html.ts';
+import { dataTable, html, type Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle, tile } from './parts/layout.ts';
-import { addPage, before, done } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import { addPage, before, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { cut, membersText } from './parts/values.ts';

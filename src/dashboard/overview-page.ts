@@ -1,22 +1,17 @@
 import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
-import { countEntries, pushersOf } from '../mirror/outbox/outbox-store.ts';
-import type { EntryState } from '../mirror/outbox/outbox-store.ts';
+import { countEntries, pushersOf, type EntryState } from '../store/outbox/outbox-store.ts';
 import { STATES } from '../outbound/decisions/entry-list.ts';
-import type { UserRole } from '../mirror/people/user-store.ts';
+import type { UserRole } from '../store/people/user-store.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
-import { html } from '../http/html.ts';
-import type { Html } from '../http/html.ts';
-import { kindsPanel, readKindLines } from './parts/kinds.ts';
-import type { KindLine } from './parts/kinds.ts';
-import { readNeeds } from './parts/needs.ts';
-import type { Need } from './parts/needs.ts';
+import { html, type Html } from '../http/html.ts';
+import { kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
+import { readNeeds, type Need } from './parts/needs.ts';
 import { nothing, pageTitle, panel, tile } from './parts/layout.ts';
 import { planNeeds } from './parts/plans.ts';
-import { addPage, done } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import { addPage, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { readRuns, runTable } from './parts/runs.ts';
 

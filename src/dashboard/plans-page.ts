@@ -1,12 +1,9 @@
 import * as z from 'zod';
-import { listPlans } from '../mirror/outbox/plan-store.ts';
-import type { StoredPlan } from '../mirror/outbox/plan-store.ts';
+import { listPlans, type StoredPlan } from '../store/outbox/plan-store.ts';
 import type { Server } from '../http/server.ts';
-import { dataTable, html } from '../http/html.ts';
-import type { Html } from '../http/html.ts';
+import { dataTable, html, type Html } from '../http/html.ts';
 import { listPanel, nothing, pageTitle } from './parts/layout.ts';
-import { addPage, before } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import { addPage, before, type Dashboard } from './parts/page.ts';
 import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { planBadge } from './parts/plans.ts';
 import type { Reader } from './parts/reader.ts';

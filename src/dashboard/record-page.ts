@@ -1,21 +1,24 @@
 import * as z from 'zod';
 import { latestChanges } from '../feed/read-changes.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import type { TriedEntry } from '../mirror/outbox/attempts-and-links.ts';
-import { MOST_REFERRED, proofWords, readRecordStory, STORY_STATES } from '../mirror/records/record-story.ts';
-import type { RecordStory } from '../mirror/records/record-story.ts';
+import type { TriedEntry } from '../store/outbox/attempts-and-links.ts';
+import {
+  MOST_REFERRED,
+  proofWords,
+  readRecordStory,
+  STORY_STATES,
+  type RecordStory,
+} from '../store/records/record-story.ts';
 import { jsonOrText } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
 import { kindName, recordId, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { entryBadge } from './outbox-page.ts';
-import { objectIn, recordName } from '../mirror/records/record-name.ts';
+import { objectIn, recordName } from '../store/records/record-name.ts';
 import { changeList, recordLink } from './parts/change-list.ts';
-import { dataTable, html } from '../http/html.ts';
-import type { Html } from '../http/html.ts';
+import { dataTable, html, type Html } from '../http/html.ts';
 import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
-import { addPage } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { addressOf } from './parts/paging.ts';
 import { cut, membersText, fieldName, fieldRows, listPanels } from './parts/values.ts';

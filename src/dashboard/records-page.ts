@@ -1,13 +1,12 @@
 import * as z from 'zod';
 import { html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
-import { findRecords } from '../mirror/records/find-records.ts';
-import { recordsAfter } from '../mirror/records/record-store.ts';
+import { findRecords } from '../store/records/find-records.ts';
+import { recordsAfter } from '../store/records/record-store.ts';
 import { kindName, recordId, requireKind } from '../operations/inputs.ts';
 import { recordTable, searched } from './find-page.ts';
 import { nothing, pageTitle } from './parts/layout.ts';
-import { addPage } from './parts/page.ts';
-import type { Dashboard } from './parts/page.ts';
+import { addPage, type Dashboard } from './parts/page.ts';
 import { addressOf, listWays, PAGE_ROWS } from './parts/paging.ts';
 
 /** Adds the page of a kind's records in the order of their ids: all, or those that a text finds. */

@@ -1,5 +1,4 @@
-import { spansOf } from './spans.ts';
-import type { Spans } from './spans.ts';
+import { spansOf, type Spans } from './spans.ts';
 
 /** The ids of one list response and its time span, in ticks: one counter per kind, advanced by every send and receipt. */
 export interface Sighting {

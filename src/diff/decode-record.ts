@@ -1,6 +1,12 @@
 import type { Field, Kind } from '../catalog/kind.ts';
-import { compactJson, canonicalJson, isNumber, itemsOf } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
+import {
+  compactJson,
+  canonicalJson,
+  isNumber,
+  itemsOf,
+  type Json,
+  type JsonObject,
+} from '../lib/json/json.ts';
 import { isStorable, shortened } from '../lib/text/text.ts';
 import { atScale, decimalPlaces, shortestNumber } from '../lib/json/decimal.ts';
 import { isCalendarDate, isClockTime } from '../lib/time/clock.ts';

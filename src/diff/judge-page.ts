@@ -10,8 +10,9 @@ import {
   isObject,
   isNumber,
   tryParse,
+  type Json,
+  type JsonObject,
 } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
 import { isStorable, shortened } from '../lib/text/text.ts';
 import { ownValue, fittingValue } from './decode-record.ts';
 

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { sentField } from '../catalog/kind.ts';
-import type { Kind } from '../catalog/kind.ts';
-import { canonicalJson } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
+import { sentField, type Kind } from '../catalog/kind.ts';
+import { canonicalJson, type Json, type JsonObject } from '../lib/json/json.ts';
 import { isBlank, keyForm, holdsWritten, readNameOf, shownValue } from './written.ts';
 
 interface SentField {

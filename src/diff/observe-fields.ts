@@ -1,13 +1,11 @@
-import { idColumn } from '../catalog/kind.ts';
-import type { Field, Kind, FieldType } from '../catalog/kind.ts';
+import { idColumn, type Field, type Kind, type FieldType } from '../catalog/kind.ts';
 import {
   DECIMAL_TWINS,
   LONGEST_IDENTIFIER,
   LONGEST_NAMES,
   POSTGRES_COLUMNS,
 } from '../catalog/reserved-names.ts';
-import { isArray, isNumber, isObject, isSameOrder } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
+import { isArray, isNumber, isObject, isSameOrder, type Json, type JsonObject } from '../lib/json/json.ts';
 import { isStorable } from '../lib/text/text.ts';
 import { fittingValue } from './decode-record.ts';
 

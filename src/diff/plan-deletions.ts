@@ -26,12 +26,14 @@ export interface Absence {
   readonly firstGoneAt: Date | null;
   /** A certified list has missed it: false where only complete sweeps did, which prove nothing by themselves. */
   readonly isCertified: boolean;
-  /** Why no proof comes by itself: `older_than:FIELD`, `never_listed`, `still_there`, or the reason of an unclear answer. */
+  /** Why no proof comes by itself: `older_than:FIELD`, `never_listed`, `others_hidden`, `still_there`, or the reason of an unclear answer. */
   readonly why?: string | undefined;
 }
 
 /** An answer named the record, and no list has ever shown it. */
 const NEVER_LISTED = 'never_listed';
+/** The list that lacks the record lacks such ones, too. */
+const OTHERS_HIDDEN = 'others_hidden';
 
 /** The missing rows are exactly the oldest by this field: the list may show recent rows only. */
 const olderThan = (field: string): string => `older_than:${field}`;
@@ -127,14 +129,17 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
     if (state === 'approved' || state === 'released') return true;
     return hold.is !== 'held' && state !== 'held' && state !== 'rejected';
   });
-  const byList = free.filter((row) => (!canAsk || isByPerson(row)) && isMissedAgain(row, facts, rules));
+  const byList = free.filter(
+    (row) => (!canAsk || isByPerson(row, facts)) && isMissedAgain(row, facts, rules),
+  );
   const isEnough = ({ absence }: Absentee): boolean => !facts.mayBeMixed || absence.firstGoneAt !== null;
   const struck = new Set(byList.filter((row) => !isEnough(row)));
   const after = planned.map((row): Absence => {
     const look = { sweep: facts.sweep, firstGoneAt: facts.now };
     return struck.has(row) ? { ...row.absence, ...look } : row.absence;
   });
-  const asked = free.filter((row) => !isByPerson(row));
+  // Until a person has approved, a record that no list has shown may wait for an approval in the service.
+  const asked = free.filter((row) => !isByPerson(row, facts) && (row.isListed || isApproved(row)));
   return {
     note: after.filter((absence) => isNews(absence, noted.get(absence.id))),
     forget,
@@ -163,22 +168,32 @@ const isKept = ({ id, absence }: Absentee, { oldest }: AbsenceFacts): boolean =>
   absence.state !== 'approved' &&
   absence.state !== 'released';
 
+const isApproved = ({ absence }: Absentee): boolean => absence.state === 'approved';
+
 /** No look at the record can prove its deletion: a person who approves it lets the list prove it. */
-const isByPerson = ({ absence: { state, why } }: Absentee): boolean =>
-  state === 'approved' && why !== undefined;
+const isByPerson = (row: Absentee, { canAsk }: AbsenceFacts): boolean =>
+  isApproved(row) && row.absence.why !== undefined && !(canAsk && row.absence.why === NEVER_LISTED);
+
+/** A list that hides a record which an answer has named may hide others, too: alone, it proves no deletion. */
+const isHiding = ({ absent, canAsk }: AbsenceFacts): boolean =>
+  !canAsk && absent.some(({ isListed }) => !isListed);
 
 const DAY_MS = 86_400_000;
 const STUCK_MS = 7 * DAY_MS;
 
 /** Whether the proof of an absence cannot come by itself: such a record needs a person after a week, a cached one after a day. */
-function isStuck({ absence }: Absentee, { now }: AbsenceFacts): boolean {
-  const { state, why, absentSince } = absence;
+function isStuck({ absence }: Absentee, facts: AbsenceFacts): boolean {
+  const { state, absentSince } = absence;
+  const why = waitsFor(absence, facts);
   if (why === undefined || olderBy(why) !== null) return false;
   if (state === 'held' || why === NEVER_LISTED) return isUndecided({ absence });
   const after = why === 'cached' ? DAY_MS : STUCK_MS;
   const isOpen = state === 'suspected' || state === 'unlisted';
-  return isOpen && now.getTime() - absentSince.getTime() >= after;
+  return isOpen && facts.now.getTime() - absentSince.getTime() >= after;
 }
+
+const waitsFor = ({ state, why }: Absence, facts: AbsenceFacts): string | undefined =>
+  why ?? (state === 'suspected' && isHiding(facts) ? OTHERS_HIDDEN : undefined);
 
 /** The state of an absence after this sweep. */
 function plannedState(row: Absentee, facts: AbsenceFacts): Absence {
@@ -186,7 +201,9 @@ function plannedState(row: Absentee, facts: AbsenceFacts): Absence {
   if (isKept(row, facts)) return { ...absence, state: 'rejected', why: olderThan(facts.oldest?.by ?? 'id') };
   const isYoung = facts.now.getTime() - absence.absentSince.getTime() < STUCK_MS;
   const isWaiting = absence.why === NEVER_LISTED && isYoung;
-  return isStuck(row, facts) && !isWaiting ? { ...absence, state: 'held' } : absence;
+  return isStuck(row, facts) && !isWaiting
+    ? { ...absence, state: 'held', why: waitsFor(absence, facts) }
+    : absence;
 }
 
 /** The same of what is undecided together. */
@@ -220,7 +237,7 @@ interface Absentee extends AbsentRow {
 
 /** A noted absence counts until any sweep shows the record again. */
 function absenceOf({ id, lastShown, isListed }: AbsentRow, facts: AbsenceFacts): Absence {
-  const { sweep, now, isCertified, canAsk } = facts;
+  const { sweep, now, isCertified } = facts;
   const noted = facts.noted.get(id);
   if (noted === undefined || lastShown > noted.sweep) {
     const first = {
@@ -231,7 +248,7 @@ function absenceOf({ id, lastShown, isListed }: AbsentRow, facts: AbsenceFacts):
       firstGoneAt: null,
       isCertified,
     } as const;
-    return isListed || canAsk ? first : { ...first, why: NEVER_LISTED };
+    return isListed ? first : { ...first, why: NEVER_LISTED };
   }
   if (noted.isCertified || !isCertified) return noted;
   return { ...noted, sweep, absentSince: now, isCertified }; // The first certified look: the list's proof begins here.
@@ -247,7 +264,7 @@ function holdOf(undecided: readonly Absentee[], facts: AbsenceFacts, rules: Dele
   const { live, isDoubtful, oldest, noted, absent } = facts;
   const count = undecided.length;
   if (count === 0) return { is: 'open' };
-  if (oldest && isOldest(undecided, oldest)) return { is: 'held', why: olderThan(oldest.by) };
+  if (oldest && isOldest(undecided, oldest, isDoubtful)) return { is: 'held', why: olderThan(oldest.by) };
   const { rows, share } = rules.holdAbove;
   const isMany = count > Math.max(rows, share * live) || (count >= FEW && 3 * count > live);
   if (isMany || isDoubtful) return { is: 'held' };
@@ -257,8 +274,12 @@ function holdOf(undecided: readonly Absentee[], facts: AbsenceFacts, rules: Dele
   return { is: returned > 2 * count ? 'freed' : 'held' };
 }
 
-function isOldest(undecided: readonly Absentee[], { ids, isOutOfScope, waves }: OldestRows): boolean {
-  const isEnough = undecided.length >= FEW || waves >= FEW - 1;
+function isOldest(
+  undecided: readonly Absentee[],
+  { ids, isOutOfScope, waves }: OldestRows,
+  isDoubtful: boolean,
+): boolean {
+  const isEnough = isDoubtful || undecided.length >= FEW || waves >= FEW - 1;
   return !isOutOfScope && isEnough && undecided.every(({ id }) => ids.has(id));
 }
 
@@ -283,7 +304,7 @@ function isMissedAgain(row: Absentee, facts: AbsenceFacts, rules: DeletionRules)
   const { sweep, now, isCertified } = facts;
   if (!isCertified || !absence.isCertified) return false;
   if (absence.state === 'unlisted') return false; // The service has answered that the record exists.
-  if (!row.isListed && !isByPerson(row)) return false; // An answer named it: lists that never showed it prove nothing.
+  if (isHiding(facts) && !isApproved(row)) return false;
   const { absentSince, firstGoneAt } = absence;
   const looks = [absentSince, changedAt, ...(facts.mayBeMixed && firstGoneAt !== null ? [firstGoneAt] : [])];
   return absence.sweep < sweep && looks.every((since) => isPast(since, now, rules));

@@ -1,5 +1,4 @@
-import { isArray, isObject, tryParse } from '../lib/json/json.ts';
-import type { Json } from '../lib/json/json.ts';
+import { isArray, isObject, tryParse, type Json } from '../lib/json/json.ts';
 
 /** Shorter texts occur in too many other places by chance. */
 const LEAST_CHARACTERS = 4;

@@ -1,9 +1,7 @@
-import type { Field, Kind } from '../catalog/kind.ts';
-import { sentField } from '../catalog/kind.ts';
+import { sentField, type Field, type Kind } from '../catalog/kind.ts';
 import { Big } from 'big.js';
 import { decimalPlaces } from '../lib/json/decimal.ts';
-import { isArray, isObject } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
+import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
 import { fittingValue } from './decode-record.ts';
 import { hasKeyOf, keyFields } from './match.ts';
 import { holds, isBlank, numberText, readNameOf, shownValue } from './written.ts';

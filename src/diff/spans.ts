@@ -1,5 +1,4 @@
-import { createIdNumbers } from '../lib/ids/id-numbers.ts';
-import type { IdNumbers } from '../lib/ids/id-numbers.ts';
+import { createIdNumbers, type IdNumbers } from '../lib/ids/id-numbers.ts';
 
 /** When an id, or a page with the same ids, was shown: ticks. */
 interface Span {

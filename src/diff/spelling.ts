@@ -1,6 +1,5 @@
 import { withoutFloatNoise } from '../lib/json/decimal.ts';
-import { isArray, isNumber, isObject } from '../lib/json/json.ts';
-import type { Json } from '../lib/json/json.ts';
+import { isArray, isNumber, isObject, type Json } from '../lib/json/json.ts';
 
 /**
  * Writes a value in one of the spellings that the service may give it: a list escapes HTML where the single record does not,

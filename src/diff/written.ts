@@ -1,7 +1,5 @@
-import { sentField } from '../catalog/kind.ts';
-import type { Field, Kind } from '../catalog/kind.ts';
-import { isArray, isNumber, isObject, canonicalJson } from '../lib/json/json.ts';
-import type { Json, JsonObject } from '../lib/json/json.ts';
+import { sentField, type Field, type Kind } from '../catalog/kind.ts';
+import { isArray, isNumber, isObject, canonicalJson, type Json, type JsonObject } from '../lib/json/json.ts';
 import { fittingValue, ownValue } from './decode-record.ts';
 import { shortestNumber } from '../lib/json/decimal.ts';
 import { changedFields } from './judge-page.ts';

@@ -3,17 +3,15 @@ import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
 import { isLess, shortestNumber } from '../lib/json/decimal.ts';
 import { isNumber, parseObject } from '../lib/json/json.ts';
-import { instantOf, instantText, isAhead } from '../lib/time/clock.ts';
-import type { Clock } from '../lib/time/clock.ts';
+import { instantOf, instantText, isAhead, type Clock } from '../lib/time/clock.ts';
 import { isAway } from '../db/session/errors.ts';
 import type { Queryable, Session } from '../db/session/session.ts';
-import { readSeenNames } from '../mirror/kinds/field-store.ts';
-import { readMeta, writeMeta } from '../mirror/kinds/meta.ts';
-import { latestSeq } from '../mirror/records/change-store.ts';
-import { objectIn } from '../mirror/records/record-name.ts';
-import { alertNews, leaveNews } from '../mirror/webhooks/news.ts';
-import { readChanges } from './read-changes.ts';
-import type { RecordedChange } from './read-changes.ts';
+import { readSeenNames } from '../store/kinds/field-store.ts';
+import { readMeta, writeMeta } from '../store/kinds/meta.ts';
+import { latestSeq } from '../store/records/change-store.ts';
+import { objectIn } from '../store/records/record-name.ts';
+import { alertNews, leaveNews } from '../store/webhooks/news.ts';
+import { readChanges, type RecordedChange } from './read-changes.ts';
 
 /** A setting of `alerts`: what people want to be told of a field. The limits are decimals. */
 export interface AlertRule {

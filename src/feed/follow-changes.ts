@@ -1,9 +1,7 @@
-import { sleepUnlessStopped } from '../lib/time/clock.ts';
-import type { Clock } from '../lib/time/clock.ts';
+import { sleepUnlessStopped, type Clock } from '../lib/time/clock.ts';
 import type { Queryable } from '../db/session/session.ts';
-import { changesBetween, readChanges } from './read-changes.ts';
-import { latestSeq } from '../mirror/records/change-store.ts';
-import type { RecordedChange } from './read-changes.ts';
+import { changesBetween, readChanges, type RecordedChange } from './read-changes.ts';
+import { latestSeq } from '../store/records/change-store.ts';
 
 interface WantedPage extends FollowOptions {
   readonly limit: number;

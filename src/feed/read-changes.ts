@@ -1,12 +1,10 @@
-import { latestSeq } from '../mirror/records/change-store.ts';
+import { latestSeq } from '../store/records/change-store.ts';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Queryable } from '../db/session/session.ts';
 import { sqlList } from '../db/session/sql-text.ts';
-import { CHANGES } from '../mirror/tables/change-tables.ts';
-import { readNumber, select } from '../db/rows/rows.ts';
-import type { RowOf } from '../db/rows/rows.ts';
+import { CHANGES } from '../store/tables/change-tables.ts';
+import { readNumber, select, type RowOf } from '../db/rows/rows.ts';
 
 /**
  * One event of the table `changes`. `seq` is the reader's cursor: who has read up to n never later finds an event ≤ n.

@@ -3,13 +3,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopback, plainAddress } from '../lib/net/loopback.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
-import { endSession, hasEnded } from '../mirror/people/ended-sessions.ts';
-import { findUser, findUserByToken, FIRST_ADMIN } from '../mirror/people/user-store.ts';
-import type { Decider } from '../mirror/people/decision-store.ts';
-import type { Person, UserRole } from '../mirror/people/user-store.ts';
+import { endSession, hasEnded } from '../store/people/ended-sessions.ts';
+import {
+  findUser,
+  findUserByToken,
+  FIRST_ADMIN,
+  type Person,
+  type UserRole,
+} from '../store/people/user-store.ts';
+import type { Decider } from '../store/people/decision-store.ts';
 import type { Problem } from './send.ts';
-import { giveSession, isSameSecret, sessionOf } from './credentials.ts';
-import type { SignInCodes } from './credentials.ts';
+import { giveSession, isSameSecret, sessionOf, type SignInCodes } from './credentials.ts';
 
 /** A person or a program that asks. */
 export interface Caller {

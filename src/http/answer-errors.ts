@@ -7,8 +7,7 @@ import type { Logger } from '../lib/log/logger.ts';
 import { SyncError, UsageError } from '../lib/sync-error.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Server } from './server.ts';
-import { PROBLEM_TYPE, problemText, sendProblem } from './send.ts';
-import type { Problem } from './send.ts';
+import { PROBLEM_TYPE, problemText, sendProblem, type Problem } from './send.ts';
 
 /** Answers thrown errors, those of pages by `sendProblemPage`, and requests without a route. */
 export function answerErrors(

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../lib/time/clock.ts';
-import type { Person } from '../mirror/people/user-store.ts';
+import type { Person } from '../store/people/user-store.ts';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 

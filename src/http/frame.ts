@@ -1,7 +1,5 @@
-import { fastify, LogController } from 'fastify';
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
-import { DEEPEST, isDeeper, parseJson } from '../lib/json/json.ts';
-import type { Json } from '../lib/json/json.ts';
+import { fastify, LogController, type FastifyBaseLogger, type FastifyRequest } from 'fastify';
+import { DEEPEST, isDeeper, parseJson, type Json } from '../lib/json/json.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { answerMalformed, sendError } from './answer-errors.ts';

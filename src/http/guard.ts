@@ -1,14 +1,11 @@
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UsageError } from '../lib/sync-error.ts';
-import { allows } from '../mirror/people/user-store.ts';
-import type { UserRole } from '../mirror/people/user-store.ts';
-import { sendProblem } from './send.ts';
-import type { Problem } from './send.ts';
+import { allows, type UserRole } from '../store/people/user-store.ts';
+import { sendProblem, type Problem } from './send.ts';
 import type { RouteContext, Server, ServerParts } from './server.ts';
 import { isLoopback, plainAddress } from '../lib/net/loopback.ts';
-import { isEveryAddress } from './access.ts';
-import type { Caller } from './access.ts';
+import { isEveryAddress, type Caller } from './access.ts';
 
 /** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */
 export function requireToken({ token, host, trustedHeader = null }: ServerParts): void {

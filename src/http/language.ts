@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { LANGUAGES } from '../lib/text/speech.ts';
-import type { Language } from '../lib/text/speech.ts';
+import { LANGUAGES, type Language } from '../lib/text/speech.ts';
 import { isByHttps } from './credentials.ts';
 import type { Html } from './html.ts';
 import type { RouteContext, Server } from './server.ts';

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { compactJson } from '../lib/json/json.ts';
-import type { Json } from '../lib/json/json.ts';
+import { compactJson, type Json } from '../lib/json/json.ts';
 
 /** Why a request was refused, in the form of RFC 9457. */
 export interface Problem {

@@ -10,7 +10,7 @@ import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
 import type { WriteStanding } from '../db/session/write-watch.ts';
 import type { SendMark } from '../outbound/freeze.ts';
-import type { UserRole } from '../mirror/people/user-store.ts';
+import type { UserRole } from '../store/people/user-store.ts';
 import type { Access, Caller, TrustedHeader } from './access.ts';
 import type { SignInCodes } from './credentials.ts';
 import type { StreamLimit } from './limits.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The folder of this package, whose `assets/` and `migrations/` stand beside the code, be it in `src/` or built in `dist/`. */
+/** The folder of this package, with `migrations/` and the dashboard's assets, whether the code runs from `src/` or `dist/`. */
 export const PACKAGE_FOLDER = folderWithPackage(import.meta.dirname);
 
 /** The version of bms-sync, from its package.json. */

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { decideHeld } from '../mirror/records/hold-store.ts';
+import { decideHeld } from '../store/records/hold-store.ts';
 import { kindText, requireKind } from './inputs.ts';
-import { operation } from './operation.ts';
-import type { OperationParts } from './operation.ts';
+import { operation, type OperationParts } from './operation.ts';
 
 const input = z.strictObject({
   kind: kindText,

@@ -1,9 +1,7 @@
 import * as z from 'zod';
-import { isListed } from '../catalog/kind.ts';
-import type { Kind } from '../catalog/kind.ts';
+import { isListed, type Kind } from '../catalog/kind.ts';
 import { wholeText } from '../lib/json/decimal.ts';
-import { isNumber } from '../lib/json/json.ts';
-import type { Json } from '../lib/json/json.ts';
+import { isNumber, type Json } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 

@@ -5,9 +5,8 @@ import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
-import { noting } from '../mirror/people/decision-store.ts';
-import type { Decider, Decision } from '../mirror/people/decision-store.ts';
-import type { UserRole } from '../mirror/people/user-store.ts';
+import { noting, type Decider, type Decision } from '../store/people/decision-store.ts';
+import type { UserRole } from '../store/people/user-store.ts';
 import type { SendingRules } from '../feed/webhooks/sender.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 

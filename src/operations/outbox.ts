@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { abandonEntry, adoptRecord, retryEntry } from '../outbound/decisions/decide.ts';
-import type { DecidedEntry } from '../outbound/decisions/decide.ts';
+import { abandonEntry, adoptRecord, retryEntry, type DecidedEntry } from '../outbound/decisions/decide.ts';
 import { entryDocument, STATES } from '../outbound/decisions/entry-list.ts';
 import { resumeSends } from '../outbound/freeze.ts';
 import { recordIdOrNumber, rowPath } from './inputs.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { DOORS } from '../mirror/people/decision-store.ts';
-import { requestPull } from '../mirror/runs/run-requests.ts';
+import { DOORS } from '../store/people/decision-store.ts';
+import { requestPull } from '../store/runs/run-requests.ts';
 import { kindText, pulledKinds } from './inputs.ts';
 import { operation } from './operation.ts';
 

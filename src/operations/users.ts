@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
-import { deleteUser, FIRST_ADMIN, insertUser, nameKey, USER_ROLES } from '../mirror/people/user-store.ts';
+import { deleteUser, FIRST_ADMIN, insertUser, nameKey, USER_ROLES } from '../store/people/user-store.ts';
 import { operation } from './operation.ts';
 
 const userName = z

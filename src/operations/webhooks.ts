@@ -3,8 +3,7 @@ import { disableEndpoint, enableEndpoint, replayEvents } from '../feed/webhooks/
 import { addEndpoint, dropEndpoint, rotateSecret } from '../feed/webhooks/endpoints.ts';
 import { mailUnset } from '../feed/webhooks/mailer.ts';
 import { testEndpoint } from '../feed/webhooks/test-event.ts';
-import { isNumber } from '../lib/json/json.ts';
-import type { Json } from '../lib/json/json.ts';
+import { isNumber, type Json } from '../lib/json/json.ts';
 import { LANGUAGES } from '../lib/text/speech.ts';
 import { kindText, requireKind } from './inputs.ts';
 import { operation } from './operation.ts';

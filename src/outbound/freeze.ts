@@ -1,11 +1,10 @@
 import { sql } from 'drizzle-orm';
 import type { Logger } from '../lib/log/logger.ts';
-import { readMeta, writeMeta, dropMeta } from '../mirror/kinds/meta.ts';
-import { highestForeignLink, numberBeyond } from '../mirror/outbox/attempts-and-links.ts';
-import { probeBlocks } from '../mirror/outbox/outbox-queue.ts';
-import { RESUME, freeze, readFrozen } from '../mirror/outbox/freeze-store.ts';
-import type { Frozen } from '../mirror/outbox/freeze-store.ts';
-import { frozenNews, leaveNews } from '../mirror/webhooks/news.ts';
+import { readMeta, writeMeta, dropMeta } from '../store/kinds/meta.ts';
+import { highestForeignLink, numberBeyond } from '../store/outbox/attempts-and-links.ts';
+import { probeBlocks } from '../store/outbox/outbox-queue.ts';
+import { RESUME, freeze, readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
+import { frozenNews, leaveNews } from '../store/webhooks/news.ts';
 import { databasePlace } from '../db/session/database-facts.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { hasRow } from '../db/rows/rows.ts';

@@ -1,6 +1,5 @@
 import type { Kind } from '../catalog/kind.ts';
-import { instantOf } from '../lib/time/clock.ts';
-import type { Clock } from '../lib/time/clock.ts';
+import { instantOf, type Clock } from '../lib/time/clock.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import type { Session } from '../db/session/session.ts';
 import type { Source } from '../source/source.ts';

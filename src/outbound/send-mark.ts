@@ -1,7 +1,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { Session } from '../db/session/session.ts';
-import { countedPlace } from './freeze.ts';
-import type { OpenMark } from './freeze.ts';
+import { countedPlace, type OpenMark } from './freeze.ts';
 
 /** Opens the mark that every send leaves outside the database: in a file beside it, or in Redis if the queue is there. */
 export async function openSendMark(session: Session, queueUrl: string | null): Promise<OpenMark> {

@@ -1,5 +1,4 @@
-import { instantOf, instantText } from '../lib/time/clock.ts';
-import type { Clock } from '../lib/time/clock.ts';
+import { instantOf, instantText, type Clock } from '../lib/time/clock.ts';
 
 /**
  * A process's measure of time that has passed. It begins at the wall clock and goes on by the monotonic one, so that a jump

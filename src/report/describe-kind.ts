@@ -1,5 +1,5 @@
 import type { Field, Kind, ListOrder, FieldType } from '../catalog/kind.ts';
-import type { KnownField } from '../mirror/kinds/field-store.ts';
+import type { KnownField } from '../store/kinds/field-store.ts';
 
 /** The fields and operations that a record kind offers. */
 export interface KindDescription {

@@ -1,5 +1,4 @@
-import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errorCode, fileFault, SyncError, UsageError } from '../lib/sync-error.ts';
 import { sqlitePath } from '../db/open-session.ts';

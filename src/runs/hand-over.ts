@@ -1,11 +1,10 @@
-import { claimSource } from '../mirror/kinds/source-binding.ts';
-import { requestPull } from '../mirror/runs/run-requests.ts';
-import { findRun } from '../mirror/runs/run-store.ts';
-import { isServed } from '../mirror/runs/worker-store.ts';
+import { claimSource } from '../store/kinds/source-binding.ts';
+import { requestPull } from '../store/runs/run-requests.ts';
+import { findRun } from '../store/runs/run-store.ts';
+import { isServed } from '../store/runs/worker-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { instantOf, sleepUnlessStopped } from '../lib/time/clock.ts';
-import { notSwept, withZone } from '../pull/pull-kinds.ts';
-import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
+import { notSwept, withZone, type PullReport, type PullRequest } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 
 const LOOK_MS = 500;

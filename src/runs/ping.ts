@@ -1,9 +1,8 @@
 import type { Logger } from '../lib/log/logger.ts';
 import { createOutageLog } from '../lib/log/outage-log.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import { isRead } from '../mirror/runs/run-store.ts';
-import { pullKinds } from '../pull/pull-kinds.ts';
-import type { PullReport, PullRequest } from '../pull/pull-kinds.ts';
+import { isRead } from '../store/runs/run-store.ts';
+import { pullKinds, type PullReport, type PullRequest } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 
 /** Tells a monitor outside how a pull has ended; never throws. */

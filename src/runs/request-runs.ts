@@ -1,16 +1,13 @@
 import { schedule as tickBy } from 'node-cron';
 import { createFaultLog } from '../lib/log/fault-log.ts';
 import type { Logger } from '../lib/log/logger.ts';
-import { repeat } from '../lib/log/repeat.ts';
-import type { Repeating } from '../lib/log/repeat.ts';
+import { repeat, type Repeating } from '../lib/log/repeat.ts';
 import type { Clock } from '../lib/time/clock.ts';
-import { sweptKinds } from '../mirror/kinds/status-store.ts';
-import { readMark, requestSlot, writeMark } from '../mirror/runs/open-runs.ts';
-import type { SlotEnd, SlotRequest } from '../mirror/runs/open-runs.ts';
+import { sweptKinds } from '../store/kinds/status-store.ts';
+import { readMark, requestSlot, writeMark, type SlotEnd, type SlotRequest } from '../store/runs/open-runs.ts';
 import { isAway } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
-import { dueSlot, nextSlot } from './schedule.ts';
-import type { Schedule } from './schedule.ts';
+import { dueSlot, nextSlot, type Schedule } from './schedule.ts';
 
 interface ScheduleParts {
   readonly session: Session;

@@ -1,14 +1,13 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
-import { claimRun, closeDeadRuns, raiseRun, resumeInterrupted } from '../mirror/runs/run-requests.ts';
-import { finishRun } from '../mirror/runs/run-store.ts';
-import { startableRuns } from '../mirror/runs/open-runs.ts';
+import { claimRun, closeDeadRuns, raiseRun, resumeInterrupted } from '../store/runs/run-requests.ts';
+import { finishRun } from '../store/runs/run-store.ts';
+import { startableRuns } from '../store/runs/open-runs.ts';
 import { isAway } from '../db/session/errors.ts';
-import { goneOwners } from '../mirror/runs/worker-store.ts';
+import { goneOwners } from '../store/runs/worker-store.ts';
 import type { PullParts } from '../pull/run/parts.ts';
-import { pullAndPing } from './ping.ts';
-import type { Ping } from './ping.ts';
+import { pullAndPing, type Ping } from './ping.ts';
 import type { PullSettings } from './verify-kinds.ts';
 import { watchRun } from './tell-run.ts';
 

@@ -1,5 +1,4 @@
-import { CronExpressionParser } from 'cron-parser';
-import type { CronExpression } from 'cron-parser';
+import { CronExpressionParser, type CronExpression } from 'cron-parser';
 import { instantText } from '../lib/time/clock.ts';
 
 /** When to request a run, and for which kinds. */

@@ -1,9 +1,8 @@
 import type { Logger } from '../lib/log/logger.ts';
 import { lengthOf } from '../lib/time/clock.ts';
-import { driftSince } from '../mirror/kinds/drift-store.ts';
-import { readHolds } from '../mirror/records/deletion-store.ts';
-import { findRun, isRead } from '../mirror/runs/run-store.ts';
-import type { KindReport } from '../mirror/runs/run-store.ts';
+import { driftSince } from '../store/kinds/drift-store.ts';
+import { readHolds } from '../store/records/deletion-store.ts';
+import { findRun, isRead, type KindReport } from '../store/runs/run-store.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 
 /**

@@ -1,12 +1,10 @@
-import { verifyKind } from '../report/verify/verify-kind.ts';
-import type { KindComparison, PullOutcome } from '../report/verify/verify-kind.ts';
+import { verifyKind, type KindComparison, type PullOutcome } from '../report/verify/verify-kind.ts';
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
-import { claimSource } from '../mirror/kinds/source-binding.ts';
-import { isRead } from '../mirror/runs/run-store.ts';
+import { claimSource } from '../store/kinds/source-binding.ts';
+import { isRead } from '../store/runs/run-store.ts';
 import { OtherSourceError } from '../db/session/errors.ts';
-import { pullKinds } from '../pull/pull-kinds.ts';
-import type { PullRequest } from '../pull/pull-kinds.ts';
+import { pullKinds, type PullRequest } from '../pull/pull-kinds.ts';
 import type { PullParts } from '../pull/run/parts.ts';
 import { recordRun } from '../pull/run/record-run.ts';
 import { OTHER_SOURCE } from '../pull/sweep/read-list.ts';

@@ -2,17 +2,13 @@ import type { AuthHeader, ListedKind, RetrievableKind } from '../catalog/kind.ts
 import { withoutExcluded } from '../catalog/exclude.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
-import { sweepList, somePages } from './paging/list-responses.ts';
-import type { ListResponse, SweepOptions } from './paging/list-responses.ts';
-import { pageQuery } from './paging/load-page.ts';
-import type { KnownPages, LoadOptions } from './paging/load-page.ts';
+import { sweepList, somePages, type ListResponse, type SweepOptions } from './paging/list-responses.ts';
+import { pageQuery, type KnownPages, type LoadOptions } from './paging/load-page.ts';
 import { readList, readRecord } from './http/read-answer.ts';
 import type { SourceParts, SourceSettings } from './http/http.ts';
-import { createRequester } from './http/requester.ts';
-import type { Answered, PageSizes } from './http/requester.ts';
+import { createRequester, type Answered, type PageSizes } from './http/requester.ts';
 import type { PageRange } from './paging/sweep-plan.ts';
-import { createWrite } from './write.ts';
-import type { WriteOptions, WriteRequest } from './write.ts';
+import { createWrite, type WriteOptions, type WriteRequest } from './write.ts';
 import type { WriteAnswer } from './http/write-answer.ts';
 
 /** The service. Every method that reads throws `SourceError` where the service fails us. */

@@ -1,10 +1,8 @@
 import type { Kind } from '../catalog/kind.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
 import type { SourceParts, SourceSettings } from './http/http.ts';
-import { tokenHeaders, UNAUTHORIZED } from './http/requester.ts';
-import type { Requester } from './http/requester.ts';
-import { readWriteAnswer } from './http/write-answer.ts';
-import type { WriteAnswer } from './http/write-answer.ts';
+import { tokenHeaders, UNAUTHORIZED, type Requester } from './http/requester.ts';
+import { readWriteAnswer, type WriteAnswer } from './http/write-answer.ts';
 
 /** One POST or PUT. */
 export interface WriteRequest {

@@ -1,5 +1,4 @@
-import { systemClock } from '../../src/lib/time/clock.ts';
-import type { Clock } from '../../src/lib/time/clock.ts';
+import { systemClock, type Clock } from '../../src/lib/time/clock.ts';
 
 /** A day passes in a minute. */
 export const PACE = 24 * 60;

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { CHANGES, DELETIONS, PAGES, TOUCHED, UNLISTED_ROWS } from '../../src/mirror/tables/change-tables.ts';
+import { CHANGES, DELETIONS, PAGES, TOUCHED, UNLISTED_ROWS } from '../../src/store/tables/change-tables.ts';
 import {
   DRIFT,
   FIELDS,
@@ -9,7 +9,7 @@ import {
   RUNS,
   RUN_KINDS,
   SIGHTINGS,
-} from '../../src/mirror/tables/engine-tables.ts';
+} from '../../src/store/tables/engine-tables.ts';
 import {
   LINKS,
   OUTBOX,
@@ -17,7 +17,7 @@ import {
   OUTBOX_KEYS,
   WORKERS,
   WRITE_BLOCKS,
-} from '../../src/mirror/tables/outbox-tables.ts';
+} from '../../src/store/tables/outbox-tables.ts';
 import type { Session } from '../../src/db/session/session.ts';
 
 const TABLES = [

@@ -1,17 +1,14 @@
-import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import { randomFrom } from '../../sandbox/generate/draw.ts';
 import { bodiesOf, kindOf } from '../world/bodies.ts';
 import { serveWorld } from '../world/http-front.ts';
 import type { Listening } from '../support/listening.ts';
 
 import { isListAt } from '../world/mirror-truths.ts';
-import { isOurs } from '../world/records.ts';
-import type { Records } from '../world/records.ts';
+import { isOurs, type Records } from '../world/records.ts';
 import { NO_SECRETS } from '../world/secrets.ts';
-import { createService } from '../world/service.ts';
-import type { Send } from '../world/service.ts';
+import { createService, type Send } from '../world/service.ts';
 import { storedFields } from '../world/stored.ts';
-import { DOCUMENTED } from '../world/traits.ts';
-import type { Personality } from '../world/traits.ts';
+import { DOCUMENTED, type Personality } from '../world/traits.ts';
 import { PACE } from './clock.ts';
 
 /** Lists that people change in the service's own screens all the time. */

@@ -14,18 +14,15 @@ import { startEngine } from '../../src/runs/engine/engine.ts';
 import { createInProcessNotifier } from '../../src/runs/engine/notifier.ts';
 import { instantOf, systemClock } from '../../src/lib/time/clock.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
-import { claimSource } from '../../src/mirror/kinds/source-binding.ts';
+import { claimSource } from '../../src/store/kinds/source-binding.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
 import { createOwner } from '../../src/pull/run/parts.ts';
 import { canary } from '../support/canary.ts';
 import { PACE, fastClock } from './clock.ts';
-import { countCreates, deletedRecords, takeSample } from './figures.ts';
-import type { Sample } from './figures.ts';
-import { MOVING_KINDS } from './life.ts';
-import type { Certificate } from './life.ts';
-import { watchStalls } from './stalls.ts';
-import type { Stalls } from './stalls.ts';
+import { countCreates, deletedRecords, takeSample, type Sample } from './figures.ts';
+import { MOVING_KINDS, type Certificate } from './life.ts';
+import { watchStalls, type Stalls } from './stalls.ts';
 
 /** What a soak is started with: one argument, as JSON. */
 export interface SoakOrder {

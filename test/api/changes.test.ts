@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { putChanges, at } from '../feed/support.ts';
-import { DATABASES } from '../mirror/databases.ts';
-import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
-import { TOKEN, jsonOf, serveMirror } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
+import { DATABASES } from '../store/databases.ts';
+import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
+import { TOKEN, jsonOf, serveMirror, type Stage } from '../http/stage.ts';
 
 const change = (record_id: string, kind = 'clients') => ({
   kind,

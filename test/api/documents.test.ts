@@ -1,16 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { saveBlock } from '../../src/mirror/outbox/outbox-queue.ts';
-import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
-import { changeEntry, findEntry } from '../../src/mirror/outbox/outbox-store.ts';
+import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';
+import { saveAbsences } from '../../src/store/records/deletion-store.ts';
+import { changeEntry, findEntry } from '../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { registerWorker } from '../../src/mirror/runs/worker-store.ts';
-import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
-import { DATABASES, ONE_DATABASE } from '../mirror/databases.ts';
-import { NOON, NOON_TEXT, putRecords } from '../mirror/temp-mirror.ts';
+import { registerWorker } from '../../src/store/runs/worker-store.ts';
+import { freeze } from '../../src/store/outbox/freeze-store.ts';
+import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { NOON, NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { fitting, jsonOf, serveMirror } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
+import { fitting, jsonOf, serveMirror, type Stage } from '../http/stage.ts';
 
 const KEY = { 'idempotency-key': 'ada' };
 const ADA = '{"operation":"create","kind":"clients","data":{"code":"C-1","name":"Ada"}}';

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
-import { asking } from '../http/ask.ts';
-import type { Answer, Ask, Asked } from '../http/ask.ts';
-import { TOKEN, describedRoutes, serveMirror, signIn } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
+import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
+import { asking, type Answer, type Ask, type Asked } from '../http/ask.ts';
+import { TOKEN, describedRoutes, serveMirror, signIn, type Stage } from '../http/stage.ts';
 
 const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login', 'POST /language'];
 const BEARER = { authorization: `Bearer ${TOKEN}` };

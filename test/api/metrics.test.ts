@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { sql } from 'drizzle-orm';
-import { saveBlock } from '../../src/mirror/outbox/outbox-queue.ts';
-import { openAttempt } from '../../src/mirror/outbox/attempts-and-links.ts';
-import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
-import { NOON, NOON_TEXT, kindNamed, later, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
+import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';
+import { openAttempt } from '../../src/store/outbox/attempts-and-links.ts';
+import { freeze } from '../../src/store/outbox/freeze-store.ts';
+import { NOON, NOON_TEXT, kindNamed, later, putRecords, tempMirror } from '../store/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { serveMirror } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
+import { serveMirror, type Stage } from '../http/stage.ts';
 
 const mirror = () => tempMirror([kindNamed('clients'), kindNamed('products')]);
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
+import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
 import { jsonOf, serveMirror } from '../http/stage.ts';
 
 interface Operation {

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
-import { DATABASES, ONE_DATABASE } from '../mirror/databases.ts';
-import { NOON_TEXT } from '../mirror/temp-mirror.ts';
-import { jsonOf, serveMirror } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
+import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { NOON_TEXT } from '../store/temp-mirror.ts';
+import { jsonOf, serveMirror, type Stage } from '../http/stage.ts';
 
 const ROWS = 2_500;
 const STATES = ['parked', 'ready', 'done', 'rejected', 'unsettled'] as const;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { insertPlan } from '../../src/mirror/outbox/plan-store.ts';
-import { insertUser } from '../../src/mirror/people/user-store.ts';
+import { insertPlan } from '../../src/store/outbox/plan-store.ts';
+import { insertUser } from '../../src/store/people/user-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { fitting, jsonOf, serveMirror } from '../http/stage.ts';
-import { DATABASES } from '../mirror/databases.ts';
-import { NOON, putRecords } from '../mirror/temp-mirror.ts';
+import { DATABASES } from '../store/databases.ts';
+import { NOON, putRecords } from '../store/temp-mirror.ts';
 
 /** Plan 1 of Ada's: a client gets another name and a credit of many digits; a second row is refused. */
 const storePlan = (session: Session) =>

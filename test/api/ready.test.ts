@@ -1,15 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { migrate } from '../../src/views/migrate.ts';
 import { MirrorError } from '../../src/db/session/errors.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { watchWrites } from '../../src/db/session/write-watch.ts';
-import { openForTest } from '../mirror/postgres-mirror.ts';
-import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
+import { openForTest } from '../store/postgres-mirror.ts';
+import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
-import { jsonOf, serveMirror } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
+import { jsonOf, serveMirror, type Stage } from '../http/stage.ts';
 
 const KINDS = [kindNamed('clients'), kindNamed('products')];
 

@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { allows, insertUser, USER_ROLES } from '../../src/mirror/people/user-store.ts';
-import type { UserRole } from '../../src/mirror/people/user-store.ts';
+import { allows, insertUser, USER_ROLES, type UserRole } from '../../src/store/people/user-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { OPERATIONS } from '../../src/operations/all.ts';
-import { asking } from '../http/ask.ts';
-import type { Asked } from '../http/ask.ts';
-import { TOKEN, describedRoutes, serveMirror, signIn } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
-import { DATABASES } from '../mirror/databases.ts';
+import { asking, type Asked } from '../http/ask.ts';
+import { TOKEN, describedRoutes, serveMirror, signIn, type Stage } from '../http/stage.ts';
+import { DATABASES } from '../store/databases.ts';
 
 const OPEN = ['GET /health', 'GET /ready', 'GET /login', 'POST /login', 'POST /language'];
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tempMirror } from '../mirror/temp-mirror.ts';
+import { tempMirror } from '../store/temp-mirror.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
 import { describedRoutes, serveMirror } from '../http/stage.ts';
 

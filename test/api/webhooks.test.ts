@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { startReceiver, verified } from '../feed/webhooks/receiver.ts';
 import { REFUSED_URLS } from '../lib/net/addresses.ts';
-import { DATABASES, ONE_DATABASE } from '../mirror/databases.ts';
+import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
 import { fitting, jsonOf, serveMirror } from '../http/stage.ts';
 
 const URL_OUTSIDE = 'https://192.0.43.8/in';

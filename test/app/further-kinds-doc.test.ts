@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { textTable } from '../../src/cli/parts/io.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { run, settingsFor } from '../support/command-line.ts';
 import { ask } from '../support/mirror-file.ts';
 import { tempFolder } from '../support/temp-folder.ts';

@@ -1,9 +1,7 @@
 import { onTestFinished, expect, test } from 'vitest';
 import { compactJson } from '../../src/lib/json/json.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { document, json, kindIn, run, settingsFor } from '../support/command-line.ts';
-import type { Env } from '../support/command-line.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import { document, json, kindIn, run, settingsFor, type Env } from '../support/command-line.ts';
 import { KIND_NAMES, ask } from '../support/mirror-file.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 

@@ -4,7 +4,7 @@ import { openMirror } from '../../src/app/open-mirror.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror } from '../support/temp-folder.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { migrate } from '../../src/views/migrate.ts';
 import { openPostgresSession } from '../../src/db/postgres/session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';

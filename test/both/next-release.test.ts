@@ -6,11 +6,10 @@ import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { decimal, text } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { openPostgresSession } from '../../src/db/postgres/session.ts';
-import { THIS_RELEASE, examineShape, migrate } from '../../src/mirror/shape/migrate.ts';
-import type { Release } from '../../src/mirror/shape/migrate.ts';
+import { THIS_RELEASE, examineShape, migrate, type Release } from '../../src/views/migrate.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
-import { mirrorFault, putRecords, thrownBy } from '../mirror/temp-mirror.ts';
+import { mirrorFault, putRecords, thrownBy } from '../store/temp-mirror.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../support/postgres.ts';
 

@@ -4,8 +4,8 @@ import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Json } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import { openIssues } from '../../src/mirror/records/issue-store.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { openIssues } from '../../src/store/records/issue-store.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, pullFrom, sandbox } from '../pull/support.ts';
 import { postgresMirror } from './support.ts';
 

@@ -1,5 +1,5 @@
 import type { Session } from '../../src/db/session/session.ts';
-import { openForTest } from '../mirror/postgres-mirror.ts';
+import { openForTest } from '../store/postgres-mirror.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import type { Template } from '../support/postgres-templates.ts';
 

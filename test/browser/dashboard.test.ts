@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startReceiver } from '../feed/webhooks/receiver.ts';
 import { seriousRemarks } from './axe.ts';
 import { PAYLOADS } from './payloads.ts';
-import { eventually, openStage } from './stage.ts';
-import type { BrowserStage } from './stage.ts';
+import { eventually, openStage, type BrowserStage } from './stage.ts';
 
 let stage: BrowserStage;
 

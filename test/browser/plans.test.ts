@@ -2,10 +2,9 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
-import { insertPlan } from '../../src/mirror/outbox/plan-store.ts';
+import { insertPlan } from '../../src/store/outbox/plan-store.ts';
 import { seriousRemarks } from './axe.ts';
-import { openStage } from './stage.ts';
-import type { BrowserStage } from './stage.ts';
+import { openStage, type BrowserStage } from './stage.ts';
 
 const ROWS = 55; // More than a page shows.
 

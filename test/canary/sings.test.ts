@@ -10,7 +10,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
-import { tempMirror } from '../mirror/temp-mirror.ts';
+import { tempMirror } from '../store/temp-mirror.ts';
 import { serveMirror } from '../http/stage.ts';
 import { MARK, SANDBOX_TOKEN, canary } from '../support/canary.ts';
 import { run } from '../support/command-line.ts';

@@ -1,7 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PLACES, emptyTally } from './watch.ts';
-import type { Tally } from './watch.ts';
+import { PLACES, emptyTally, type Tally } from './watch.ts';
 
 const fileIn = (folder: string): string => join(folder, 'tallies.jsonl');
 const startsIn = (folder: string): string => join(folder, 'starts');

@@ -4,8 +4,7 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join, resolve } from 'node:path';
 import type Database from 'better-sqlite3';
 import { holds } from './spellings.ts';
-import { watch } from './watch.ts';
-import type { Place } from './watch.ts';
+import { watch, type Place } from './watch.ts';
 
 /** Files into which a test itself wrote a secret: settings, a token's file. Our own code writes none this way. */
 const writtenByTests = new Set<string>();

@@ -2,8 +2,7 @@ import { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { SANDBOX_TOKEN } from '../support/canary.ts';
 import { servedPorts } from './watch-sockets.ts';
-import { watch } from './watch.ts';
-import type { Sight } from './watch.ts';
+import { watch, type Sight } from './watch.ts';
 
 interface Started {
   readonly args: readonly string[];

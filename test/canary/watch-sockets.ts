@@ -1,8 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { watch } from './watch.ts';
-import type { Place } from './watch.ts';
+import { watch, type Place } from './watch.ts';
 
 /** Ports at which other processes of ours serve. */
 export const servedPorts = new Set<number>();

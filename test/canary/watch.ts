@@ -1,5 +1,4 @@
-import { OVERLAP, holds } from './spellings.ts';
-import type { Search } from './spellings.ts';
+import { OVERLAP, holds, type Search } from './spellings.ts';
 
 /** Where a secret may come to light. */
 export const PLACES = [

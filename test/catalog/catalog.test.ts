@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { KINDS, kindNamed, LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { isListed } from '../../src/catalog/kind.ts';
-import type { Field, Kind } from '../../src/catalog/kind.ts';
+import { isListed, type Field, type Kind } from '../../src/catalog/kind.ts';
 
 /** The tables of the service's documentation (§2), typed in again from its text: `name type[scale][>write]`. */
 const DOCUMENTED_FIELDS: Record<string, string> = {

@@ -7,8 +7,7 @@ import { bundle } from '../../scripts/build/bundle.ts';
 import { kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { document, json, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask } from '../support/mirror-file.ts';
-import { runProgram, start } from '../support/program.ts';
-import type { Program, ProgramOptions } from '../support/program.ts';
+import { runProgram, start, type Program, type ProgramOptions } from '../support/program.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -35,7 +34,7 @@ async function programWith({
   text,
 }: ReturnType<typeof exampleKind>): Promise<Required<Pick<ProgramOptions, 'main' | 'cwd'>>> {
   const copy = tempFolder();
-  for (const part of ['src', 'locales', 'migrations', 'config', 'package.json']) copyTo(copy, part);
+  for (const part of ['src', 'sandbox', 'migrations', 'config', 'package.json']) copyTo(copy, part);
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   writeFileSync(join(copy, `src/catalog/kinds/${name}.ts`), text);
   const path = join(copy, 'src/catalog/kinds/catalog.ts');

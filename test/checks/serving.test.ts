@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { start } from '../support/program.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { sandbox } from '../pull/support.ts';
-import { document, run, settingsFor } from '../support/command-line.ts';
+import { document, run, settingsFor, type Env } from '../support/command-line.ts';
 import { ask, expectEqual } from '../support/mirror-file.ts';
 import { requestNumber } from '../support/requests.ts';
-import type { Env } from '../support/command-line.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 
 async function scene(size = 60) {

@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { run, settingsFor } from '../support/command-line.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 import { tempFolder } from '../support/temp-folder.ts';

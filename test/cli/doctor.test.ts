@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { document, run, settingsFor } from '../support/command-line.ts';
-import type { Ended, Env } from '../support/command-line.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { document, run, settingsFor, type Ended, type Env } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror, tempFolder } from '../support/temp-folder.ts';
 

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { DATABASES, ONE_DATABASE, mirrorIn } from '../feed/support.ts';
 import { sandbox } from '../pull/support.ts';
-import { document, run } from '../support/command-line.ts';
-import type { Ended, Env } from '../support/command-line.ts';
+import { document, run, type Ended, type Env } from '../support/command-line.ts';
 import { MAIN } from '../support/program.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Fault } from '../../src/sandbox/faults.ts';
-import { outcomeWords } from '../../src/mirror/kinds/outcome-words.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Fault } from '../../sandbox/faults.ts';
+import { outcomeWords } from '../../src/words/outcome-words.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
-import { json, kindIn, run, settingsFor } from '../support/command-line.ts';
-import type { Ended } from '../support/command-line.ts';
+import { json, kindIn, run, settingsFor, type Ended } from '../support/command-line.ts';
 import { ask, expectEmpty } from '../support/mirror-file.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 

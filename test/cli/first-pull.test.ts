@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { openMirror } from '../../src/app/open-mirror.ts';
-import { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
+import { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 

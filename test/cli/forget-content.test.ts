@@ -8,8 +8,7 @@ import { DATABASES, mirrorIn } from '../feed/support.ts';
 import { sandbox } from '../pull/support.ts';
 import { canary } from '../support/canary.ts';
 import { listening } from '../support/listening.ts';
-import { document, run } from '../support/command-line.ts';
-import type { Env } from '../support/command-line.ts';
+import { document, run, type Env } from '../support/command-line.ts';
 
 const NAME = 'Zénobie Quatrefages';
 const PHONE = '514 555 0198';

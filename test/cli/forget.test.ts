@@ -7,10 +7,9 @@ import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Row } from '../../src/db/session/session.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { sandbox } from '../pull/support.ts';
-import { document, kindIn, run } from '../support/command-line.ts';
-import type { Ended, Env } from '../support/command-line.ts';
+import { document, kindIn, run, type Ended, type Env } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 

@@ -3,11 +3,10 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { KindDescription } from '../../src/report/describe-kind.ts';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { saveFields } from '../../src/mirror/kinds/field-store.ts';
+import { saveFields } from '../../src/store/kinds/field-store.ts';
 import { openSession } from '../../src/db/open-session.ts';
-import { kindNamed } from '../mirror/temp-mirror.ts';
-import { document, run } from '../support/command-line.ts';
-import type { Env } from '../support/command-line.ts';
+import { kindNamed } from '../store/temp-mirror.ts';
+import { document, run, type Env } from '../support/command-line.ts';
 import { FRESH_DATABASES } from '../support/fresh-databases.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 

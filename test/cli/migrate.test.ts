@@ -2,13 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { kindNamed } from '../mirror/temp-mirror.ts';
+import { kindNamed } from '../store/temp-mirror.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { saveFields } from '../../src/mirror/kinds/field-store.ts';
+import { saveFields } from '../../src/store/kinds/field-store.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { document, run } from '../support/command-line.ts';
-import type { Env } from '../support/command-line.ts';
+import { document, run, type Env } from '../support/command-line.ts';
 import { FRESH_DATABASES } from '../support/fresh-databases.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 

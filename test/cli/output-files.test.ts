@@ -13,7 +13,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { run, settingsFor } from '../support/command-line.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 import { tempFolder } from '../support/temp-folder.ts';

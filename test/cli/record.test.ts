@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { openSession } from '../../src/db/open-session.ts';
-import { appendChanges } from '../../src/mirror/records/change-store.ts';
-import { saveAbsences, saveProofs } from '../../src/mirror/records/deletion-store.ts';
-import { saveFieldIssues } from '../../src/mirror/records/issue-store.ts';
-import { closeAttempt, openAttempt, saveLink } from '../../src/mirror/outbox/attempts-and-links.ts';
-import { insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
+import { appendChanges } from '../../src/store/records/change-store.ts';
+import { saveAbsences, saveProofs } from '../../src/store/records/deletion-store.ts';
+import { saveFieldIssues } from '../../src/store/records/issue-store.ts';
+import { closeAttempt, openAttempt, saveLink } from '../../src/store/outbox/attempts-and-links.ts';
+import { insertEntry } from '../../src/store/outbox/outbox-store.ts';
 import type { Transaction } from '../../src/db/session/session.ts';
-import { NOON, NOON_TEXT, later, putRecords } from '../mirror/temp-mirror.ts';
-import { document, run } from '../support/command-line.ts';
-import type { Env } from '../support/command-line.ts';
+import { NOON, NOON_TEXT, later, putRecords } from '../store/temp-mirror.ts';
+import { document, run, type Env } from '../support/command-line.ts';
 import { FRESH_DATABASES } from '../support/fresh-databases.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 

@@ -1,7 +1,7 @@
 import { packageVersion } from '../../src/lib/package-folder.ts';
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES } from '../support/mirror-file.ts';

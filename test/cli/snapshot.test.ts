@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { DATABASES, mirrorIn } from '../feed/support.ts';
-import type { Mirror } from '../feed/support.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { DATABASES, mirrorIn, type Mirror } from '../feed/support.ts';
 import { sandbox } from '../pull/support.ts';
-import { document, run } from '../support/command-line.ts';
-import type { Env } from '../support/command-line.ts';
+import { document, run, type Env } from '../support/command-line.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 interface Stage extends Mirror {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { run, settingsFor } from '../support/command-line.ts';
-import type { Ended } from '../support/command-line.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { run, settingsFor, type Ended } from '../support/command-line.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 
 /** Clears the screen, colours, turns the reading direction, and starts lines of its own. */

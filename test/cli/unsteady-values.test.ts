@@ -9,8 +9,7 @@ import { parse } from 'yaml';
 import { DATABASES, mirrorIn } from '../feed/support.ts';
 import { serveMirror } from '../http/stage.ts';
 import { canary } from '../support/canary.ts';
-import { document, kindIn, run } from '../support/command-line.ts';
-import type { Env } from '../support/command-line.ts';
+import { document, kindIn, run, type Env } from '../support/command-line.ts';
 import { listening } from '../support/listening.ts';
 
 type Client = Readonly<Record<string, unknown>> & { readonly id: number };

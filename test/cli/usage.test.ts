@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { json, run } from '../support/command-line.ts';
 import { freshMirror, tempFolder } from '../support/temp-folder.ts';

@@ -1,11 +1,9 @@
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { isNumber } from '../../src/lib/json/json.ts';
-import type { Json } from '../../src/lib/json/json.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
-import type { KindReport } from '../support/command-line.ts';
+import { isNumber, type Json } from '../../src/lib/json/json.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { document, kindIn, run, settingsFor, type KindReport } from '../support/command-line.ts';
 import { ask, expectEqual } from '../support/mirror-file.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 

@@ -3,12 +3,16 @@ import { blocksOf } from '../../scripts/clients/pages.ts';
 import { askJavaIn, askPython } from './ask.ts';
 import type { Answer, Client, Told } from './client.ts';
 import { CLIENTS } from './clients.ts';
-import { askMirror, readMirrors, spelled } from './mirrors.ts';
-import type { MirrorView, Row } from './mirrors.ts';
-import { openStage } from './stage.ts';
-import type { Stage } from './stage.ts';
-import { bookingsByMonth, catalogueReferences, joinedRows, sumsOf } from './truth.ts';
-import type { Relation, Sums } from './truth.ts';
+import { askMirror, readMirrors, spelled, type MirrorView, type Row } from './mirrors.ts';
+import { openStage, type Stage } from './stage.ts';
+import {
+  bookingsByMonth,
+  catalogueReferences,
+  joinedRows,
+  sumsOf,
+  type Relation,
+  type Sums,
+} from './truth.ts';
 
 let stage: Stage;
 let mirrors: Awaited<ReturnType<typeof readMirrors>>;

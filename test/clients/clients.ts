@@ -1,7 +1,6 @@
 import { askJava, askR, askShell } from './ask.ts';
 import { askDatasette, askSuperset } from './ask-servers.ts';
-import { DIGITS_15, DOUBLES, EXACT, types } from './client.ts';
-import type { Client } from './client.ts';
+import { DIGITS_15, DOUBLES, EXACT, types, type Client } from './client.ts';
 import type { DatabaseName, Sort } from './mirrors.ts';
 import { PYTHON_CLIENTS } from './python-clients.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { World } from '../../src/sandbox/world.ts';
+import type { World } from '../../sandbox/world.ts';
 
 /** Rows that drivers are known to bend: accents, nulls, four places, negative and 14-digit amounts, empty dates. */
 const CLIENTS: readonly JsonObject[] = [

@@ -5,8 +5,7 @@ import { MAIN } from '../support/program.ts';
 import { askJava, askPython } from './ask.ts';
 import type { Ask } from './client.ts';
 import { askMirror } from './mirrors.ts';
-import { openStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
 

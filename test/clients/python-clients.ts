@@ -1,6 +1,5 @@
 import { askPython } from './ask.ts';
-import { DIGITS_15, DOUBLES, EXACT, types } from './client.ts';
-import type { Client } from './client.ts';
+import { DIGITS_15, DOUBLES, EXACT, types, type Client } from './client.ts';
 import type { DatabaseName } from './mirrors.ts';
 
 const PYTHON = { ask: askPython, runs: true } as const;

@@ -5,10 +5,8 @@ import type { Report } from '../../scripts/reports/report.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { askDashboard, setUpSuperset } from './ask-dashboard.ts';
 import { askMetrics, runDbt } from './ask-dbt.ts';
-import { askMirror } from './mirrors.ts';
-import type { DatabaseName, Row } from './mirrors.ts';
-import { openStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { askMirror, type DatabaseName, type Row } from './mirrors.ts';
+import { openStage, type Stage } from './stage.ts';
 
 const DATABASES: readonly DatabaseName[] = ['SQLite', 'PostgreSQL'];
 let stage: Stage;

@@ -2,12 +2,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runProgram } from '../support/program.ts';
-import { askMirror } from './mirrors.ts';
-import type { DatabaseName, Row } from './mirrors.ts';
-import { openInOffice } from './office.ts';
-import type { Cell } from './office.ts';
-import { openStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { askMirror, type DatabaseName, type Row } from './mirrors.ts';
+import { openInOffice, type Cell } from './office.ts';
+import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
 

@@ -3,9 +3,8 @@ import { integer, reference } from '../../src/catalog/field.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Field } from '../../src/catalog/kind.ts';
 import { OLD_CONTACTS } from '../../src/db/session/sql-text.ts';
-import { compactJson, isArray, isObject } from '../../src/lib/json/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json/json.ts';
-import type { World } from '../../src/sandbox/world.ts';
+import { compactJson, isArray, isObject, type Json, type JsonObject } from '../../src/lib/json/json.ts';
+import type { World } from '../../sandbox/world.ts';
 
 /** The records of a view as the simulated company has them, and the fields that the catalogue knows. */
 interface Records {

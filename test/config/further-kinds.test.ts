@@ -3,7 +3,7 @@ import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { ENGINE_TABLE_NAMES } from '../../src/catalog/reserved-names.ts';
 import { configuredKinds } from '../../src/config/known-kinds.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import * as engineTables from '../../src/mirror/tables/engine-tables.ts';
+import * as engineTables from '../../src/store/tables/engine-tables.ts';
 import { complaint, refusal, tempFile } from './support.ts';
 
 const kindsOf = (kinds: unknown) =>

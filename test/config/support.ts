@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
-import type { ConfigInputs } from '../../src/config/load-config.ts';
+import { loadConfig, type ConfigInputs } from '../../src/config/load-config.ts';
 import { UsageError } from '../../src/lib/sync-error.ts';
 
 /** Writes a file into a folder of its own that goes when the test ends. */

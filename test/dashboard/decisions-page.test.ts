@@ -1,13 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
-import { saveDecision } from '../../src/mirror/people/decision-store.ts';
-import { insertUser, USER_ROLES } from '../../src/mirror/people/user-store.ts';
-import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
-import { serveMirror } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
-import { DATABASES, ONE_DATABASE } from '../mirror/databases.ts';
-import { NOON, putRecords } from '../mirror/temp-mirror.ts';
+import { saveDecision } from '../../src/store/people/decision-store.ts';
+import { insertUser, USER_ROLES } from '../../src/store/people/user-store.ts';
+import { saveAbsences } from '../../src/store/records/deletion-store.ts';
+import { serveMirror, type Stage } from '../http/stage.ts';
+import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { NOON, putRecords } from '../store/temp-mirror.ts';
 
 const pageOf = async ({ get }: Stage, path: string, token?: string): Promise<string> =>
   (await get(path, token === undefined ? {} : { authorization: `Bearer ${token}` })).text();

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
+import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { AbsenceState } from '../../src/diff/plan-deletions.ts';
-import { DATABASES, ONE_DATABASE } from '../mirror/databases.ts';
-import { NOON, putRecords } from '../mirror/temp-mirror.ts';
-import { serveMirror } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
+import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { NOON, putRecords } from '../store/temp-mirror.ts';
+import { serveMirror, type Stage } from '../http/stage.ts';
 
 async function disappear(
   session: Session,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { sql } from 'drizzle-orm';
-import { tempMirror } from '../mirror/temp-mirror.ts';
+import { tempMirror } from '../store/temp-mirror.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
 import { serveMirror } from '../http/stage.ts';
 

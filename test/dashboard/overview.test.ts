@@ -1,17 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { saveBlock } from '../../src/mirror/outbox/outbox-queue.ts';
-import { changeEntry, findEntry } from '../../src/mirror/outbox/outbox-store.ts';
-import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
-import { appendChanges } from '../../src/mirror/records/change-store.ts';
+import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';
+import { changeEntry, findEntry } from '../../src/store/outbox/outbox-store.ts';
+import { saveAbsences } from '../../src/store/records/deletion-store.ts';
+import { appendChanges } from '../../src/store/records/change-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
-import { DATABASES, ONE_DATABASE } from '../mirror/databases.ts';
-import { NOON, NOON_TEXT, later, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
+import { freeze } from '../../src/store/outbox/freeze-store.ts';
+import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { NOON, NOON_TEXT, later, putRecords, tempMirror } from '../store/temp-mirror.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { TOKEN, serveMirror, signIn } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
+import { TOKEN, serveMirror, signIn, type Stage } from '../http/stage.ts';
 
 const ADA = '{"operation":"create","kind":"clients","data":{"code":"C-1","name":"Ada"}}';
 

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { changeEntry, findEntry } from '../../src/mirror/outbox/outbox-store.ts';
-import { appendChanges } from '../../src/mirror/records/change-store.ts';
-import { saveAbsences } from '../../src/mirror/records/deletion-store.ts';
-import { saveDrift } from '../../src/mirror/kinds/drift-store.ts';
+import { changeEntry, findEntry } from '../../src/store/outbox/outbox-store.ts';
+import { appendChanges } from '../../src/store/records/change-store.ts';
+import { saveAbsences } from '../../src/store/records/deletion-store.ts';
+import { saveDrift } from '../../src/store/kinds/drift-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { DATABASES, ONE_DATABASE } from '../mirror/databases.ts';
-import { NOON, NOON_TEXT, putRecords } from '../mirror/temp-mirror.ts';
-import { serveMirror } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
+import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { NOON, NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
+import { serveMirror, type Stage } from '../http/stage.ts';
 
 const NASTY = `<img src=x onerror=alert(1)>"'&`;
 const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;';

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { insertPlan } from '../../src/mirror/outbox/plan-store.ts';
-import { insertUser } from '../../src/mirror/people/user-store.ts';
+import { insertPlan } from '../../src/store/outbox/plan-store.ts';
+import { insertUser } from '../../src/store/people/user-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { serveMirror } from '../http/stage.ts';
-import { DATABASES, ONE_DATABASE } from '../mirror/databases.ts';
-import { NOON, putRecords } from '../mirror/temp-mirror.ts';
+import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { NOON, putRecords } from '../store/temp-mirror.ts';
 
 const cells = (from: string, to: string): string => JSON.stringify([{ field: 'name', old: from, new: to }]);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tempMirror, putRecords } from '../mirror/temp-mirror.ts';
+import { tempMirror, putRecords } from '../store/temp-mirror.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
 import { serveMirror } from '../http/stage.ts';
 import type { ServerParts } from '../../src/http/server.ts';

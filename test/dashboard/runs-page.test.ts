@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NOON_TEXT, tempMirror } from '../mirror/temp-mirror.ts';
+import { NOON_TEXT, tempMirror } from '../store/temp-mirror.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
 import { serveMirror } from '../http/stage.ts';
 

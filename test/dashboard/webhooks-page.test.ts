@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Row, Session, SqlValue } from '../../src/db/session/session.ts';
-import { ONE_DATABASE } from '../mirror/databases.ts';
-import { NOON_TEXT } from '../mirror/temp-mirror.ts';
-import { serveMirror, signIn } from '../http/stage.ts';
-import type { Stage } from '../http/stage.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
+import { NOON_TEXT } from '../store/temp-mirror.ts';
+import { serveMirror, signIn, type Stage } from '../http/stage.ts';
 
 const ROOM = 'https://hooks.slack.example/services/T0/B0/room-secret';
 

@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { bystander, freshDatabaseUrl } from '../support/postgres.ts';
-import { openForTest, proxyTo } from '../mirror/postgres-mirror.ts';
-import type { Cut } from '../mirror/postgres-mirror.ts';
-import { mirrorFault } from '../mirror/temp-mirror.ts';
+import { openForTest, proxyTo, type Cut } from '../store/postgres-mirror.ts';
+import { mirrorFault } from '../store/temp-mirror.ts';
 
 async function openWithThings(url: string): Promise<Session> {
   const session = await openForTest(url);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { certify } from '../../src/diff/certify.ts';
-import type { Certificate, Sighting, Certification } from '../../src/diff/certify.ts';
+import { certify, type Certificate, type Sighting, type Certification } from '../../src/diff/certify.ts';
 import { sized } from '../support/tiers.ts';
 
 /** Responses one after the other, each answered before the next is sent. */

@@ -3,12 +3,15 @@ import { expect, test, describe } from 'vitest';
 import { KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { decimal, text, date, flag, integer, json, time, timestamp } from '../../src/catalog/field.ts';
 import type { Kind, Field } from '../../src/catalog/kind.ts';
-import { recordDecoder, ownValue, decodeField } from '../../src/diff/decode-record.ts';
-import type { MisfitCode, ColumnValue } from '../../src/diff/decode-record.ts';
-import { compactJson, parseJson, canonicalJson } from '../../src/lib/json/json.ts';
-import type { JsonObject } from '../../src/lib/json/json.ts';
-import { models, spell, numberTokens } from '../support/json-models.ts';
-import type { Member, Model } from '../support/json-models.ts';
+import {
+  recordDecoder,
+  ownValue,
+  decodeField,
+  type MisfitCode,
+  type ColumnValue,
+} from '../../src/diff/decode-record.ts';
+import { compactJson, parseJson, canonicalJson, type JsonObject } from '../../src/lib/json/json.ts';
+import { models, spell, numberTokens, type Member, type Model } from '../support/json-models.ts';
 import { exactValue } from '../support/exact.ts';
 
 const named = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import { date, decimal, integer, json, text } from '../../src/catalog/field.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
-import { columnObstacle, discoveredColumn } from '../../src/diff/observe-fields.ts';
-import type { SeenType } from '../../src/diff/observe-fields.ts';
+import { columnObstacle, discoveredColumn, type SeenType } from '../../src/diff/observe-fields.ts';
 
 const CATEGORIES: Kind = kindNamed('categories') ?? expect.fail('no categories');
 const hints = [decimal('price', 2), date('day'), json('items', [text('nom')])];

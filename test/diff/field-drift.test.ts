@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { presenceDrift, valueDrift } from '../../src/diff/field-drift.ts';
-import type { FieldDrift } from '../../src/diff/field-drift.ts';
+import { presenceDrift, valueDrift, type FieldDrift } from '../../src/diff/field-drift.ts';
 
 /** Fields by name: the JSON types that came; `gone` is missing since yesterday. */
 type Known = Record<string, string | { gone: string }>;

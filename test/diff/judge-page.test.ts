@@ -13,12 +13,18 @@ import {
   withoutSuppressed,
   fieldChanges,
   changedFields,
+  type Incoming,
+  type Stored,
 } from '../../src/diff/judge-page.ts';
-import type { Incoming, Stored } from '../../src/diff/judge-page.ts';
-import { compactJson, parseJson, isObject, isArray } from '../../src/lib/json/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json/json.ts';
-import { models, respelled, spell, records } from '../support/json-models.ts';
-import type { Member } from '../support/json-models.ts';
+import {
+  compactJson,
+  parseJson,
+  isObject,
+  isArray,
+  type Json,
+  type JsonObject,
+} from '../../src/lib/json/json.ts';
+import { models, respelled, spell, records, type Member } from '../support/json-models.ts';
 
 const named = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);
 const CLIENTS = named('clients');

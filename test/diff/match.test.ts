@@ -3,8 +3,7 @@ import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { alteredFields, hasKeyOf, isEqualTo, naturalKeyOf } from '../../src/diff/match.ts';
-import { isNumber, parseJson } from '../../src/lib/json/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json/json.ts';
+import { isNumber, parseJson, type Json, type JsonObject } from '../../src/lib/json/json.ts';
 import { asShown, namedKind, writes } from '../support/written-payloads.ts';
 
 const CLIENTS = namedKind('clients');

@@ -10,10 +10,10 @@ import {
   seenType,
   showNothingNew,
   widerType,
+  type SeenType,
+  type SeenField,
 } from '../../src/diff/observe-fields.ts';
-import type { SeenType, SeenField } from '../../src/diff/observe-fields.ts';
-import { parseJson } from '../../src/lib/json/json.ts';
-import type { JsonObject, Json } from '../../src/lib/json/json.ts';
+import { parseJson, type JsonObject, type Json } from '../../src/lib/json/json.ts';
 import { decodeField } from '../../src/diff/decode-record.ts';
 import { numberTokens } from '../support/json-models.ts';
 

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { planDeletions } from '../../src/diff/plan-deletions.ts';
-import type { Absence, AbsenceFacts, DeletionPlan } from '../../src/diff/plan-deletions.ts';
+import {
+  planDeletions,
+  type Absence,
+  type AbsenceFacts,
+  type DeletionPlan,
+} from '../../src/diff/plan-deletions.ts';
 
 const RULES = { graceSeconds: 900, holdAbove: { rows: 5, share: 0.1 } } as const;
 const GRACE_MS = 900_000;

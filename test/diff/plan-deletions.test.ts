@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { isProvenGone, planDeletions } from '../../src/diff/plan-deletions.ts';
-import type { Absence, AbsenceFacts, AbsentRow, DeletionPlan } from '../../src/diff/plan-deletions.ts';
+import {
+  isProvenGone,
+  planDeletions,
+  type Absence,
+  type AbsenceFacts,
+  type AbsentRow,
+  type DeletionPlan,
+} from '../../src/diff/plan-deletions.ts';
 
 const GRACE_MS = 900_000;
 const RULES = { graceSeconds: 900, holdAbove: { rows: 5, share: 0.02 } } as const;
@@ -311,4 +317,38 @@ test('a list of recent rows is held although another row was deleted at the same
   expect(tombstones).toEqual([]);
   const decided = { ...oldest, isOutOfScope: true };
   expect(wholePlan(absent, { oldest: decided, noted: before }).tombstones).toEqual(['500']);
+});
+
+describe('a row that an answer named, and no list has shown,', () => {
+  const unlisted = { ...row('1'), isListed: false };
+  const WEEK_MS = 7 * 86_400_000;
+  const waits = (age: number, changes: Partial<Absence> = {}): Partial<AbsenceFacts> => ({
+    noted: noted(missing('1', { absentSince: ago(age), why: 'never_listed', ...changes })),
+  });
+
+  test('is not asked for: it may wait for an approval, and then does not answer', () => {
+    expect(plan([unlisted], { canAsk: true })).toMatchObject({ ask: [], note: [{ why: 'never_listed' }] });
+    expect(plan([unlisted], { canAsk: true, ...waits(GRACE_MS) })).toEqual(NOTHING);
+  });
+
+  test.each([true, false])('needs a person after a week, who lets it be proven: can ask %s', (canAsk) => {
+    const { note } = plan([unlisted], { canAsk, ...waits(WEEK_MS) });
+    expect(note).toMatchObject([{ state: 'held', why: 'never_listed' }]);
+    const approved = plan([unlisted], { canAsk, ...waits(WEEK_MS, { state: 'approved' }) });
+    expect(approved).toMatchObject(canAsk ? { ask: ['1'], tombstones: [] } : { ask: [], tombstones: ['1'] });
+  });
+
+  test('lets the same list prove nothing of other rows, until a person has decided about them', () => {
+    const both = [unlisted, row('2')];
+    const facts = (changes: Partial<Absence>): Partial<AbsenceFacts> => ({
+      noted: noted(missing('1', { why: 'never_listed' }), missing('2', changes)),
+    });
+    expect(plan(both, facts({}))).toEqual(NOTHING);
+    expect(plan(both, facts({ absentSince: ago(WEEK_MS) }))).toMatchObject({
+      note: [{ id: '2', state: 'held', why: 'others_hidden' }],
+      tombstones: [],
+    });
+    expect(plan(both, facts({ state: 'approved' })).tombstones).toEqual(['2']);
+    expect(plan([row('2')], facts({})).tombstones).toEqual(['2']);
+  });
 });

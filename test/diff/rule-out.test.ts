@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import type { Kind } from '../../src/catalog/kind.ts';
-import { sentField } from '../../src/catalog/kind.ts';
+import { sentField, type Kind } from '../../src/catalog/kind.ts';
 import { isRuledOut, longTexts, mayBeMadeOf } from '../../src/diff/rule-out.ts';
-import { isNumber, parseJson } from '../../src/lib/json/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json/json.ts';
+import { isNumber, parseJson, type Json, type JsonObject } from '../../src/lib/json/json.ts';
 import { asShown, namedKind, writes } from '../support/written-payloads.ts';
 
 const CLIENTS = namedKind('clients');

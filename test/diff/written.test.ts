@@ -8,10 +8,9 @@ import {
   writeNameOf,
   merge,
   readBack,
+  type Merge,
 } from '../../src/diff/written.ts';
-import type { Merge } from '../../src/diff/written.ts';
-import { parseJson } from '../../src/lib/json/json.ts';
-import type { JsonObject } from '../../src/lib/json/json.ts';
+import { parseJson, type JsonObject } from '../../src/lib/json/json.ts';
 import { records, respelled, spell } from '../support/json-models.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
 import { asShown, namedKind, payloadsOf, WRITTEN_KINDS } from '../support/written-payloads.ts';

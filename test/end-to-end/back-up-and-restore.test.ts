@@ -13,21 +13,18 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { document, run, settingsFor } from '../support/command-line.ts';
-import type { Env } from '../support/command-line.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import { document, run, settingsFor, type Env } from '../support/command-line.ts';
 import { shellLines } from './doc-lines.ts';
 import { ask, dump } from '../support/mirror-file.ts';
 import { copyGrownMirror } from '../support/sqlite-templates.ts';
 import { MAIN } from '../support/program.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { redisFor, serveBeside } from './outbound-scene.ts';
-import type { AtEnd } from './outbound-scene.ts';
+import { redisFor, serveBeside, type AtEnd } from './outbound-scene.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ROOT = join(import.meta.dirname, '../..');
-const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs/back-up.md'), 'utf8');
 const LINES = {
   sqliteCopy: shellLines(page, '## Back up', 0),
   driverCopy: shellLines(page, '## Back up', 1),

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { dump, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { MAIN, runProgram } from '../support/program.ts';

@@ -2,12 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { document, kindIn, run, settingsFor } from '../support/command-line.ts';
-import type { Ended } from '../support/command-line.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { document, kindIn, run, settingsFor, type Ended } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectSound } from '../support/mirror-file.ts';
-import { runProgram, start } from '../support/program.ts';
-import type { Program } from '../support/program.ts';
+import { runProgram, start, type Program } from '../support/program.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { runProgram, start } from '../support/program.ts';
-import { serving } from './outbound-scene.ts';
-import type { AtEnd } from './outbound-scene.ts';
+import { serving, type AtEnd } from './outbound-scene.ts';
 
 const MINUTES = 10;
 const PER_MINUTE = 10;

@@ -3,12 +3,19 @@ import { sql } from 'drizzle-orm';
 import { expect, inject, test } from 'vitest';
 import { instantText } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import { randomFrom } from '../../sandbox/generate/draw.ts';
 import type { Program } from '../support/program.ts';
 import { sized } from '../support/tiers.ts';
 import { atRest, expectExact, tally } from './outbound-ledger.ts';
-import { creates, insert, scattered, serveBeside, setScene } from './outbound-scene.ts';
-import type { Scene, Wish } from './outbound-scene.ts';
+import {
+  creates,
+  insert,
+  scattered,
+  serveBeside,
+  setScene,
+  type Scene,
+  type Wish,
+} from './outbound-scene.ts';
 
 /** So many moments at which a process is stopped. */
 const FREEZES = sized({ quick: 1, acceptance: 2, deep: 30 });

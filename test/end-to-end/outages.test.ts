@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'drizzle-orm';
-import { expect, test } from 'vitest';
-import type { TestContext } from 'vitest';
+import { expect, test, type TestContext } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { systemClock } from '../../src/lib/time/clock.ts';
-import { requestPull } from '../../src/mirror/runs/run-requests.ts';
-import { creates, insert, redisFor, serveBeside, setScene } from './outbound-scene.ts';
-import type { Scene } from './outbound-scene.ts';
-import { gateTo } from '../support/gate.ts';
-import type { Gate } from '../support/gate.ts';
+import { requestPull } from '../../src/store/runs/run-requests.ts';
+import { creates, insert, redisFor, serveBeside, setScene, type Scene } from './outbound-scene.ts';
+import { gateTo, type Gate } from '../support/gate.ts';
 import type { Program } from '../support/program.ts';
 import { sized } from '../support/tiers.ts';
 

@@ -1,14 +1,23 @@
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { expect, test } from 'vitest';
-import type { TestContext } from 'vitest';
+import { expect, test, type TestContext } from 'vitest';
 import type { Env } from '../support/command-line.ts';
 import { start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
 import { sized } from '../support/tiers.ts';
 import { atRest, expectExact, tally, watchStandstill } from './outbound-ledger.ts';
-import { creates, insert, redisFor, serveBeside, serving, setScene, updates } from './outbound-scene.ts';
-import type { Scene, Staging, Wish } from './outbound-scene.ts';
+import {
+  creates,
+  insert,
+  redisFor,
+  serveBeside,
+  serving,
+  setScene,
+  updates,
+  type Scene,
+  type Staging,
+  type Wish,
+} from './outbound-scene.ts';
 
 const LONGEST_MS = 75_000;
 const SQLITE_KILLS = sized({ quick: 2, acceptance: 6, deep: 60 });

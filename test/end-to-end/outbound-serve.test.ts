@@ -1,11 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
-import { document, run, settingsFor } from '../support/command-line.ts';
-import type { Ended, Env } from '../support/command-line.ts';
+import { document, run, settingsFor, type Ended, type Env } from '../support/command-line.ts';
 import { ask, bytesOf } from '../support/mirror-file.ts';
 import { runProgram } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { start } from '../support/program.ts';
-import type { Program } from '../support/program.ts';
+import { start, type Program } from '../support/program.ts';
 import { atRest, expectExact } from './outbound-ledger.ts';
 import { sized } from '../support/tiers.ts';
 import { creates, insert, serving, setScene } from './outbound-scene.ts';

@@ -11,8 +11,7 @@ import { runProgram, start } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
 import { sized } from '../support/tiers.ts';
 import { atRest, tally } from './outbound-ledger.ts';
-import { serveBeside, serving, setScene } from './outbound-scene.ts';
-import type { Scene } from './outbound-scene.ts';
+import { serveBeside, serving, setScene, type Scene } from './outbound-scene.ts';
 
 const ROWS = sized({ quick: 10, acceptance: 60, deep: 150 });
 const KILLS = sized({ quick: 2, acceptance: 12, deep: 40 });

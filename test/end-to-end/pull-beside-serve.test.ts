@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { json, run, settingsFor } from '../support/command-line.ts';
-import type { Env } from '../support/command-line.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import { json, run, settingsFor, type Env } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
-import { start } from '../support/program.ts';
-import type { Program } from '../support/program.ts';
+import { start, type Program } from '../support/program.ts';
 import { requestNumber } from '../support/requests.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 

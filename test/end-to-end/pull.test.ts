@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { json, run, settingsFor } from '../support/command-line.ts';
-import type { PullReport } from '../support/command-line.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { json, run, settingsFor, type PullReport } from '../support/command-line.ts';
 import { KIND_NAMES, ask, expectEqual, expectSound } from '../support/mirror-file.ts';
 import { runProgram } from '../support/program.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { run, settingsFor } from '../support/command-line.ts';
-import { start } from '../support/program.ts';
-import type { Program } from '../support/program.ts';
+import { start, type Program } from '../support/program.ts';
 import { freshMirror } from '../support/temp-folder.ts';
 import { sized } from '../support/tiers.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { serving } from './outbound-scene.ts';
 
 const ROUNDS = sized({ quick: 2, acceptance: 3, deep: 10 });

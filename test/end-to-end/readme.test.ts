@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { NAMED_CLIENT, readmeLines, walk } from './readme-walk.ts';

@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Fault } from '../../src/sandbox/faults.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Fault } from '../../sandbox/faults.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { MARK, canary } from '../support/canary.ts';
-import type { Ended } from '../support/command-line.ts';
-import { run, settingsFor } from '../support/command-line.ts';
+import { run, settingsFor, type Ended } from '../support/command-line.ts';
 import { bytesOf } from '../support/mirror-file.ts';
 import { runProgram } from '../support/program.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';

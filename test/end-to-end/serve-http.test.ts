@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { settingsFor } from '../support/command-line.ts';
 import { runProgram, start } from '../support/program.ts';

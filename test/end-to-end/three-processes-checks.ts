@@ -1,12 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { expect } from 'vitest';
-import { compactJson } from '../../src/lib/json/json.ts';
-import type { JsonObject } from '../../src/lib/json/json.ts';
+import { compactJson, type JsonObject } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import type { World } from '../../src/sandbox/world.ts';
+import type { World } from '../../sandbox/world.ts';
 import type { Scene, Wish } from './outbound-scene.ts';
-import { KINDS } from './three-processes-load.ts';
-import type { Ledger } from './three-processes-load.ts';
+import { KINDS, type Ledger } from './three-processes-load.ts';
 
 /** Every push was done by the service once: not a write of it came twice, whoever died over it. */
 export function expectOnce({ inserted, updated }: Ledger, wishes: readonly Wish[]): void {

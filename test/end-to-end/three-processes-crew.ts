@@ -4,10 +4,8 @@ import { expect } from 'vitest';
 import { instantText } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Env } from '../support/command-line.ts';
-import { start } from '../support/program.ts';
-import type { Program } from '../support/program.ts';
-import { serving } from './outbound-scene.ts';
-import type { AtEnd } from './outbound-scene.ts';
+import { start, type Program } from '../support/program.ts';
+import { serving, type AtEnd } from './outbound-scene.ts';
 
 const ADMIN_TOKEN = 'an-admin-token-of-more-than-32-characters';
 const SIZE = 3;

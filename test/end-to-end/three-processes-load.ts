@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { vi } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { World } from '../../src/sandbox/world.ts';
-import { creates, insert, updates } from './outbound-scene.ts';
-import type { Scene, Wish } from './outbound-scene.ts';
+import type { World } from '../../sandbox/world.ts';
+import { creates, insert, updates, type Scene, type Wish } from './outbound-scene.ts';
 import type { Crew } from './three-processes-crew.ts';
 
 /** The kinds that are pulled, and the field of each that nobody but the service's own people writes. */

@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { writeMark } from '../../src/mirror/runs/open-runs.ts';
+import { writeMark } from '../../src/store/runs/open-runs.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { run } from '../support/command-line.ts';
 import { sized } from '../support/tiers.ts';
 import { atRest, expectExact, tally } from './outbound-ledger.ts';
-import { redisFor, scattered, setScene } from './outbound-scene.ts';
-import type { Scene } from './outbound-scene.ts';
+import { redisFor, scattered, setScene, type Scene } from './outbound-scene.ts';
 import {
   expectFedWhole,
   expectMirrored,
@@ -18,8 +17,7 @@ import {
   recordMarks,
   troubled,
 } from './three-processes-checks.ts';
-import { startCrew } from './three-processes-crew.ts';
-import type { Crew } from './three-processes-crew.ts';
+import { startCrew, type Crew } from './three-processes-crew.ts';
 import { KINDS, keepLedger, readFeed, work } from './three-processes-load.ts';
 
 const KILLS = sized({ quick: 2, acceptance: 4, deep: 6 });

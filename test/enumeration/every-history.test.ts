@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { goThroughHistories } from './histories.ts';
-import type { Entry, Figures, Shape } from './histories.ts';
+import { goThroughHistories, type Entry, type Figures, type Shape } from './histories.ts';
 import type { Sighting } from '../../src/diff/certify.ts';
 
 /** `BMS_TEST_DEEP=1` takes the larger sizes too. */

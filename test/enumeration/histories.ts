@@ -1,12 +1,9 @@
-import { certify } from '../../src/diff/certify.ts';
-import type { Sighting } from '../../src/diff/certify.ts';
+import { certify, type Sighting } from '../../src/diff/certify.ts';
 import { provenEnd } from '../../src/source/paging/page-checks.ts';
 import { NO_META } from '../../src/source/http/read-answer.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
-import { advance, reopenSweep, startSweep } from '../../src/source/paging/sweep-plan.ts';
-import type { SweepPlan } from '../../src/source/paging/sweep-plan.ts';
-import { createListStates } from './list-states.ts';
-import type { ListState, ListStates, Shown } from './list-states.ts';
+import { advance, reopenSweep, startSweep, type SweepPlan } from '../../src/source/paging/sweep-plan.ts';
+import { createListStates, type ListState, type ListStates, type Shown } from './list-states.ts';
 
 /** A small world, all histories of which are tried. */
 export interface Shape {

@@ -1,6 +1,5 @@
-import { randomFrom } from '../../src/sandbox/generate/draw.ts';
-import { shownPage } from './list-states.ts';
-import type { ListState, Shown } from './list-states.ts';
+import { randomFrom } from '../../sandbox/generate/draw.ts';
+import { shownPage, type ListState, type Shown } from './list-states.ts';
 
 /** How a list moves: what is inserted and moved where, how often, and whether its total is as old as it pleases. */
 export interface Motion {

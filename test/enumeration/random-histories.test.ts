@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Sighting } from '../../src/diff/certify.ts';
-import { judgeRuns } from './random-run.ts';
-import type { Bug, LandedAnswer, RandomFigures, Scene } from './random-run.ts';
+import { judgeRuns, type Bug, type LandedAnswer, type RandomFigures, type Scene } from './random-run.ts';
 
 const isDeep = process.env['BMS_TEST_DEEP'] === '1';
 const SEEDS = isDeep ? 5000 : 150;

@@ -1,10 +1,13 @@
-import { certify } from '../../src/diff/certify.ts';
-import type { Sighting } from '../../src/diff/certify.ts';
+import { certify, type Sighting } from '../../src/diff/certify.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
-import { advance, reopenSweep, startSweep } from '../../src/source/paging/sweep-plan.ts';
-import type { PageRange, SweepPlan } from '../../src/source/paging/sweep-plan.ts';
-import { createListModel } from './list-model.ts';
-import type { Answer, ListModel, Motion } from './list-model.ts';
+import {
+  advance,
+  reopenSweep,
+  startSweep,
+  type PageRange,
+  type SweepPlan,
+} from '../../src/source/paging/sweep-plan.ts';
+import { createListModel, type Answer, type ListModel, type Motion } from './list-model.ts';
 
 export interface Scene extends Motion {
   readonly inFlight: number;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { isMatch, judgeNew, startAlerts } from '../../src/feed/alerts.ts';
-import type { AlertRule } from '../../src/feed/alerts.ts';
+import { isMatch, judgeNew, startAlerts, type AlertRule } from '../../src/feed/alerts.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
 import { stage } from '../outbound/stage.ts';

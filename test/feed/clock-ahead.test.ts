@@ -5,11 +5,11 @@ import { leaveDigest } from '../../src/feed/digest.ts';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
 import { instantText, systemClock } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
-import { dueEntries } from '../../src/mirror/outbox/outbox-queue.ts';
-import { hasDateHeld } from '../../src/mirror/runs/held-date.ts';
-import { livingWorkers, registerWorker } from '../../src/mirror/runs/worker-store.ts';
-import { dueEndpoints } from '../../src/mirror/webhooks/endpoint-store.ts';
+import { claimKind } from '../../src/store/kinds/kind-lease.ts';
+import { dueEntries } from '../../src/store/outbox/outbox-queue.ts';
+import { hasDateHeld } from '../../src/store/runs/held-date.ts';
+import { livingWorkers, registerWorker } from '../../src/store/runs/worker-store.ts';
+import { dueEndpoints } from '../../src/store/webhooks/endpoint-store.ts';
 import { DATABASES, mirrorIn, putChanges } from './support.ts';
 
 const DAY = 86_400_000;

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { leaveDigest } from '../../src/feed/digest.ts';
 import { addEndpoint } from '../../src/feed/webhooks/endpoints.ts';
-import { freeze } from '../../src/mirror/outbox/freeze-store.ts';
+import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { DATABASES, mirrorIn, putChanges } from './support.ts';
 
 const TIME = { at: '07:00', timezone: 'America/Toronto' };

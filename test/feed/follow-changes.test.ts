@@ -2,10 +2,9 @@ import { systemClock } from '../../src/lib/time/clock.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { followChanges } from '../../src/feed/follow-changes.ts';
-import type { FollowOptions } from '../../src/feed/follow-changes.ts';
+import { followChanges, type FollowOptions } from '../../src/feed/follow-changes.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { linesOf, startChild } from '../mirror/child.ts';
+import { linesOf, startChild } from '../store/child.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { DATABASES, ONE_DATABASE, at, mirrorIn, putChanges } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { changeLine } from '../../src/feed/follow-changes.ts';
 import { readChanges, seqBeforeLatest } from '../../src/feed/read-changes.ts';
-import { latestSeq } from '../../src/mirror/records/change-store.ts';
+import { latestSeq } from '../../src/store/records/change-store.ts';
 import { DATABASES, at, mirrorIn, putChanges } from './support.ts';
 
 const AWKWARD =

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
 import { hostRefusal } from '../../src/http/guard.ts';
 import { createSignInCodes } from '../../src/http/credentials.ts';
-import { saveCheck } from '../../src/mirror/integrity-check.ts';
+import { saveCheck } from '../../src/store/integrity-check.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { kindNamed, tempMirror, thrownBy } from '../mirror/temp-mirror.ts';
+import { kindNamed, tempMirror, thrownBy } from '../store/temp-mirror.ts';
 import { TOKEN, jsonOf, serveMirror, signIn } from './stage.ts';
 
 const mirror = () => tempMirror([kindNamed('clients'), kindNamed('products')]);

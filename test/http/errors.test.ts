@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
 import { MirrorError } from '../../src/db/session/errors.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
+import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
 import { asking } from './ask.ts';
 import { TOKEN, jsonOf, serveMirror } from './stage.ts';
 

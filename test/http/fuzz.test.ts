@@ -2,13 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compactJson } from '../../src/lib/json/json.ts';
 import { shortened, storable } from '../../src/lib/text/text.ts';
-import { kindNamed, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
+import { kindNamed, putRecords, tempMirror } from '../store/temp-mirror.ts';
 import { NASTY_VALUES } from '../support/nasty-values.ts';
 import { sized } from '../support/tiers.ts';
-import { asking } from './ask.ts';
-import type { Ask, Asked } from './ask.ts';
-import { TOKEN, serveMirror, signIn } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { asking, type Ask, type Asked } from './ask.ts';
+import { TOKEN, serveMirror, signIn, type Stage } from './stage.ts';
 
 const REQUESTS = sized({ quick: 700, acceptance: 5_000, deep: 5_000 });
 const SEED = 20_260_301;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
-import { serveMirror } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
+import { serveMirror, type Stage } from './stage.ts';
 
 const mirror = () => tempMirror([kindNamed('clients'), kindNamed('products')]);
 

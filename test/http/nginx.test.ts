@@ -4,12 +4,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { tempMirror } from '../mirror/temp-mirror.ts';
+import { tempMirror } from '../store/temp-mirror.ts';
 import { findProgram } from '../support/apt.ts';
 import { freePort } from '../support/redis-server.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { serveMirror, TOKEN } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { serveMirror, TOKEN, type Stage } from './stage.ts';
 
 const PUBLIC = 'https://bms.garage.example';
 const SENDING = {

@@ -1,18 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { SyncError } from '../../src/lib/sync-error.ts';
-import { deleteUser, insertUser } from '../../src/mirror/people/user-store.ts';
-import type { UserRole } from '../../src/mirror/people/user-store.ts';
+import { deleteUser, insertUser, type UserRole } from '../../src/store/people/user-store.ts';
 import { MirrorError } from '../../src/db/session/errors.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { at, putChanges } from '../feed/support.ts';
 import { canary } from '../support/canary.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { DATABASES } from '../mirror/databases.ts';
-import { thrownBy } from '../mirror/temp-mirror.ts';
+import { DATABASES } from '../store/databases.ts';
+import { thrownBy } from '../store/temp-mirror.ts';
 import { asking } from './ask.ts';
-import { jsonOf, serveMirror, signIn, TOKEN } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { jsonOf, serveMirror, signIn, TOKEN, type Stage } from './stage.ts';
 
 const MARIE = `marie-${canary('-9c1d7f3b5e2a8460')}`;
 const HEADER = 'x-forwarded-user';

@@ -1,12 +1,10 @@
-import { createConnection } from 'node:net';
-import type { Socket } from 'node:net';
+import { createConnection, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/time/clock.ts';
 import { at, putChanges } from '../feed/support.ts';
-import { kindNamed, tempMirror } from '../mirror/temp-mirror.ts';
+import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
 import { asking } from './ask.ts';
-import { TOKEN, serveMirror } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { TOKEN, serveMirror, type Stage } from './stage.ts';
 
 /** The limits in miniature: what a server does at them is the same. `errors.test.ts` holds the figures themselves. */
 const LIMITS = vi.hoisted(() => ({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PACKAGE_FOLDER } from '../../src/lib/package-folder.ts';
 
-test.each(['package.json', 'assets/dashboard.css', 'migrations/sqlite', 'migrations/postgres'])(
+test.each(['package.json', 'src/dashboard/assets/dashboard.css', 'migrations/sqlite', 'migrations/postgres'])(
   '%s is found from the sources',
   (path) => {
     expect(existsSync(join(PACKAGE_FOLDER, path))).toBe(true);

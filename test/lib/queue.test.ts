@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createQueue } from '../../src/lib/queue.ts';
-import { gate } from '../mirror/temp-mirror.ts';
+import { gate } from '../store/temp-mirror.ts';
 
 test('jobs run one after the other, in the order given, whatever each of them takes', async () => {
   const enqueue = createQueue();

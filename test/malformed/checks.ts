@@ -2,14 +2,12 @@ import { sql } from 'drizzle-orm';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { changedFields } from '../../src/diff/judge-page.ts';
 import { recordDecoder } from '../../src/diff/decode-record.ts';
-import { isObject, itemsOf, parseJson } from '../../src/lib/json/json.ts';
-import type { Json } from '../../src/lib/json/json.ts';
-import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
+import { isObject, itemsOf, parseJson, type Json } from '../../src/lib/json/json.ts';
+import { asMirrored } from '../../src/store/kinds/field-store.ts';
 import type { Row, Session, SqlValue } from '../../src/db/session/session.ts';
-import { nestedTables } from '../../src/mirror/tables/kind-table.ts';
+import { nestedTables } from '../../src/store/tables/kind-table.ts';
 import { canonical, readJson } from './json-reader.ts';
-import { textsOf } from './true-answers.ts';
-import type { Served } from './true-answers.ts';
+import { textsOf, type Served } from './true-answers.ts';
 
 /** A row with what the checks need of it. */
 export interface MirrorRow {

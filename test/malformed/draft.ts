@@ -1,5 +1,5 @@
 import type { HttpAnswer } from '../../src/source/http/http.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../sandbox/generate/draw.ts';
 
 /** A member of the body and its JSON text; null stands where the records go. */
 export type Member = readonly [name: string, text: string | null];

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Session, SqlValue } from '../../src/db/session/session.ts';
-import { rowsOf } from './checks.ts';
-import type { MirrorRow } from './checks.ts';
+import { rowsOf, type MirrorRow } from './checks.ts';
 
 interface Event {
   readonly id: string;

@@ -1,10 +1,8 @@
 import type { HeldKind } from './checks.ts';
 import type { Exchange } from './line-of-fire.ts';
-import { outcomeOf } from './pull-once.ts';
-import type { Pulled } from './pull-once.ts';
+import { outcomeOf, type Pulled } from './pull-once.ts';
 import { isSameRows, rowIdentity } from './reading.ts';
-import { canonical } from './json-reader.ts';
-import type { Node } from './json-reader.ts';
+import { canonical, type Node } from './json-reader.ts';
 
 /** What became of a malformed answer: a stable word, and what is wrong with that, if anything is. */
 export interface Fate {

@@ -1,18 +1,14 @@
 import type { Clock } from '../../src/lib/time/clock.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../sandbox/generate/draw.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';
 import { canary } from '../support/canary.ts';
 import { noWrites } from '../support/no-writes.ts';
-import { answerOf } from './draft.ts';
-import type { Draft, Scene } from './draft.ts';
+import { answerOf, type Draft, type Scene } from './draft.ts';
 import { canonical } from './json-reader.ts';
 import { mutate } from './mutations/all.ts';
-import { readAnswer } from './reading.ts';
-import type { Reading } from './reading.ts';
-import { askedFor, honestDraft, textsOf } from './true-answers.ts';
-import type { Asked, Served } from './true-answers.ts';
-import { createSparing } from './sparing.ts';
-import type { Sparing } from './sparing.ts';
+import { readAnswer, type Reading } from './reading.ts';
+import { askedFor, honestDraft, textsOf, type Asked, type Served } from './true-answers.ts';
+import { createSparing, type Sparing } from './sparing.ts';
 
 export const TOKEN = canary('/7f3a+91=');
 

@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantOf } from '../../src/lib/time/clock.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { GRACE_SECONDS } from './pull-once.ts';
-import type { Pulled } from './pull-once.ts';
+import { GRACE_SECONDS, type Pulled } from './pull-once.ts';
 
 /** Deletions without two proofs a grace apart: the service's own word, or a list that was read whole. */
 export async function unproven(session: Session, pulls: readonly Pulled[]): Promise<string[]> {

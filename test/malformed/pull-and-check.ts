@@ -1,15 +1,12 @@
 import { instantText } from '../../src/lib/time/clock.ts';
 import { SyncError, describe } from '../../src/lib/sync-error.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../sandbox/generate/draw.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { corruptRows, falselyDeleted, readHeld } from './checks.ts';
-import { fateOf, heldOf } from './fates.ts';
-import type { Held } from './fates.ts';
-import { noteSent, TOKEN } from './line-of-fire.ts';
-import type { LineOfFire } from './line-of-fire.ts';
-import { MOST_REQUESTS, pullOnce } from './pull-once.ts';
-import type { Doubles, Pulled, PullPlan } from './pull-once.ts';
+import { fateOf, heldOf, type Held } from './fates.ts';
+import { noteSent, TOKEN, type LineOfFire } from './line-of-fire.ts';
+import { MOST_REQUESTS, pullOnce, type Doubles, type Pulled, type PullPlan } from './pull-once.ts';
 import type { Served } from './true-answers.ts';
 
 export interface ScenarioOptions {

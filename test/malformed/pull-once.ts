@@ -1,14 +1,12 @@
 import type { Session } from '../../src/db/session/session.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import { SyncError } from '../../src/lib/sync-error.ts';
-import { pullKinds } from '../../src/pull/pull-kinds.ts';
-import type { PullReport } from '../../src/pull/pull-kinds.ts';
-import type { KindReport } from '../../src/mirror/runs/run-store.ts';
+import { pullKinds, type PullReport } from '../../src/pull/pull-kinds.ts';
+import type { KindReport } from '../../src/store/runs/run-store.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';
 import { openSource } from '../../src/source/source.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
-import { TOKEN } from './line-of-fire.ts';
-import type { Exchange, LineOfFire } from './line-of-fire.ts';
+import { TOKEN, type Exchange, type LineOfFire } from './line-of-fire.ts';
 import type { Served } from './true-answers.ts';
 import { KEEP_ALL } from '../support/retention.ts';
 import { SOURCE_SETTINGS } from '../support/source-settings.ts';

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { HttpAnswer } from '../../src/source/http/http.ts';
-import { canonical, depthOf, readJson } from './json-reader.ts';
-import type { Node } from './json-reader.ts';
+import { canonical, depthOf, readJson, type Node } from './json-reader.ts';
 
 /** What an answer says, and whether it may be believed: by rules of our own, without the code under test. */
 export type Reading =

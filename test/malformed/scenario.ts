@@ -1,17 +1,22 @@
 import { sql } from 'drizzle-orm';
-import { decideHold, readCheck } from '../../src/mirror/records/hold-store.ts';
+import { decideHold, readCheck } from '../../src/store/records/hold-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import { randomFrom } from '../../sandbox/generate/draw.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { badTexts, canonicalText, falseEvents, integrityFaults, rowsOf, unequal } from './checks.ts';
-import type { MirrorRow } from './checks.ts';
+import {
+  badTexts,
+  canonicalText,
+  falseEvents,
+  integrityFaults,
+  rowsOf,
+  unequal,
+  type MirrorRow,
+} from './checks.ts';
 import { brokenChain } from './event-chain.ts';
 import { openFire, TOKEN } from './line-of-fire.ts';
-import { pullAndCheck } from './pull-and-check.ts';
-import type { ScenarioOptions, Stage } from './pull-and-check.ts';
+import { pullAndCheck, type ScenarioOptions, type Stage } from './pull-and-check.ts';
 import { unproven } from './proofs.ts';
-import { GRACE_SECONDS, pullOnce } from './pull-once.ts';
-import type { PullPlan } from './pull-once.ts';
+import { GRACE_SECONDS, pullOnce, type PullPlan } from './pull-once.ts';
 import { serveAll, stir, textsOf } from './true-answers.ts';
 
 /** What came of a scenario: each malformed answer with its class and its fate, and what went wrong. */

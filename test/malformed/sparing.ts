@@ -1,5 +1,4 @@
-import { rowIdentity } from './reading.ts';
-import type { Reading } from './reading.ts';
+import { rowIdentity, type Reading } from './reading.ts';
 import type { Asked } from './true-answers.ts';
 
 export interface Sparing {

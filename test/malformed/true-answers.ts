@@ -1,15 +1,12 @@
 import { LosslessNumber } from 'lossless-json';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { randomFrom } from '../../src/sandbox/generate/draw.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
+import { randomFrom, type Random } from '../../sandbox/generate/draw.ts';
 import { bodiesOf, kindOf } from '../world/bodies.ts';
 import type { Content, Records } from '../world/records.ts';
 import { NO_SECRETS } from '../world/secrets.ts';
-import { createService, recordsOf } from '../world/service.ts';
-import type { Service } from '../world/service.ts';
+import { createService, recordsOf, type Service } from '../world/service.ts';
 import { storedFields } from '../world/stored.ts';
-import { DOCUMENTED } from '../world/traits.ts';
-import type { Personality } from '../world/traits.ts';
+import { DOCUMENTED, type Personality } from '../world/traits.ts';
 import type { Draft } from './draft.ts';
 
 /** One kind, served by a world of its own: a kind one, whose answers are malformed on the way. */

@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { writeMeta } from '../../src/mirror/kinds/meta.ts';
-import { readFrozen } from '../../src/mirror/outbox/freeze-store.ts';
+import { writeMeta } from '../../src/store/kinds/meta.ts';
+import { readFrozen } from '../../src/store/outbox/freeze-store.ts';
 import { freezeIfRestored, resumeSends } from '../../src/outbound/freeze.ts';
 import { DATABASES, ONE_DATABASE } from '../pull/steps.ts';
 import { logger } from '../pull/support.ts';
-import { asked, create, opened } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { asked, create, opened, type Stage } from './stage.ts';
 
 const start = (on: Stage): Promise<void> =>
   freezeIfRestored(on.session, { mark: on.parts.mark, now: on.clock.now(), logger });

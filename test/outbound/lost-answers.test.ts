@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
-import type { Fault } from '../../src/sandbox/faults.ts';
+import type { Entry } from '../../src/store/outbox/outbox-store.ts';
+import type { Fault } from '../../sandbox/faults.ts';
 import { sized } from '../support/tiers.ts';
-import { asked, create, enter, opened } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { asked, create, enter, opened, type Stage } from './stage.ts';
 
 const CREATES = sized({ quick: 60, acceptance: 200, deep: 200 });
 const LOST = CREATES / 10;

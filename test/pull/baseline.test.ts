@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, rewriting, sandbox } from './support.ts';
 import {
   ALL,

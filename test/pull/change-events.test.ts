@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, rewriting, rowsOf, sandbox } from './support.ts';
 import { DATABASES, ONE_DATABASE, MIRRORS, eventsOf, instantAt, pullOne, shortEvents } from './steps.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, sandbox } from './support.ts';
 import { newRequests, pullOne } from './steps.ts';
 import { requestNumber } from '../support/requests.ts';

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { saveUnlisted } from '../../src/mirror/sightings/sighting-store.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { saveUnlisted } from '../../src/store/sightings/sighting-store.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, rowsOf, sandbox } from './support.ts';
 import {
   DATABASES,

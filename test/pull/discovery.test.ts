@@ -5,7 +5,7 @@ import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import type { PullReport } from '../../src/pull/pull-kinds.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { documentedMirror, pullFrom, rewriting, rowsOf, sandbox } from './support.ts';
 
 const kindsNamed = (...names: readonly string[]): readonly ListedKind[] =>

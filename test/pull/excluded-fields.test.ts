@@ -4,16 +4,16 @@ import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { excludeFields } from '../../src/catalog/exclude.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { asMirrored } from '../../src/mirror/kinds/field-store.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
-import { redecode } from '../../src/mirror/shape/redecode.ts';
-import { removeExcluded } from '../../src/mirror/shape/remove-excluded.ts';
+import { asMirrored } from '../../src/store/kinds/field-store.ts';
+import { migrate } from '../../src/views/migrate.ts';
+import { redecode } from '../../src/store/schema/redecode.ts';
+import { removeExcluded } from '../../src/store/schema/remove-excluded.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { identifier } from '../../src/db/session/sql-text.ts';
 import { readTexts } from '../../src/db/rows/rows.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { postgresMirror } from '../both/support.ts';
-import { NOON, NOON_TEXT } from '../mirror/temp-mirror.ts';
+import { NOON, NOON_TEXT } from '../store/temp-mirror.ts';
 import { documentedMirror, pullFrom, rewriting, sandbox } from './support.ts';
 
 const DATABASES = [

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ALL, DATABASES, MIRRORS, absencesOf, backfillFrom, pullOne, shortEvents } from './steps.ts';
 import { rowsOf, sandbox } from './support.ts';
 import { send, serve } from '../support/serve.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readHolds } from '../../src/mirror/records/deletion-store.ts';
-import { decideHold, readCheck } from '../../src/mirror/records/hold-store.ts';
+import { readHolds } from '../../src/store/records/deletion-store.ts';
+import { decideHold, readCheck } from '../../src/store/records/hold-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { mirror, rowsOf, sandbox } from './support.ts';
 import { DATABASES, ONE_DATABASE, MIRRORS, absencesOf, pullOne, removeFirst, shortEvents } from './steps.ts';

@@ -6,8 +6,8 @@ import type { Session } from '../../src/db/session/session.ts';
 import { postgresMirror } from '../both/support.ts';
 import { bystander } from '../support/postgres.ts';
 import { DATABASES, pullOne } from './steps.ts';
-import type { KindReport } from '../../src/mirror/runs/run-store.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { KindReport } from '../../src/store/runs/run-store.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, sandbox } from './support.ts';
 
 const kind = 'clients';

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { isArray, isObject } from '../../src/lib/json/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json/json.ts';
+import { isArray, isObject, type Json, type JsonObject } from '../../src/lib/json/json.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { postgresMirror } from '../both/support.ts';
 import { mirror, pullFrom, sandbox } from './support.ts';
 

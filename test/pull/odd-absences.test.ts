@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
-import { readDisappeared } from '../../src/mirror/records/deletion-store.ts';
-import { decideHeld, readCheck, rememberShown } from '../../src/mirror/records/hold-store.ts';
-import { saveUnlisted } from '../../src/mirror/sightings/sighting-store.ts';
+import { readDisappeared } from '../../src/store/records/deletion-store.ts';
+import { decideHeld, readCheck, rememberShown } from '../../src/store/records/hold-store.ts';
+import { saveUnlisted } from '../../src/store/sightings/sighting-store.ts';
 import { canary } from '../support/canary.ts';
 import { send, serve } from '../support/serve.ts';
 import { DATABASES, MIRRORS, absencesOf, kindState, pullOne, shortEvents } from './steps.ts';
@@ -73,6 +73,60 @@ describe.each(DATABASES)('in %s', (database) => {
     expect(await pull(8 * DAY + 20)).toMatchObject({ state: 'certified', reason: null });
     expect(await absencesOf(session)).toEqual([]);
   });
+
+  test('a row that an answer named and no list has shown is not deleted because it does not answer either', async () => {
+    const { world, address, kind } = await service('/api/categories', numbered(12));
+    const session = await MIRRORS[database]();
+    const pull = (minute: number) => pullOne(address, session, { kind, minute });
+    await pull(0);
+    await session.atomically((tx) =>
+      tx.query(sql`
+      insert into categories (id, _first_seen_at, _changed_at, _response, _raw)
+      values (500, '2026-03-01 12:00:00.000', '2026-03-01 12:00:00.000', 1, '{"id":500}')`),
+    );
+    await session.atomically((tx) => saveUnlisted(tx, kind, ['500']));
+    for (const minute of [20, 40, 60, 80])
+      expect(await pull(minute)).toMatchObject({ state: 'complete', reason: 'never_listed', deleted: 0 });
+    world.records = world.records.filter(({ id }) => id !== 7); // Another one can be asked for, and is deleted.
+    for (const minute of [100, 120]) await pull(minute);
+    expect(await shortEvents(session)).toEqual(['7 deleted']);
+    for (const minute of [8 * DAY, 8 * DAY + 20]) await pull(minute);
+    expect(await readDisappeared(session)).toMatchObject([
+      { state: 'held', records: 1, why: 'never_listed' },
+    ]);
+    await decideHeld(session, kind, 'approved');
+    for (const minute of [9 * DAY, 9 * DAY + 20]) await pull(minute);
+    expect(await shortEvents(session)).toEqual(['7 deleted', '500 deleted']);
+  });
+
+  test.each([
+    ['the last by id', (all: Record[]) => all.slice(0, 12), { id: 5 }],
+    ['the first by id', (all: Record[]) => all.slice(-12), { id: 99 }],
+    [
+      'the last by date',
+      (all: Record[]) =>
+        all.toSorted((a, b) => String(a['date']).localeCompare(String(b['date']))).slice(0, 12),
+      { id: 99, date: '2026-01-01' },
+    ],
+  ])(
+    'a row that a list of constant length drops for another one is held: %s',
+    async (_what, listed, entered) => {
+      const { world, address, kind } = await service(
+        '/api/punch',
+        numbered(13, (id) => ({ date: `2026-02-${String(10 + ((id * 5) % 14))}` })).filter(
+          ({ id }) => id !== 5,
+        ),
+      );
+      const session = await MIRRORS[database]();
+      const pull = (minute: number) => pullOne(address, session, { kind, minute });
+      world.listed = listed;
+      await pull(0);
+      await pull(20);
+      world.records = [...world.records, { code: 'NEW', ...entered }].toSorted((a, b) => a.id - b.id);
+      for (const minute of [40, 60, 80, 100]) expect(await pull(minute)).toMatchObject({ deleted: 0 });
+      expect(await readDisappeared(session)).toMatchObject([{ state: 'held', records: 1 }]);
+    },
+  );
 
   test('more than a third of a small kind is held', async () => {
     const { world, address, kind } = await service('/api/categories', numbered(9));

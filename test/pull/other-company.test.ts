@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { OtherSourceError } from '../../src/db/session/errors.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
-import { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
+import { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, openSandboxSource, pullFrom, rewriting, rowsOf, sandbox } from './support.ts';
 import { clockAt, eventsOf, kindState, pullOne, shortEvents, watched } from './steps.ts';
 

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { asked, opened, spoil, update } from '../outbound/stage.ts';
-import type { Stage } from '../outbound/stage.ts';
+import { asked, opened, spoil, update, type Stage } from '../outbound/stage.ts';
 import { DATABASES, ONE_DATABASE } from './steps.ts';
 
 /** Longer than a pull takes, on a busy machine too. */

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { compactJson } from '../../src/lib/json/json.ts';
-import { decideHeld } from '../../src/mirror/records/hold-store.ts';
+import { decideHeld } from '../../src/store/records/hold-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, rewriting, rowsOf, sandbox } from './support.ts';
 import {
   DATABASES,
@@ -15,8 +15,8 @@ import {
   pullOne,
   shortEvents,
   watched,
+  type Step,
 } from './steps.ts';
-import type { Step } from './steps.ts';
 
 const kind = 'clients';
 
@@ -142,7 +142,7 @@ describe('a page that is known is parsed all the same', () => {
   test('where a row of it was written behind our back as deleted, at the tick of a tombstone', async () => {
     const { service, session } = await pulled();
     const id = String(service.world.ids(kind)[150] ?? 0);
-    const { writeTombstones } = await import('../../src/mirror/records/tombstone-store.ts');
+    const { writeTombstones } = await import('../../src/store/records/tombstone-store.ts');
     const [state] = await session.query(sql`select tick from kind_state where kind = ${kind}`);
     const response = Number(state?.['tick']) + 1;
     await session.atomically(async (tx) => {

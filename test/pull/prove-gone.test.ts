@@ -1,5 +1,4 @@
-import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Session } from '../../src/db/session/session.ts';
@@ -16,8 +15,8 @@ import {
   pullOne,
   shortEvents,
 } from './steps.ts';
-import type { Fault } from '../../src/sandbox/faults.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Fault } from '../../sandbox/faults.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
 import type { Source } from '../../src/source/source.ts';
 

@@ -2,18 +2,22 @@ import { sql } from 'drizzle-orm';
 import { LISTED_KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
-import { backfill } from '../../src/pull/backfill.ts';
-import type { BackfillReport, BackfillRequest, Extent } from '../../src/pull/backfill.ts';
-import { createOwner } from '../../src/pull/run/parts.ts';
-import type { PullParts, ReadingRules } from '../../src/pull/run/parts.ts';
-import type { KindReport } from '../../src/mirror/runs/run-store.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { backfill, type BackfillReport, type BackfillRequest, type Extent } from '../../src/pull/backfill.ts';
+import { createOwner, type PullParts, type ReadingRules } from '../../src/pull/run/parts.ts';
+import type { KindReport } from '../../src/store/runs/run-store.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';
 import { postgresMirror } from '../both/support.ts';
-import { fakeClock } from '../support/fake-clock.ts';
-import type { FakeClock } from '../support/fake-clock.ts';
-import { RULES, documentedMirror, logger, mirror, openSandboxSource, pullFrom } from './support.ts';
-import type { Address } from './support.ts';
+import { fakeClock, type FakeClock } from '../support/fake-clock.ts';
+import {
+  RULES,
+  documentedMirror,
+  logger,
+  mirror,
+  openSandboxSource,
+  pullFrom,
+  type Address,
+} from './support.ts';
 
 /** A mirror of its own in either database, with the columns of all fields that the sandbox sends. */
 export const MIRRORS = {

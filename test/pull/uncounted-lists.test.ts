@@ -3,10 +3,8 @@ import { canary } from '../support/canary.ts';
 import { kindOf } from '../world/bodies.ts';
 import { serveWorld } from '../world/http-front.ts';
 import { NO_SECRETS } from '../world/secrets.ts';
-import { createService, recordsOf } from '../world/service.ts';
-import type { Service } from '../world/service.ts';
-import { DOCUMENTED } from '../world/traits.ts';
-import type { Personality } from '../world/traits.ts';
+import { createService, recordsOf, type Service } from '../world/service.ts';
+import { DOCUMENTED, type Personality } from '../world/traits.ts';
 import { ONE_DATABASE, MIRRORS, pullOne } from './steps.ts';
 import { rowsOf } from './support.ts';
 

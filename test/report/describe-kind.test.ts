@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
-import type { KnownField } from '../../src/mirror/kinds/field-store.ts';
+import type { KnownField } from '../../src/store/kinds/field-store.ts';
 import { describeKind } from '../../src/report/describe-kind.ts';
-import { kindNamed } from '../mirror/temp-mirror.ts';
+import { kindNamed } from '../store/temp-mirror.ts';
 
 const told = (kind: Kind, seen: ReadonlyMap<string, KnownField> | null = null) =>
   describeKind({ kind, isDocumented: true, seen });

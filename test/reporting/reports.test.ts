@@ -11,12 +11,11 @@ import type { Report } from '../../scripts/reports/report.ts';
 import { STARTER, starterFiles } from '../../scripts/reports/superset.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import type { World } from '../../src/sandbox/world.ts';
+import type { World } from '../../sandbox/world.ts';
 import { postgresMirror } from '../both/support.ts';
 import { documentedMirror, mirror, pullFrom, sandbox } from '../pull/support.ts';
 import { send, serve } from '../support/serve.ts';
-import { TRUTHS } from './truth.ts';
-import type { Rows } from './truth.ts';
+import { TRUTHS, type Rows } from './truth.ts';
 
 const DAYS = 3;
 

@@ -1,9 +1,7 @@
 import { Big } from 'big.js';
-import { FIRST_DAY } from '../../scripts/reports/business.ts';
-import type { DayOfWork } from '../../scripts/reports/business.ts';
-import { compactJson } from '../../src/lib/json/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json/json.ts';
-import type { World } from '../../src/sandbox/world.ts';
+import { FIRST_DAY, type DayOfWork } from '../../scripts/reports/business.ts';
+import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json.ts';
+import type { World } from '../../sandbox/world.ts';
 
 /** Rows of a report as texts, in the order of its columns. */
 export type Rows = readonly (readonly (string | null)[])[];

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { run, settingsFor } from '../support/command-line.ts';
 import { start } from '../support/program.ts';

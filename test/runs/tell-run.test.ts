@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runsQueue } from '../../src/app/queues.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { requestPull } from '../../src/mirror/runs/run-requests.ts';
+import { requestPull } from '../../src/store/runs/run-requests.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { memoryLog } from './engine/support.ts';
 import { ONE_DATABASE, MIRRORS, clockAt } from '../pull/steps.ts';
 import { openSandboxSource, sandbox } from '../pull/support.ts';

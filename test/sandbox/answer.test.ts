@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isRetrievable } from '../../src/catalog/kind.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { SERVED_KINDS } from '../../src/sandbox/served-kinds.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { SERVED_KINDS } from '../../sandbox/served-kinds.ts';
 import { ask, askJson, askList } from './ask.ts';
 
 const IN_ARRAY = ['purchase_products', 'categories', 'departments', 'sales_products'];

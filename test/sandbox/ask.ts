@@ -1,6 +1,5 @@
-import { parseJson } from '../../src/lib/json/json.ts';
-import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { parseJson, type JsonObject } from '../../src/lib/json/json.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 
 export interface Reply {
   readonly status: number;

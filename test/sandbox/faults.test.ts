@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { UsageError } from '../../src/lib/sync-error.ts';
-import { parseFaults } from '../../src/sandbox/faults.ts';
+import { parseFaults } from '../../sandbox/faults.ts';
 
 function complaint(text: string): string {
   try {

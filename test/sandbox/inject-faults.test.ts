@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import type { Deed, Fault } from '../../src/sandbox/faults.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Deed, Fault } from '../../sandbox/faults.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { ask, askList } from './ask.ts';
 
 const sandboxThat = (deed: Deed): Promise<Sandbox> => startSandbox({ size: 60, faults: [{ do: deed }] });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { isListed, isRetrievable } from '../../src/catalog/kind.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { SERVED_KINDS } from '../../src/sandbox/served-kinds.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { SERVED_KINDS } from '../../sandbox/served-kinds.ts';
 import { ask, askJson, askList } from './ask.ts';
 
 const listed = SERVED_KINDS.filter(isListed);

@@ -1,5 +1,4 @@
-import { compactJson } from '../../src/lib/json/json.ts';
-import type { Json } from '../../src/lib/json/json.ts';
+import { compactJson, type Json } from '../../src/lib/json/json.ts';
 
 /** A field's text as it is, anything else as JSON. */
 export function textOf(value: Json | undefined): string {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { compactJson } from '../../src/lib/json/json.ts';
-import { SERVED_KINDS } from '../../src/sandbox/served-kinds.ts';
-import { createWorld } from '../../src/sandbox/world.ts';
-import type { World } from '../../src/sandbox/world.ts';
+import { SERVED_KINDS } from '../../sandbox/served-kinds.ts';
+import { createWorld, type World } from '../../sandbox/world.ts';
 import { textOf } from './text-of.ts';
 
 const worldOf = (options: Partial<Parameters<typeof createWorld>[0]> = {}): World =>

@@ -1,10 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Deed } from '../../src/sandbox/faults.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { ask } from './ask.ts';
-import type { Reply } from './ask.ts';
+import type { Deed } from '../../sandbox/faults.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
+import { ask, type Reply } from './ask.ts';
 
 const sandboxThat = (deed: Deed): Promise<Sandbox> => startSandbox({ size: 60, faults: [{ do: deed }] });
 const PROJECTS = 30;

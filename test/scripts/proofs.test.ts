@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { proofsHash, provedFiles } from '../../scripts/proofs/hash.ts';
-import { planCheck, readLock, writeLock } from '../../scripts/proofs/lock.ts';
-import type { ProofsLock } from '../../scripts/proofs/lock.ts';
+import { planCheck, readLock, writeLock, type ProofsLock } from '../../scripts/proofs/lock.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -55,7 +54,7 @@ test('whatever the proofs import is part of the hash', () => {
   const proved = provedFiles(ROOT).map(({ path }) => path);
   expect(proved).toEqual(expect.arrayContaining(['test/pull/crash.test.ts', 'test/pull/support.ts']));
   expect(proved).toEqual(
-    expect.arrayContaining(['src/mirror/records/stored-rows.ts', 'src/report/verify/verify-kind.ts']),
+    expect.arrayContaining(['src/store/records/stored-rows.ts', 'src/report/verify/verify-kind.ts']),
   );
   expect(proved).not.toContain('test/pull/backfill.test.ts');
 });

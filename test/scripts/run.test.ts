@@ -32,7 +32,7 @@ beforeEach(() => {
     cpSync(join(ROOT, path), join(checkout, path), { recursive: true });
   mkdirSync(join(checkout, 'node_modules'));
   symlinkSync(join(ROOT, 'node_modules/tsx'), join(checkout, 'node_modules/tsx'));
-  for (const path of ['src/a/b.ts', 'locales/fr.json', 'scripts/build/part.ts', 'package-lock.json'])
+  for (const path of ['src/a/b.ts', 'sandbox/c.ts', 'scripts/build/part.ts', 'package-lock.json'])
     write(path, '');
   write(
     'scripts/build.ts',

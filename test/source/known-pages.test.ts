@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { clients } from '../../src/catalog/kinds/clients.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';
 import type { ListResponse, SweepOptions } from '../../src/source/paging/list-responses.ts';
 import type { KnownPage } from '../../src/source/paging/list-page.ts';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { models, NASTY_NAMES, records, spell } from '../support/json-models.ts';
-import type { Model } from '../support/json-models.ts';
+import { models, NASTY_NAMES, records, spell, type Model } from '../support/json-models.ts';
 import type { Received } from '../../src/source/http/http.ts';
 
 /** The text of a list, cut at its records: they may stand in an object, among members that try to be mistaken, or bare. */

@@ -1,16 +1,19 @@
 import { onTestFinished } from 'vitest';
 import { clients } from '../../src/catalog/kinds/clients.ts';
 import { categories } from '../../src/catalog/kinds/categories.ts';
-import { isListed, isRetrievable } from '../../src/catalog/kind.ts';
-import type { Kind, ListedKind, RetrievableKind } from '../../src/catalog/kind.ts';
+import {
+  isListed,
+  isRetrievable,
+  type Kind,
+  type ListedKind,
+  type RetrievableKind,
+} from '../../src/catalog/kind.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
-import { openSource } from '../../src/source/source.ts';
-import type { Source } from '../../src/source/source.ts';
+import { openSource, type Source } from '../../src/source/source.ts';
 import type { SourceParts, SourceSettings } from '../../src/source/http/http.ts';
 import type { ListResponse } from '../../src/source/paging/list-responses.ts';
 import { canary } from '../support/canary.ts';
-import { fakeClock } from '../support/fake-clock.ts';
-import type { FakeClock } from '../support/fake-clock.ts';
+import { fakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { SOURCE_SETTINGS } from '../support/source-settings.ts';
 
 export const TOKEN = canary('-that-nobody-may-see');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { canary } from '../support/canary.ts';
 import { document, run, settingsFor } from '../support/command-line.ts';
 import { startSquid } from '../support/squid.ts';

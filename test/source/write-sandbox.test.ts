@@ -1,12 +1,9 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
-import { compactJson } from '../../src/lib/json/json.ts';
-import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Deed } from '../../src/sandbox/faults.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { writtenRecord } from '../../src/source/http/write-answer.ts';
-import type { WriteAnswer } from '../../src/source/http/write-answer.ts';
+import { compactJson, type JsonObject } from '../../src/lib/json/json.ts';
+import type { Deed } from '../../sandbox/faults.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.ts';
+import { writtenRecord, type WriteAnswer } from '../../src/source/http/write-answer.ts';
 import type { SourceSettings } from '../../src/source/http/http.ts';
 import { documentedKind, open } from './open-source.ts';
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { runCommandLine } from '../../src/cli/program.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { allowedFor } from '../canary/watch-programs.ts';
 import { watch } from '../canary/watch.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { NOON_TEXT, kindNamed, putRecords, tempMirror } from '../mirror/temp-mirror.ts';
+import { NOON_TEXT, kindNamed, putRecords, tempMirror } from '../store/temp-mirror.ts';
 import { serveMirror } from '../http/stage.ts';
 
 /** What `/metrics` exports. */

@@ -1,7 +1,5 @@
-import { createConnection, createServer } from 'node:net';
-import type { Socket } from 'node:net';
-import { listening } from './listening.ts';
-import type { Listening } from './listening.ts';
+import { createConnection, createServer, type Socket } from 'node:net';
+import { listening, type Listening } from './listening.ts';
 
 /** A way to a service that can be shut for a while. */
 export interface Gate extends Listening {

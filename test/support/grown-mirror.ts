@@ -6,7 +6,7 @@ import { readTexts } from '../../src/db/rows/rows.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import { createOwner } from '../../src/pull/run/parts.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
 import { openSource } from '../../src/source/source.ts';
 import { fakeClock } from './fake-clock.ts';
 import { KEEP_ALL } from './retention.ts';

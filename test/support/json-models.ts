@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { isArray, isNumber, isObject } from '../../src/lib/json/json.ts';
-import type { Json } from '../../src/lib/json/json.ts';
+import { isArray, isNumber, isObject, type Json } from '../../src/lib/json/json.ts';
 import { exactValue } from './exact.ts';
 
 /** A JSON value as it was composed: numbers are their tokens, members a list. What a parser reads must be this. */

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { expect } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 
 export const KIND_NAMES: readonly string[] = LISTED_KINDS.map(({ name }) => name);
 

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import { openPostgresSession } from '../../src/db/postgres/session.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { migrate } from '../../src/views/migrate.ts';
 import { growAsSandbox } from './grown-mirror.ts';
 
 /** Two kinds are enough to tell whether a store keeps them apart, and are drawn in a moment. */

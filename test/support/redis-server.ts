@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { watchRedis } from '../canary/watch-redis.ts';
-import type { RedisWatch } from '../canary/watch-redis.ts';
+import { watchRedis, type RedisWatch } from '../canary/watch-redis.ts';
 import { findProgram } from './apt.ts';
 import { listening } from './listening.ts';
 

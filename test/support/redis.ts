@@ -1,8 +1,6 @@
-import { createConnection, createServer } from 'node:net';
-import type { Socket } from 'node:net';
+import { createConnection, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { findRedis, startRedis } from './redis-server.ts';
-import type { RedisServer } from './redis-server.ts';
+import { findRedis, startRedis, type RedisServer } from './redis-server.ts';
 import { untilTestEnds } from './serve.ts';
 
 /** A Redis for one test, to kill, flush and pause; further options as on redis-server's command line. */

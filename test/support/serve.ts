@@ -1,11 +1,8 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { createServer as createSocketServer } from 'node:net';
-import type { Server, Socket } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { listening } from './listening.ts';
-import type { Listening } from './listening.ts';
+import { listening, type Listening } from './listening.ts';
 
 /** Has a server listen on this machine until the test ends. */
 export async function untilTestEnds(server: Server, host?: string): Promise<Listening> {

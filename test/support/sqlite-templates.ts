@@ -6,7 +6,7 @@ import { inject } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { migrate } from '../../src/views/migrate.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 import { growAsSandbox } from './grown-mirror.ts';
 import { freshMirror } from './temp-folder.ts';

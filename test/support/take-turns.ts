@@ -1,5 +1,4 @@
-import type { TestSpecification } from 'vitest/node';
-import { BaseSequencer } from 'vitest/node';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** They reckon for half a minute and more, and leave no core idle. */
 const RECKONING = /test\/(?:malformed|world|enumeration)\//;

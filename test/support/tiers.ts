@@ -97,7 +97,7 @@ interface Files {
 /** Which files vitest runs; all of them where no tier is named, so that any file can be run by its name. */
 export function filesOf(tier: Tier | null): { readonly shared: Files; readonly alone: Files } {
   const proofs = [...PROOF_FOLDERS.map((folder) => `${folder}/**/*.test.ts`), ...PROOF_FILES];
-  const browser = 'test/browser/**'; // By `vitest.browser.config.ts`.
+  const browser = 'test/browser/**'; // By `scripts/vitest-browser.config.ts`.
   const shared = { include: ['test/**/*.test.ts'], exclude: [...proofs, ...ALONE, browser] };
   switch (tier) {
     case 'proofs':

@@ -2,12 +2,17 @@ import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { expect } from 'vitest';
 import { KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
-import { sentField } from '../../src/catalog/kind.ts';
-import type { Field, Kind } from '../../src/catalog/kind.ts';
+import { sentField, type Field, type Kind } from '../../src/catalog/kind.ts';
 import { readNameOf, writeNameOf } from '../../src/diff/written.ts';
 import { atScale } from '../../src/lib/json/decimal.ts';
-import { compactJson, isArray, isNumber, isObject } from '../../src/lib/json/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json/json.ts';
+import {
+  compactJson,
+  isArray,
+  isNumber,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '../../src/lib/json/json.ts';
 
 export const namedKind = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../sandbox/generate/draw.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Row } from './records.ts';
 import type { Personality } from './traits.ts';

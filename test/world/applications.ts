@@ -1,18 +1,16 @@
 import { sql } from 'drizzle-orm';
-import { compactJson } from '../../src/lib/json/json.ts';
-import type { Json, JsonObject } from '../../src/lib/json/json.ts';
-import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import { compactJson, type Json, type JsonObject } from '../../src/lib/json/json.ts';
+import { randomFrom } from '../../sandbox/generate/draw.ts';
 import { SyncError, UsageError } from '../../src/lib/sync-error.ts';
-import { insertEntry } from '../../src/mirror/outbox/outbox-store.ts';
-import { followRows, insertPlan } from '../../src/mirror/outbox/plan-store.ts';
-import { requestPull } from '../../src/mirror/runs/run-requests.ts';
+import { insertEntry } from '../../src/store/outbox/outbox-store.ts';
+import { followRows, insertPlan } from '../../src/store/outbox/plan-store.ts';
+import { requestPull } from '../../src/store/runs/run-requests.ts';
 import { readNameOf } from '../../src/diff/written.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
 import { applyPlan } from '../../src/outbound/plans/apply-plan.ts';
 import { bodiesOf } from './bodies.ts';
 import { enter } from './others.ts';
-import { isOurs } from './records.ts';
-import type { Content } from './records.ts';
+import { isOurs, type Content } from './records.ts';
 import type { Intent, Stage } from './stage.ts';
 
 const MINUTE = 60_000;

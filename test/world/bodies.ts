@@ -1,6 +1,6 @@
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../sandbox/generate/draw.ts';
 import type { Content } from './records.ts';
 
 /** What applications and other people write of a kind. */

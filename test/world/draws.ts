@@ -1,5 +1,4 @@
-import { playHistory } from './history.ts';
-import type { EntryRecord, Recording } from './history.ts';
+import { playHistory, type EntryRecord, type Recording } from './history.ts';
 import { check } from './invariants.ts';
 import type { Finding, Invariant } from './finding.ts';
 import type { Mirror } from './mirrors.ts';

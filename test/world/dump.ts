@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { columnType } from '../../src/catalog/kind.ts';
-import type { ListedKind } from '../../src/catalog/kind.ts';
+import { columnType, type ListedKind } from '../../src/catalog/kind.ts';
 import type { Queryable, Row } from '../../src/db/session/session.ts';
 
 /** A row of the mirror, as a reader finds it. */

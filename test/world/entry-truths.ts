@@ -1,9 +1,7 @@
 import { kindOf, markerOf } from './bodies.ts';
-import { recordsOf } from './finding.ts';
-import type { Found } from './finding.ts';
-import { isAtRest } from './history.ts';
-import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
-import type { EntryRecord, Recording } from './history.ts';
+import { recordsOf, type Found } from './finding.ts';
+import { isAtRest, type EntryRecord, type Recording } from './history.ts';
+import type { Entry } from '../../src/store/outbox/outbox-store.ts';
 import { MOST_KEPT_MS, MOST_LAG_MS } from './mirror-truths.ts';
 import type { Content, Deed, Records, Row } from './records.ts';
 import type { Send } from './service.ts';

@@ -1,14 +1,12 @@
 import type { ChangeRow } from './dump.ts';
-import { recordsOf } from './finding.ts';
-import type { Finding, Found } from './finding.ts';
+import { recordsOf, type Finding, type Found } from './finding.ts';
 import type { EntryRecord, Recording } from './history.ts';
 import { MOST_KEPT_MS, MOST_LAG_MS, fits, shown } from './mirror-truths.ts';
 import type { Pull } from './stage.ts';
 import type { Content, Deed } from './records.ts';
 import { mayKeep } from './secrets.ts';
 import { plainText } from './spelled.ts';
-import { peculiarities } from './traits.ts';
-import type { Trait } from './traits.ts';
+import { peculiarities, type Trait } from './traits.ts';
 
 /** Events that tell of something that did not happen, of nothing, or of what was known before. */
 export function phantomEvents(recording: Recording): Found {

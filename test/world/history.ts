@@ -1,11 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { readAttempts } from '../../src/mirror/outbox/attempts-and-links.ts';
-import type { Attempt } from '../../src/mirror/outbox/attempts-and-links.ts';
-import { readVolatile } from '../../src/mirror/runs/volatile-fields.ts';
-import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
-import type { Entry } from '../../src/mirror/outbox/outbox-store.ts';
-import { dumpChanges, dumpMirror } from './dump.ts';
-import type { ChangeRow, Dump } from './dump.ts';
+import { readAttempts, type Attempt } from '../../src/store/outbox/attempts-and-links.ts';
+import { readVolatile } from '../../src/store/runs/volatile-fields.ts';
+import { readEntries, type Entry } from '../../src/store/outbox/outbox-store.ts';
+import { dumpChanges, dumpMirror, type ChangeRow, type Dump } from './dump.ts';
 import { askForSweep, pushCreate, pushUpdate } from './applications.ts';
 import { actsDuring, beginTrouble, outlast } from './lasting-acts.ts';
 import { act, leaveAndReturn } from './others.ts';
@@ -13,12 +10,10 @@ import { decideHolds } from './person.ts';
 import { employ, verify } from './process.ts';
 import { mayKeep, tablesWith } from './secrets.ts';
 import { plainText } from './spelled.ts';
-import { setStage } from './stage.ts';
-import type { HistoryOptions, Intent, Pull, Stage } from './stage.ts';
+import { setStage, type HistoryOptions, type Intent, type Pull, type Stage } from './stage.ts';
 import type { Service } from './service.ts';
 import type { Personality } from './traits.ts';
-import { undoAll } from './undone.ts';
-import type { UndoneCell } from './undone.ts';
+import { undoAll, type UndoneCell } from './undone.ts';
 
 /** All that is left of a history: the truth, and what the mirror and the outbox made of it. */
 export interface Recording extends Pick<Stage, 'kinds' | 'readBefore' | 'secrets' | 'verified' | 'witness'> {

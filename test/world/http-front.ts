@@ -1,7 +1,5 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listening } from '../support/listening.ts';
-import type { Listening } from '../support/listening.ts';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listening, type Listening } from '../support/listening.ts';
 import type { Outcome } from './answers.ts';
 import type { Request, Service } from './service.ts';
 

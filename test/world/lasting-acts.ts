@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { readEntries } from '../../src/mirror/outbox/outbox-store.ts';
+import { readEntries } from '../../src/store/outbox/outbox-store.ts';
 import { askForSweep, pushCreate, pushPlan, pushTo } from './applications.ts';
 import { bodiesOf } from './bodies.ts';
 import { filledIn, lastsMs } from './lasting-draws.ts';
 import { dumpMirror } from './dump.ts';
-import { isOurs } from './records.ts';
-import type { Row } from './records.ts';
+import { isOurs, type Row } from './records.ts';
 import type { Stage } from './stage.ts';
 import { storedFields } from './stored.ts';
 import type { Trait } from './traits.ts';

@@ -1,11 +1,9 @@
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
-import type { noteVolatile } from '../../src/mirror/runs/volatile-fields.ts';
-import { merge } from '../../src/diff/written.ts';
-import type { isSameInAnySpelling } from '../../src/diff/written.ts';
+import type { noteVolatile } from '../../src/store/runs/volatile-fields.ts';
+import { merge, type isSameInAnySpelling } from '../../src/diff/written.ts';
 import { canonicalJson, parseObject } from '../../src/lib/json/json.ts';
-import type { unlistedLinks } from '../../src/mirror/outbox/attempts-and-links.ts';
-import { blockKind } from '../../src/outbound/attempt/conclude.ts';
-import type { stepBack } from '../../src/outbound/attempt/conclude.ts';
+import type { unlistedLinks } from '../../src/store/outbox/attempts-and-links.ts';
+import { blockKind, type stepBack } from '../../src/outbound/attempt/conclude.ts';
 import type { provesMade } from '../../src/outbound/attempt/grade.ts';
 import { payloadOf } from '../../src/outbound/attempt/journal.ts';
 import type { findOtherTarget } from '../../src/outbound/attempt/other-record.ts';

@@ -1,5 +1,5 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../sandbox/generate/draw.ts';
 import { HOUR } from './lasting.ts';
 import type { Content } from './records.ts';
 import type { Personality, Trait } from './traits.ts';

@@ -1,6 +1,5 @@
 import { kindOf } from './bodies.ts';
-import { recordsOf } from './finding.ts';
-import type { Finding, Found } from './finding.ts';
+import { recordsOf, type Finding, type Found } from './finding.ts';
 import type { EntryRecord, Recording } from './history.ts';
 import { MOST_KEPT_MS, MOST_LAG_MS, fits } from './mirror-truths.ts';
 import type { Content, Deed } from './records.ts';

@@ -1,9 +1,6 @@
-import { hash } from '../../src/sandbox/generate/draw.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
-import { failure, json } from './answers.ts';
-import type { Answer } from './answers.ts';
-import { isOurs } from './records.ts';
-import type { Records, Row } from './records.ts';
+import { hash, type Random } from '../../sandbox/generate/draw.ts';
+import { failure, json, type Answer } from './answers.ts';
+import { isOurs, type Records, type Row } from './records.ts';
 import { listedRow } from './spelled.ts';
 import type { Personality } from './traits.ts';
 

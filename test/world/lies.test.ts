@@ -1,10 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { playHistory } from './history.ts';
 import { check } from './invariants.ts';
-import { LIES } from './lies.ts';
-import type { LieName } from './lies.ts';
-import { openMirror } from './mirrors.ts';
-import type { Mirror } from './mirrors.ts';
+import { LIES, type LieName } from './lies.ts';
+import { openMirror, type Mirror } from './mirrors.ts';
 import { drawPersonality } from './traits.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
 import type { askForAbsent } from '../../src/pull/deletions/absence-evidence.ts';

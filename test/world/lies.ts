@@ -1,6 +1,5 @@
-import type { Random } from '../../src/sandbox/generate/draw.ts';
-import { failure, json } from './answers.ts';
-import type { Answer } from './answers.ts';
+import type { Random } from '../../sandbox/generate/draw.ts';
+import { failure, json, type Answer } from './answers.ts';
 import type { Row } from './records.ts';
 
 /** How a service lies about the records that it has; the truth is in its `Records` all the same. */

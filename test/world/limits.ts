@@ -28,26 +28,21 @@ const LIMITS: readonly Limit[] = [
       (approval !== 'none' || cut !== 'whole') && witness === 'nothing' && !wasAnswered,
   },
   {
-    why: 'no list shows what is created, and the mirror has no record that gives that away: what was named cannot be read',
+    why: 'no list shows what is created, and no answer has named a record that gives that away',
     invariants: ['falsely certified', 'unequal'],
     holds: ({ personality: { approval, cut }, witness }) =>
-      (approval !== 'none' || cut !== 'whole') && witness !== 'a row',
+      (approval !== 'none' || cut !== 'whole') && witness === 'nothing',
+  },
+  {
+    why: 'a record that waits for an approval, and is not found, has the id of one that was just deleted: whose deletion it is nobody can tell',
+    invariants: ['falsely deleted', 'falsely certified', 'unequal'],
+    holds: ({ personality: { approval, ids }, service }) =>
+      approval !== 'none' && ids === 'reused' && service.unseen === 'not found',
   },
   {
     why: 'lists show what we create hours later: what they show until then is no list of the service’s',
     invariants: ['falsely certified'],
     holds: ({ personality: { ownShown } }) => ownShown !== 'at once',
-  },
-  {
-    why: 'the service answers, for longer than the grace period, that a record does not exist which it has just made',
-    invariants: ['falsely deleted', 'falsely certified', 'unequal'],
-    holds: ({ personality: { approval }, service, kinds }) =>
-      approval !== 'none' && service.unseen === 'not found' && kinds.some(({ name }) => canBeAsked(name)),
-  },
-  {
-    why: 'the service says that it made a record, neither names nor shows it, and another one with longer texts of the same beginning appears',
-    invariants: ['lost'],
-    holds: ({ personality: { approval, named } }) => approval !== 'none' && named === 'nowhere',
   },
   {
     why: 'a cache shows pages of several hours as one list, and does not say that it is one',

@@ -1,8 +1,6 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { hash } from '../../src/sandbox/generate/draw.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
-import { failure, json } from './answers.ts';
-import type { Answer } from './answers.ts';
+import { hash, type Random } from '../../sandbox/generate/draw.ts';
+import { failure, json, type Answer } from './answers.ts';
 import type { Records, Row } from './records.ts';
 import type { Personality } from './traits.ts';
 

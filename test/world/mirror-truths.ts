@@ -1,7 +1,6 @@
 import type { ChangeRow, MirrorRow } from './dump.ts';
 import { mayKeep } from './secrets.ts';
-import { recordsOf } from './finding.ts';
-import type { Finding, Found } from './finding.ts';
+import { recordsOf, type Finding, type Found } from './finding.ts';
 import type { Recording } from './history.ts';
 import type { Content, Records } from './records.ts';
 import { plainText } from './spelled.ts';

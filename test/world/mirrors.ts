@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { openPostgresSession } from '../../src/db/postgres/session.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { migrate } from '../../src/mirror/shape/migrate.ts';
+import { migrate } from '../../src/views/migrate.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
 
 /** One migrated mirror for many histories: to migrate or open one for each would take longer than to play it. */

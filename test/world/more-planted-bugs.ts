@@ -3,9 +3,9 @@ import type { certify, Certification, Sighting } from '../../src/diff/certify.ts
 import type { recordDecoder } from '../../src/diff/decode-record.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
 import { instantText } from '../../src/lib/time/clock.ts';
-import type { claimKind } from '../../src/mirror/kinds/kind-lease.ts';
-import type { appendChanges } from '../../src/mirror/records/change-store.ts';
-import type { newcomersSince } from '../../src/mirror/records/record-store.ts';
+import type { claimKind } from '../../src/store/kinds/kind-lease.ts';
+import type { appendChanges } from '../../src/store/records/change-store.ts';
+import type { newcomersSince } from '../../src/store/records/record-store.ts';
 import type { landOwn } from '../../src/outbound/attempt/land-own.ts';
 import type { createSweepState } from '../../src/pull/run/sweep.ts';
 

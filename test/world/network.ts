@@ -1,8 +1,7 @@
 import type { HttpClient, SentAnswer } from '../../src/source/http/http.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../sandbox/generate/draw.ts';
 import type { Timeline } from './timeline.ts';
-import { Killed } from './watched-session.ts';
-import type { Life } from './watched-session.ts';
+import { Killed, type Life } from './watched-session.ts';
 import type { Outcome } from './answers.ts';
 import type { Request, Service } from './service.ts';
 

@@ -1,7 +1,6 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import { bodiesOf } from './bodies.ts';
-import { isOurs } from './records.ts';
-import type { Content, Records, Row } from './records.ts';
+import { isOurs, type Content, type Records, type Row } from './records.ts';
 import type { Request } from './service.ts';
 import type { Stage } from './stage.ts';
 import { storedFields } from './stored.ts';

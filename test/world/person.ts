@@ -1,5 +1,5 @@
-import { readHeldRecords } from '../../src/mirror/records/deletion-store.ts';
-import { decideHold, readCheck } from '../../src/mirror/records/hold-store.ts';
+import { readHeldRecords } from '../../src/store/records/deletion-store.ts';
+import { decideHold, readCheck } from '../../src/store/records/hold-store.ts';
 import type { Stage } from './stage.ts';
 
 const MOST_HELD = 1_000;

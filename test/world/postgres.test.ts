@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { freshDatabaseUrl } from '../support/postgres.ts';
-import { ALL, playSeries, seedsFrom, tableOf } from './draws.ts';
-import type { Tallies } from './draws.ts';
+import { ALL, playSeries, seedsFrom, tableOf, type Tallies } from './draws.ts';
 import { openMirror } from './mirrors.ts';
 
 const COUNT = 1_000;

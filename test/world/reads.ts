@@ -1,11 +1,9 @@
-import { recordAnswer, spoiltRead } from './answers.ts';
-import type { Answer, Outcome } from './answers.ts';
+import { recordAnswer, spoiltRead, type Answer, type Outcome } from './answers.ts';
 import { keptMs, listedRows, singleInstead } from './lasting.ts';
 import { liedPage } from './lies.ts';
 import { listAnswer } from './listed.ts';
 import type { Records, Row } from './records.ts';
-import { recordsOf } from './service.ts';
-import type { Inside, Request } from './service.ts';
+import { recordsOf, type Inside, type Request } from './service.ts';
 import { singleRow } from './spelled.ts';
 
 const TROUBLED = 0.08;

@@ -1,7 +1,6 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { compactJson } from '../../src/lib/json/json.ts';
-import type { JsonObject } from '../../src/lib/json/json.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
+import { compactJson, type JsonObject } from '../../src/lib/json/json.ts';
+import type { Random } from '../../sandbox/generate/draw.ts';
 import type { Personality } from './traits.ts';
 
 /** A record's fields, by their names of a read. */

@@ -3,11 +3,9 @@ import { open } from '../source/open-source.ts';
 import { bodiesOf, kindOf } from './bodies.ts';
 import { serveWorld } from './http-front.ts';
 import { NO_SECRETS } from './secrets.ts';
-import { createService } from './service.ts';
-import type { Service } from './service.ts';
-import { DOCUMENTED, drawPersonality, peculiarities } from './traits.ts';
-import type { Personality } from './traits.ts';
-import { randomFrom } from '../../src/sandbox/generate/draw.ts';
+import { createService, type Service } from './service.ts';
+import { DOCUMENTED, drawPersonality, peculiarities, type Personality } from './traits.ts';
+import { randomFrom } from '../../sandbox/generate/draw.ts';
 
 const clients = kindOf('clients');
 

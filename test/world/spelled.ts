@@ -1,5 +1,5 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { hash } from '../../src/sandbox/generate/draw.ts';
+import { hash } from '../../sandbox/generate/draw.ts';
 import type { Content, Row } from './records.ts';
 import type { Personality } from './traits.ts';
 
@@ -86,6 +86,6 @@ export function plainText(text: string, kind: string, { volatile, spelling }: Sp
 }
 
 function plainValue(value: string, spelling: Personality['spelling']): string {
-  if (spelling === 'noise at times') return value.replace(/^(-?\d+\.\d\d)0{4,}1$/, '$1');
+  if (spelling === 'noise at times') return /^-?\d+\.\d+$/.test(value) ? Number(value).toFixed(6) : value;
   return value.replaceAll('&#039;', "'").replaceAll('&amp;', '&').replace(/ $/, '').normalize('NFC');
 }

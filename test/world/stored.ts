@@ -1,5 +1,5 @@
 import type { Field, Kind } from '../../src/catalog/kind.ts';
-import { hash } from '../../src/sandbox/generate/draw.ts';
+import { hash } from '../../sandbox/generate/draw.ts';
 import type { Content } from './records.ts';
 import type { Personality } from './traits.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/lib/time/clock.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
+import type { Random } from '../../sandbox/generate/draw.ts';
 
 /** Virtual time: nothing passes while the code under test is at work, and nothing waits while it is idle. */
 export interface Timeline {

@@ -1,5 +1,4 @@
-import { randomFrom } from '../../src/sandbox/generate/draw.ts';
-import type { Random } from '../../src/sandbox/generate/draw.ts';
+import { randomFrom, type Random } from '../../sandbox/generate/draw.ts';
 
 /**
  * What a service, those who use it, and our own machine may be like: each trait with its values. The first is the one that

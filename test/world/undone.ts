@@ -1,5 +1,5 @@
 import { SyncError } from '../../src/lib/sync-error.ts';
-import { followRows, readPlan, readPlanRows } from '../../src/mirror/outbox/plan-store.ts';
+import { followRows, readPlan, readPlanRows } from '../../src/store/outbox/plan-store.ts';
 import { cellsOf } from '../../src/outbound/plans/judge-row.ts';
 import { undoPlan } from '../../src/outbound/plans/undo-plan.ts';
 import type { Stage } from './stage.ts';

@@ -1,10 +1,8 @@
 import type { ListedKind } from '../../src/catalog/kind.ts';
-import { failure, json, refusal, writtenAnswer } from './answers.ts';
-import type { Answer, Outcome } from './answers.ts';
+import { failure, json, refusal, writtenAnswer, type Answer, type Outcome } from './answers.ts';
 import { updateInstead } from './lasting.ts';
 import type { Content, Records } from './records.ts';
-import { blankOf, recordsOf } from './service.ts';
-import type { Inside, Request, Send } from './service.ts';
+import { blankOf, recordsOf, type Inside, type Request, type Send } from './service.ts';
 import { storedFields } from './stored.ts';
 
 /** Carries out a POST or a PUT, at once, later or never, and answers it, or does not. */

@@ -18,10 +18,10 @@ export const CLIENT_REPORTS: readonly Report[] = [
     question:
       'How much was invoiced to each client, how much is still to be invoiced, and which work is open for it?',
     notes: [
-      'The service sends no payments: `invoiced` is all that was ever invoiced, so the most that the client can owe.',
-      'A booking is invoiced if it has a `fact_number`. If your service calls that `invoice`, write that in its place.',
-      'Bookings marked `inactive` count, as nothing tells what the mark means: add `where inactive = 0` to leave them out.',
-      'Client 0 has all rows that name no client; a `code` that is null beside another id is a client that is gone.',
+      'The service sends no payments: `invoiced` is everything ever invoiced, the most that the client can owe.',
+      'A booking is invoiced if it has a `fact_number`. If your service calls that field `invoice`, replace the name.',
+      'Bookings marked `inactive` count: to exclude them, add `where inactive = 0`.',
+      'Client 0 stands for rows without a client. A null `code` beside another id is a deleted client.',
     ],
     sql: `-- Money and activity of each client. A booking with an invoice number is invoiced, any other is still to be invoiced.
 -- Client 0 stands for bookings and projects without a client.
@@ -84,8 +84,8 @@ order by coalesce(s.invoiced, 0) desc, s.client_id
     question:
       'How many bookings are picked up in each month, for how many clients, at what price, and how much of that is invoiced?',
     notes: [
-      'A booking counts in the month of its pick-up; `none` has those without a day.',
-      'The price of bookings is all the revenue that the service lists: it shows lines of sales only one by one, without a day.',
+      'A booking counts in the month of its pick-up; `none` has bookings without a day.',
+      'Revenue is the price of bookings: the service lists no other sales with a day.',
     ],
     sql: `-- Bookings of each month of pick-up, and those without a day (\`none\`).
 with
@@ -128,8 +128,8 @@ from months order by month
     title: 'Bookings ahead',
     question: 'How many bookings are to be picked up in each week from now on, and at what price?',
     notes: [
-      'Now is the day on which the list was last read to its end. A week is named by its Monday.',
-      '`none` has those beyond 2049.',
+      'Now is the day of the last complete reading of the list. A week is named by its Monday.',
+      '`none` has bookings after 2049.',
     ],
     sql: `-- Bookings from the day of the last reading on, by the week of pick-up, which is named by its Monday.
 with
@@ -166,9 +166,9 @@ from sums order by week
     title: 'New and lost clients',
     question: 'How many clients came, went and came back in each month?',
     notes: [
-      'A client is new in the month of its `creation_date` (`none`: it has none), lost when the mirror found it deleted, and back ' +
-        'when it found it again. One that came and went counts as lost only. What the mirror did not see is not counted.',
-      'A client that is marked `inactive` is not lost.',
+      'A client is new in the month of its `creation_date` (`none`: without one), lost when the mirror found it deleted, and back ' +
+        'when the mirror found it again. A client that came and went counts as lost only.',
+      'A client marked `inactive` is not lost.',
     ],
     sql: `-- Clients by the month of their creation, and those that the mirror found deleted or restored, by the month of that.
 with months as (

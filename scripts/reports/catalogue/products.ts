@@ -8,10 +8,10 @@ export const PRODUCT_REPORTS: readonly Report[] = [
     title: 'Purchases received and on hold by provider',
     question: 'Which provider has delivered what, and how much is still awaited from each?',
     notes: [
-      'A purchase line names no provider: it counts for the provider of its product.',
-      'A line counts as on hold in whole as long as a part of it is; the quantities tell the parts. One that does not tell its ' +
-        'quantity on hold counts as neither.',
-      'Quantities of all units are added up, as a purchase line names none: compare them within a provider.',
+      'A purchase line counts for the provider of its product, because it names none itself.',
+      'A line counts as on hold while any part of it is; the quantities show the parts. A line without a quantity on hold counts ' +
+        'as neither.',
+      'Quantities of different units are added up: compare them within one provider.',
     ],
     sql: `-- Purchase lines of each provider: arrived ones, and those on hold. The provider is that of the line's product;
 -- provider 0 stands for lines whose product is unknown or has no provider.
@@ -65,9 +65,9 @@ order by coalesce(s.total_on_hold, 0) desc, s.provider_id
     question:
       'How much did the purchases of each product cost in each month, and how much are they worth at the list price?',
     notes: [
-      'The service lists no sales: the margin is that of selling all that was bought at the list price of today.',
-      'A purchase line has no day: its month is that in which the mirror first read it, so the first month has all lines before it.',
-      'The value at the list price is cut after four places. It is null for a product without a price.',
+      'The service lists no sales: the margin is that of selling everything bought at the present list price.',
+      'A purchase line has no day: its month is when the mirror first read it, so the first month has all earlier lines.',
+      'The value at the list price is cut after four places, and null for a product without a price.',
     ],
     sql: `-- Margin of each product that was purchased: its quantity at the list price of today, less what the lines cost, by the
 -- month in which the mirror first read the lines. Product 0 stands for lines whose product is unknown.
@@ -121,9 +121,9 @@ order by coalesce(list_value - cost, 0) desc, product_id, month
     title: 'Changes of prices',
     question: 'Which prices of products changed on each day, from what to what?',
     notes: [
-      'A day is that on which the mirror found the change. What changed between two readings, and back, is not seen.',
-      'PostgreSQL has known `json(…)` since version 17; before, write `cast(fields as json)`.',
-      'A price from 900,000,000,000 on, or with more than four places, is null here, and whole in `fields` of `bi_changes`.',
+      'The day is when the mirror found the change. A change and its reversal between two readings stay invisible.',
+      'Before PostgreSQL 17, replace `json(fields)` by `cast(fields as json)`.',
+      'A price from 900,000,000,000, or with more than four places, is null here; `fields` of `bi_changes` has it.',
     ],
     sql: `-- Every change of a product's price that the mirror has found.
 with changed as (

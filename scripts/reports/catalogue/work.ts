@@ -3,7 +3,7 @@ import { WEEKS, amount, readingOf, told } from '../sql.ts';
 
 const OPEN = `${told('punches', 'end_time')} * case when p.end_time is null then 1 else 0 end`;
 
-const NO_USERS = 'The service lists no users: `user_id` is all that it tells of a technician.';
+const NO_USERS = 'The service lists no users: only `user_id` identifies a technician.';
 
 /** The work of technicians, and of the mirror. */
 export const WORK_REPORTS: readonly Report[] = [
@@ -13,8 +13,8 @@ export const WORK_REPORTS: readonly Report[] = [
     question: 'How long did each technician work in each week?',
     notes: [
       NO_USERS,
-      'A week is named by its Monday; `none` has punches without a date, and those before 2000-01-03 or after 2049.',
-      'A punch without an end has no hours yet; `open_punches` counts these.',
+      'A week is named by its Monday; `none` has punches without a date, before 2000-01-03 or after 2049.',
+      'A punch without an end has no hours yet; `open_punches` counts it.',
     ],
     sql: `-- Hours of each technician in each week, which is named by its Monday. An open punch has no end and no hours yet.
 with ${WEEKS},
@@ -50,7 +50,7 @@ from sums order by week, user_id
     question: 'Which technician has not punched out, since which day?',
     notes: [
       NO_USERS,
-      '`days_open` counts to the day on which the list was last read to its end; null where a day is before 2000 or after 2049.',
+      '`days_open` counts to the day of the last complete reading; null if a day is before 2000 or after 2049.',
     ],
     sql: `-- Punches without an end, by technician and day (\`none\`: without a date).
 with days as (
@@ -83,9 +83,9 @@ order by p.day, p.user_id
     title: 'Changes per day',
     question: 'How much was created, updated, deleted and restored on each day?',
     notes: [
-      "Days are those on which the mirror found the changes. In PostgreSQL they are days of the session's time zone: " +
-        "`set timezone to 'UTC'` gives the days of SQLite.",
-      'A first load makes no events, so the first day is the first one after it.',
+      "The day is when the mirror found the change, in PostgreSQL in the session's time zone: `set timezone to 'UTC'` gives the " +
+        'days of SQLite.',
+      'The first pull makes no events, so the first day comes after it.',
     ],
     sql: `-- Changes found on each day, in UTC: in PostgreSQL after \`set timezone to 'UTC'\`. \`own\` counts those that bms-sync made itself.
 select substr(cast(observed_at as text), 1, 10) as day,

@@ -1,5 +1,4 @@
-import { isListed } from '../kind.ts';
-import type { Kind, ListedKind } from '../kind.ts';
+import { isListed, type Kind, type ListedKind } from '../kind.ts';
 import { bookings } from './bookings.ts';
 import { categories } from './categories.ts';
 import { clients } from './clients.ts';

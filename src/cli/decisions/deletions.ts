@@ -1,14 +1,23 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
-import { HOLD_WORDS, idsShown, readDisappearances } from '../../mirror/records/deletion-store.ts';
-import type { Disappearances, ShownHold } from '../../mirror/records/deletion-store.ts';
+import {
+  HOLD_WORDS,
+  idsShown,
+  readDisappearances,
+  type Disappearances,
+  type ShownHold,
+} from '../../store/records/deletion-store.ts';
 import { approve, reject } from '../../operations/deletions.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { heldBecause, rememberShown } from '../../mirror/records/hold-store.ts';
-import { answer, createCommand, settingsOf } from '../parts/command.ts';
-import type { CommonOptions, CommandContext } from '../parts/command.ts';
-import { textTable } from '../parts/io.ts';
-import type { Printed } from '../parts/io.ts';
+import { heldBecause, rememberShown } from '../../store/records/hold-store.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+} from '../parts/command.ts';
+import { textTable, type Printed } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 
 export function deletionsCommand(context: CommandContext): Command {

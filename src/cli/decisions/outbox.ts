@@ -1,7 +1,6 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
-import type { EntryState } from '../../mirror/outbox/outbox-store.ts';
+import type { EntryState } from '../../store/outbox/outbox-store.ts';
 import {
   OPEN_STATES,
   STATES,
@@ -11,8 +10,13 @@ import {
   readHistory,
 } from '../../outbound/decisions/entry-list.ts';
 import { abandon, adopt, resume, retry } from '../../operations/outbox.ts';
-import { answer, createCommand, settingsOf } from '../parts/command.ts';
-import type { CommonOptions, CommandContext } from '../parts/command.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+} from '../parts/command.ts';
 import { wholeNumber } from '../parts/input.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 import { historyTexts, outboxTexts } from '../parts/outbox-print.ts';

@@ -1,9 +1,14 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
-import { listUsers } from '../../mirror/people/user-store.ts';
+import { listUsers } from '../../store/people/user-store.ts';
 import { addUser, removeUser } from '../../operations/users.ts';
-import { answer, createCommand, settingsOf } from '../parts/command.ts';
-import type { CommonOptions, CommandContext } from '../parts/command.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+} from '../parts/command.ts';
 import { textTable } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 

@@ -1,15 +1,21 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { openExistingMirror, openMirror } from '../../app/open-mirror.ts';
 import type { EndpointTest } from '../../feed/webhooks/test-event.ts';
-import { endpointDocuments } from '../../feed/webhooks/endpoints.ts';
-import type { EndpointDocument, RevealedSecret } from '../../feed/webhooks/endpoints.ts';
+import {
+  endpointDocuments,
+  type EndpointDocument,
+  type RevealedSecret,
+} from '../../feed/webhooks/endpoints.ts';
 import { LANGUAGES } from '../../lib/text/speech.ts';
 import { add, FORMATS, remove, replay, rotate, test } from '../../operations/webhooks.ts';
-import { answer, createCommand, settingsOf } from '../parts/command.ts';
-import type { CommonOptions, CommandContext } from '../parts/command.ts';
-import { textTable } from '../parts/io.ts';
-import type { Printed } from '../parts/io.ts';
+import {
+  answer,
+  createCommand,
+  settingsOf,
+  type CommonOptions,
+  type CommandContext,
+} from '../parts/command.ts';
+import { textTable, type Printed } from '../parts/io.ts';
 import { operationCommand, partsOf } from '../parts/operation-command.ts';
 
 interface AddOptions extends CommonOptions {

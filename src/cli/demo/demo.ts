@@ -4,15 +4,19 @@ import type { OpenDashboard } from '../../app/serve-http.ts';
 import type { Role } from '../../app/serve.ts';
 import { listedKinds } from '../../config/known-kinds.ts';
 import { systemClock } from '../../lib/time/clock.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { createCommand, loggerOf, EXIT, exitCodeOfPull } from '../parts/command.ts';
-import type { CommonOptions, CommandContext } from '../parts/command.ts';
-import { printJson, printLine } from '../parts/io.ts';
-import type { Printed } from '../parts/io.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import {
+  createCommand,
+  loggerOf,
+  EXIT,
+  exitCodeOfPull,
+  type CommonOptions,
+  type CommandContext,
+} from '../parts/command.ts';
+import { printJson, printLine, type Printed } from '../parts/io.ts';
 import { createProgress } from '../parts/progress.ts';
 import { goOn, tellDashboard } from './go-on.ts';
-import { demoConfig, DEMO_DATABASE, eventLine, eventsAfter } from './stage.ts';
-import type { DemoStage } from './stage.ts';
+import { demoConfig, DEMO_DATABASE, eventLine, eventsAfter, type DemoStage } from './stage.ts';
 import { firstPull, QUESTION, tellEvents, tellLostAnswer } from './story.ts';
 
 interface DemoOptions extends CommonOptions {
@@ -67,7 +71,7 @@ export function demoCommand(context: CommandContext): Command {
 
 /** Starts the simulated service. Apart, because tsc leaves a dynamic import beside `await using` as it is. */
 async function openSandbox(): Promise<Sandbox> {
-  const { startSandbox } = await import('../../sandbox/sandbox.ts');
+  const { startSandbox } = await import('../../../sandbox/sandbox.ts');
   return startSandbox({ today: systemClock.now() });
 }
 

@@ -1,9 +1,8 @@
 import type { OpenDashboard } from '../../app/serve-http.ts';
 import { sleepUnlessStopped, systemClock } from '../../lib/time/clock.ts';
-import type { World } from '../../sandbox/world.ts';
+import type { World } from '../../../sandbox/world.ts';
 import { printLine } from '../parts/io.ts';
-import { DEMO_DATABASE, eventLine, pullEvents } from './stage.ts';
-import type { DemoStage } from './stage.ts';
+import { DEMO_DATABASE, eventLine, pullEvents, type DemoStage } from './stage.ts';
 
 const PAUSE_MS = 5_000;
 

@@ -7,8 +7,7 @@ import type { Row } from '../../db/session/session.ts';
 import { textTable } from '../parts/io.ts';
 import type { createProgress } from '../parts/progress.ts';
 import { changeThree } from './go-on.ts';
-import { DEMO_DATABASE, eventLine, pullEvents, pushClient } from './stage.ts';
-import type { DemoStage } from './stage.ts';
+import { DEMO_DATABASE, eventLine, pullEvents, pushClient, type DemoStage } from './stage.ts';
 
 const MOST_PULLS = 6;
 

@@ -1,14 +1,11 @@
 import { Command } from 'commander';
 import type { PullSummary } from '../../app/pull.ts';
 import { unknownVariables } from '../../config/environment.ts';
-import { loadConfig, secretsOf } from '../../config/load-config.ts';
-import type { ConfigInputs } from '../../config/load-config.ts';
+import { loadConfig, secretsOf, type ConfigInputs } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
-import { createLogger, logText } from '../../lib/log/logger.ts';
-import type { Logger } from '../../lib/log/logger.ts';
+import { createLogger, logText, type Logger } from '../../lib/log/logger.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
-import { printJson, printLine } from './io.ts';
-import type { Io, Output, Printed } from './io.ts';
+import { printJson, printLine, type Io, type Output, type Printed } from './io.ts';
 
 /** Options that every command takes. */
 export interface CommonOptions {

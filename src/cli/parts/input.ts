@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import { parseJson } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
+import { parseJson, type Json } from '../../lib/json/json.ts';
 import { SyncError, UsageError, fileFault } from '../../lib/sync-error.ts';
 import { decodeText } from '../../lib/text/decode-text.ts';
 import type { Io } from './io.ts';

@@ -1,5 +1,4 @@
-import { compactJson } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
+import { compactJson, type Json } from '../../lib/json/json.ts';
 import { shortened, plainJson, plainLine } from '../../lib/text/text.ts';
 
 /** The world outside a command, as main.ts or a test hands it in. */

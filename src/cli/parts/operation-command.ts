@@ -7,12 +7,18 @@ import type { Config } from '../../config/settings.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
-import type { Decider } from '../../mirror/people/decision-store.ts';
+import type { Decider } from '../../store/people/decision-store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { openSendMark } from '../../outbound/send-mark.ts';
 import { createOwner } from '../../pull/run/parts.ts';
-import { EXIT, answer, createCommand, settingsOf } from './command.ts';
-import type { CommandContext, CommonOptions } from './command.ts';
+import {
+  EXIT,
+  answer,
+  createCommand,
+  settingsOf,
+  type CommandContext,
+  type CommonOptions,
+} from './command.ts';
 
 /** What the operation's own words do not say of a result. */
 interface Result {

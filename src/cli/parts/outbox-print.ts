@@ -1,10 +1,8 @@
 import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { jsonOrText } from '../../outbound/decisions/entry-list.ts';
-import type { History, OutboxList } from '../../outbound/decisions/entry-list.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
+import { jsonOrText, type History, type OutboxList } from '../../outbound/decisions/entry-list.ts';
 import { awaitedBy, explain } from '../../outbound/decisions/verdicts.ts';
-import { beginning, textTable } from './io.ts';
-import type { Printed } from './io.ts';
+import { beginning, textTable, type Printed } from './io.ts';
 
 const LONGEST_PAYLOAD = 50;
 

@@ -1,12 +1,10 @@
-import { compactJson } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { compactJson, type JsonObject } from '../../lib/json/json.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { jsonOrText } from '../../outbound/decisions/entry-list.ts';
 import { explain } from '../../outbound/decisions/verdicts.ts';
 import type { StoredEntry } from '../../outbound/intake/intake.ts';
 import type { Preview, RequestShown } from '../../outbound/intake/preview.ts';
-import { textTable } from './io.ts';
-import type { Printed } from './io.ts';
+import { textTable, type Printed } from './io.ts';
 
 type PushedEntry = Extract<Preview, { readonly operation: 'create' }>;
 type Updated = Extract<Preview, { readonly operation: 'update' }>;

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { AUTH_HEADERS } from '../../catalog/kind.ts';
-import type { Field, ListEndpoint, ListOrder } from '../../catalog/kind.ts';
+import { AUTH_HEADERS, type Field, type ListEndpoint, type ListOrder } from '../../catalog/kind.ts';
 import { mapOf, setting, unset } from './setting.ts';
 import { fieldName, path, pathWithId } from './value-types.ts';
 

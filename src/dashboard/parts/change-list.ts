@@ -1,11 +1,9 @@
 import type { RecordedChange } from '../../feed/read-changes.ts';
-import { isArray } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
-import { dataTable, html } from '../../http/html.ts';
-import type { Html, Part } from '../../http/html.ts';
-import { entryOf } from '../../mirror/outbox/outbox-store.ts';
+import { isArray, type Json } from '../../lib/json/json.ts';
+import { dataTable, html, type Html, type Part } from '../../http/html.ts';
+import { entryOf } from '../../store/outbox/outbox-store.ts';
 import type { Speech } from '../../lib/text/speech.ts';
-import { objectIn, recordName } from '../../mirror/records/record-name.ts';
+import { objectIn, recordName } from '../../store/records/record-name.ts';
 import { badge, feed } from './layout.ts';
 import { cut, labelledField, valueText } from './values.ts';
 import type { Reader } from './reader.ts';

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Logger } from '../../lib/log/logger.ts';
-import { instantText, systemClock } from '../../lib/time/clock.ts';
-import type { Clock } from '../../lib/time/clock.ts';
+import { instantText, systemClock, type Clock } from '../../lib/time/clock.ts';
 import { within } from '../../lib/time/deadline.ts';
-import { countLive } from '../../mirror/kinds/status-store.ts';
-import { firstSeqSince } from '../../mirror/records/change-store.ts';
+import { countLive } from '../../store/kinds/status-store.ts';
+import { firstSeqSince } from '../../store/records/change-store.ts';
 import type { Session } from '../../db/session/session.ts';
 import { integer, text } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';

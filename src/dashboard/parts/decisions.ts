@@ -1,19 +1,16 @@
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import type { ShownHold } from '../../mirror/records/deletion-store.ts';
-import { allows } from '../../mirror/people/user-store.ts';
-import type { UserRole } from '../../mirror/people/user-store.ts';
-import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
+import type { ShownHold } from '../../store/records/deletion-store.ts';
+import { allows, type UserRole } from '../../store/people/user-store.ts';
+import type { EndpointStanding } from '../../store/webhooks/endpoint-store.ts';
 import { candidatesOf } from '../../outbound/decisions/entry-list.ts';
 import { choicesOf } from '../../outbound/decisions/verdicts.ts';
 import type { Speech, Text } from '../../lib/text/speech.ts';
 import { OPERATIONS } from '../../operations/all.ts';
 import { approve, reject } from '../../operations/deletions.ts';
-import { whatOf } from '../../operations/operation.ts';
-import type { AnyOperation } from '../../operations/operation.ts';
+import { whatOf, type AnyOperation } from '../../operations/operation.ts';
 import { abandon, adopt, retry } from '../../operations/outbox.ts';
 import { disable, enable, replay } from '../../operations/webhooks.ts';
-import { html, sentence } from '../../http/html.ts';
-import type { Html } from '../../http/html.ts';
+import { html, sentence, type Html } from '../../http/html.ts';
 
 /** A button that carries out a person's decision. */
 export interface DecisionButton {

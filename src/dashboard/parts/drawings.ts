@@ -1,5 +1,4 @@
-import { dataTable, html } from '../../http/html.ts';
-import type { Html } from '../../http/html.ts';
+import { dataTable, html, type Html } from '../../http/html.ts';
 import type { Speech, Text } from '../../lib/text/speech.ts';
 import type { Reader } from './reader.ts';
 

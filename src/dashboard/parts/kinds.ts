@@ -1,16 +1,14 @@
 import { isListed } from '../../catalog/kind.ts';
 import { nextSlots, staleKinds } from '../../runs/schedule.ts';
 import { instantOf } from '../../lib/time/clock.ts';
-import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
-import { readFreshness, sweptAtOf } from '../../mirror/kinds/status-store.ts';
-import type { KindFreshness } from '../../mirror/kinds/status-store.ts';
-import { openRuns } from '../../mirror/runs/open-runs.ts';
+import { outcomeWords } from '../../words/outcome-words.ts';
+import { readFreshness, sweptAtOf, type KindFreshness } from '../../store/kinds/status-store.ts';
+import { openRuns } from '../../store/runs/open-runs.ts';
 import { nextPulls } from '../../checks/status.ts';
 import { panel } from './layout.ts';
 import { sparkLine } from './drawings.ts';
 import type { Speech } from '../../lib/text/speech.ts';
-import { dataTable, html } from '../../http/html.ts';
-import type { Html } from '../../http/html.ts';
+import { dataTable, html, type Html } from '../../http/html.ts';
 import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';
 

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { html } from '../../http/html.ts';
-import type { Html } from '../../http/html.ts';
+import { html, type Html } from '../../http/html.ts';
 import { giveLanguage } from '../../http/language.ts';
 import { SIGN_IN_BYTES } from '../../http/limits.ts';
 import type { Server } from '../../http/server.ts';

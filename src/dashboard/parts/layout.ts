@@ -1,5 +1,4 @@
-import { html } from '../../http/html.ts';
-import type { Html, Part } from '../../http/html.ts';
+import { html, type Html, type Part } from '../../http/html.ts';
 import type { Speech, Text } from '../../lib/text/speech.ts';
 
 /** The heading of a page, with a line about it. */

@@ -1,22 +1,16 @@
 import { instantOf } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
-import { isFailed, outcomeWords } from '../../mirror/kinds/outcome-words.ts';
-import { readBlocks } from '../../mirror/outbox/outbox-queue.ts';
-import type { WriteBlock } from '../../mirror/outbox/outbox-queue.ts';
-import { listEntries } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { readDisappeared, readHeldRecords } from '../../mirror/records/deletion-store.ts';
-import type { ShownHold } from '../../mirror/records/deletion-store.ts';
-import { readVolatile } from '../../mirror/runs/volatile-fields.ts';
-import type { VolatileFields } from '../../mirror/webhooks/news.ts';
-import { heldBecause } from '../../mirror/records/hold-store.ts';
-import { readDamage } from '../../mirror/integrity-check.ts';
-import type { Damage } from '../../mirror/integrity-check.ts';
-import { listEndpoints, needsPerson } from '../../mirror/webhooks/endpoint-store.ts';
-import type { EndpointStanding } from '../../mirror/webhooks/endpoint-store.ts';
+import { isFailed, outcomeWords } from '../../words/outcome-words.ts';
+import { readBlocks, type WriteBlock } from '../../store/outbox/outbox-queue.ts';
+import { listEntries, type Entry } from '../../store/outbox/outbox-store.ts';
+import { readDisappeared, readHeldRecords, type ShownHold } from '../../store/records/deletion-store.ts';
+import { readVolatile } from '../../store/runs/volatile-fields.ts';
+import type { VolatileFields } from '../../store/webhooks/news.ts';
+import { heldBecause } from '../../store/records/hold-store.ts';
+import { readDamage, type Damage } from '../../store/integrity-check.ts';
+import { listEndpoints, needsPerson, type EndpointStanding } from '../../store/webhooks/endpoint-store.ts';
 import { explain } from '../../outbound/decisions/verdicts.ts';
-import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
-import type { Frozen } from '../../mirror/outbox/freeze-store.ts';
+import { readFrozen, type Frozen } from '../../store/outbox/freeze-store.ts';
 import {
   endpointButtons,
   endpointEffects,
@@ -24,13 +18,12 @@ import {
   entryEffects,
   holdButtons,
   holdEffects,
+  type DecisionButton,
 } from './decisions.ts';
-import type { DecisionButton } from './decisions.ts';
-import { recordName } from '../../mirror/records/record-name.ts';
+import { recordName } from '../../store/records/record-name.ts';
 import { told } from './layout.ts';
 import type { KindLine } from './kinds.ts';
-import { html, sentence } from '../../http/html.ts';
-import type { Part } from '../../http/html.ts';
+import { html, sentence, type Part } from '../../http/html.ts';
 import type { Text } from '../../lib/text/speech.ts';
 import type { Reader } from './reader.ts';
 
@@ -90,7 +83,7 @@ const damageNeed = ({ reason, since }: Damage, { say }: Reader): Need => ({
   why: html`<span lang="en">${reason}</span>`,
   since,
   isGrave: true,
-  effect: say('Run bms-sync doctor, and restore a backup: docs/operations.md says how.'),
+  effect: say('Run bms-sync doctor, and restore a backup: docs/back-up.md shows how.'),
 });
 
 const frozenNeed = ({ reason, since }: Frozen, reader: Reader): Need => ({

@@ -1,20 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import type { Counts } from './counts.ts';
-import { latestSeq } from '../../mirror/records/change-store.ts';
+import { latestSeq } from '../../store/records/change-store.ts';
 import { wholeNumber } from '../../operations/inputs.ts';
 import { pageAnswer } from '../../http/openapi.ts';
 import type { Problem } from '../../http/send.ts';
-import { speechIn } from '../../lib/text/speech.ts';
-import type { Speech, Text } from '../../lib/text/speech.ts';
+import { speechIn, type Speech, type Text } from '../../lib/text/speech.ts';
 import type { Caller } from '../../http/access.ts';
 import type { RouteContext, Server } from '../../http/server.ts';
 import { sendHtml } from '../../http/language.ts';
 import { noticeOf } from './decisions.ts';
 import { languageSwitch } from './language-switch.ts';
 import type { Reader } from './reader.ts';
-import { html } from '../../http/html.ts';
-import type { Html } from '../../http/html.ts';
+import { html, type Html } from '../../http/html.ts';
 
 /** What the pages share, for as long as the server runs. */
 export interface Dashboard extends RouteContext {

@@ -1,5 +1,4 @@
-import { html } from '../../http/html.ts';
-import type { Html } from '../../http/html.ts';
+import { html, type Html } from '../../http/html.ts';
 import type { Speech } from '../../lib/text/speech.ts';
 
 /** Rows that a page of a list shows. */

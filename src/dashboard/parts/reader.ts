@@ -1,9 +1,6 @@
-import { html } from '../../http/html.ts';
-import type { Html } from '../../http/html.ts';
-import { LOCALES, speechIn } from '../../lib/text/speech.ts';
-import type { Language, Text } from '../../lib/text/speech.ts';
-import { instantOf } from '../../lib/time/clock.ts';
-import type { Clock } from '../../lib/time/clock.ts';
+import { html, type Html } from '../../http/html.ts';
+import { LOCALES, speechIn, type Language, type Text } from '../../lib/text/speech.ts';
+import { instantOf, type Clock } from '../../lib/time/clock.ts';
 
 /** Whoever reads a page: texts and numbers in their language, instants in the time zone of the schedules. */
 export type Reader = ReturnType<typeof readerIn>;

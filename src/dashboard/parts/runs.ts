@@ -1,9 +1,7 @@
 import { instantOf } from '../../lib/time/clock.ts';
-import { listRuns, sumsOfRuns } from '../../mirror/runs/run-store.ts';
-import type { Run, RunSums } from '../../mirror/runs/run-store.ts';
+import { listRuns, sumsOfRuns, type Run, type RunSums } from '../../store/runs/run-store.ts';
 import type { Speech } from '../../lib/text/speech.ts';
-import { dataTable, html } from '../../http/html.ts';
-import type { Html } from '../../http/html.ts';
+import { dataTable, html, type Html } from '../../http/html.ts';
 import { badge, countCell, nothing } from './layout.ts';
 import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';

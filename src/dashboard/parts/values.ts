@@ -1,10 +1,8 @@
 import { fieldWords } from '../../catalog/words.ts';
-import { compactJson, isArray, isObject } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { compactJson, isArray, isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
 import type { Speech } from '../../lib/text/speech.ts';
 import { shortened } from '../../lib/text/text.ts';
-import { dataTable, html } from '../../http/html.ts';
-import type { Html } from '../../http/html.ts';
+import { dataTable, html, type Html } from '../../http/html.ts';
 import { panel } from './layout.ts';
 
 const LONGEST_VALUE = 4_000;

@@ -1,7 +1,6 @@
 import { errorCode } from '../../lib/sync-error.ts';
 import type { Clock } from '../../lib/time/clock.ts';
-import { MirrorError, mirrorError } from '../session/errors.ts';
-import type { DatabaseFault } from '../session/errors.ts';
+import { MirrorError, mirrorError, type DatabaseFault } from '../session/errors.ts';
 
 const CONNECTION_LOST = 'mirror.connection_lost';
 const UNREACHABLE = 'mirror.unreachable';

@@ -1,13 +1,18 @@
 import type { SQL } from 'drizzle-orm';
 import { createQueue } from '../../lib/queue.ts';
-import { systemClock } from '../../lib/time/clock.ts';
-import type { Clock } from '../../lib/time/clock.ts';
+import { systemClock, type Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Row, Session, Transaction } from '../session/session.ts';
-import { createConnectionPool, createLazyConnection, locationOf, openConnection } from './connection.ts';
-import type { Connection, LazyConnection, Target } from './connection.ts';
-import { createRetryPolicy, isLoss } from './errors.ts';
-import type { DatabaseRetryPolicy } from './errors.ts';
+import {
+  createConnectionPool,
+  createLazyConnection,
+  locationOf,
+  openConnection,
+  type Connection,
+  type LazyConnection,
+  type Target,
+} from './connection.ts';
+import { createRetryPolicy, isLoss, type DatabaseRetryPolicy } from './errors.ts';
 import { runStatement } from './statements.ts';
 import { attempt } from './transaction.ts';
 

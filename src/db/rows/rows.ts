@@ -1,5 +1,4 @@
-import { sql } from 'drizzle-orm';
-import type { SQL, SQLChunk } from 'drizzle-orm';
+import { sql, type SQL, type SQLChunk } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Row, SqlValue, TableRows, Transaction } from '../session/session.ts';

@@ -1,5 +1,4 @@
-import { sql } from 'drizzle-orm';
-import type { SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 
 /** Quotes a table or column name for SQL; it may contain any character. */
 export function identifier(name: string): string {

@@ -5,16 +5,15 @@ import {
   readyDeliveries,
   wakeNext,
   writeOutcomes,
-} from '../../mirror/webhooks/delivery-queue.ts';
-import type { Delivery, DeliveryOutcome } from '../../mirror/webhooks/delivery-queue.ts';
-import { readSecrets } from '../../mirror/webhooks/endpoint-store.ts';
-import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
-import { webhookIdOf } from '../../mirror/webhooks/news.ts';
+  type Delivery,
+  type DeliveryOutcome,
+} from '../../store/webhooks/delivery-queue.ts';
+import { readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
+import { webhookIdOf } from '../../store/webhooks/news.ts';
 import { readChangesOf } from '../read-changes.ts';
 import { nameNews } from './named-news.ts';
 import type { NamedNews, ReaderRules } from './news-text.ts';
-import { changeBody, formatNews } from './payload.ts';
-import type { FormattedBody } from './payload.ts';
+import { changeBody, formatNews, type FormattedBody } from './payload.ts';
 import type { SendableDelivery } from './sender.ts';
 
 /** What is to be sent now: an event, a piece of news, or a letter with several. */

@@ -1,7 +1,7 @@
-import { firstSeqSince } from '../../mirror/records/change-store.ts';
+import { firstSeqSince } from '../../store/records/change-store.ts';
 import type { Session } from '../../db/session/session.ts';
-import { firstUntaken, retryNow } from '../../mirror/webhooks/delivery-queue.ts';
-import { BY_A_PERSON, changeEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+import { firstUntaken, retryNow } from '../../store/webhooks/delivery-queue.ts';
+import { BY_A_PERSON, changeEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { requireEndpoint } from './endpoints.ts';
 
 /** The columns of an active endpoint without failures. */

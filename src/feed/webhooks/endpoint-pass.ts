@@ -1,13 +1,14 @@
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { dropPendingAfter } from '../../mirror/webhooks/delivery-queue.ts';
-import type { DeliveryOutcome, Delivery } from '../../mirror/webhooks/delivery-queue.ts';
-import { changeEndpoint, readOwned } from '../../mirror/webhooks/endpoint-store.ts';
-import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+import {
+  dropPendingAfter,
+  type DeliveryOutcome,
+  type Delivery,
+} from '../../store/webhooks/delivery-queue.ts';
+import { changeEndpoint, readOwned, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { chooseSends, settle } from './choose-sends.ts';
-import { isTaken, judgeAttempt, judgeHealth } from './judge-attempt.ts';
-import type { HealthStep, SentAttempt } from './judge-attempt.ts';
+import { isTaken, judgeAttempt, judgeHealth, type HealthStep, type SentAttempt } from './judge-attempt.ts';
 import type { ReaderRules } from './news-text.ts';
 import { planNext } from './plan-deliveries.ts';
 

@@ -11,12 +11,10 @@ import {
   listEndpoints,
   removeEndpoint,
   saveSecret,
-} from '../../mirror/webhooks/endpoint-store.ts';
-import type {
-  EndpointStanding,
-  EndpointWish,
-  WebhookEndpoint,
-} from '../../mirror/webhooks/endpoint-store.ts';
+  type EndpointStanding,
+  type EndpointWish,
+  type WebhookEndpoint,
+} from '../../store/webhooks/endpoint-store.ts';
 
 /** An endpoint with its secret, which is shown this once. */
 export interface RevealedSecret {

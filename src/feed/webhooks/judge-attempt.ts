@@ -1,6 +1,6 @@
 import { instantOf, instantText } from '../../lib/time/clock.ts';
-import type { Delivery } from '../../mirror/webhooks/delivery-queue.ts';
-import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
+import type { Delivery } from '../../store/webhooks/delivery-queue.ts';
+import type { WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 
 /** How one request to a receiver ended. */
 export interface SentAttempt {

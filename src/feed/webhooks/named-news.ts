@@ -1,9 +1,9 @@
 import type { Queryable } from '../../db/session/session.ts';
 import { isArray, isObject, parseObject } from '../../lib/json/json.ts';
-import { findEntry } from '../../mirror/outbox/outbox-store.ts';
-import { readHeldRecords } from '../../mirror/records/deletion-store.ts';
-import { recordName } from '../../mirror/records/record-name.ts';
-import { findRecord } from '../../mirror/records/record-store.ts';
+import { findEntry } from '../../store/outbox/outbox-store.ts';
+import { readHeldRecords } from '../../store/records/deletion-store.ts';
+import { recordName } from '../../store/records/record-name.ts';
+import { findRecord } from '../../store/records/record-store.ts';
 import { readChangesOf } from '../read-changes.ts';
 import type { NamedNews } from './news-text.ts';
 

@@ -1,9 +1,15 @@
-import { compactJson, isArray, isNumber, isObject, parseObject } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
-import { LOCALES, speechIn } from '../../lib/text/speech.ts';
-import type { Language, Text } from '../../lib/text/speech.ts';
+import {
+  compactJson,
+  isArray,
+  isNumber,
+  isObject,
+  parseObject,
+  type Json,
+  type JsonObject,
+} from '../../lib/json/json.ts';
+import { LOCALES, speechIn, type Language, type Text } from '../../lib/text/speech.ts';
 import { plainLine } from '../../lib/text/text.ts';
-import { objectIn, recordName } from '../../mirror/records/record-name.ts';
+import { objectIn, recordName } from '../../store/records/record-name.ts';
 import type { RecordedChange } from '../read-changes.ts';
 
 /** News with what only the mirror knows: read when the news is sent, so that stored news holds no content of a record. */

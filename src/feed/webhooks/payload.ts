@@ -1,9 +1,8 @@
 import { shortened } from '../../lib/text/text.ts';
 import { instantOf } from '../../lib/time/clock.ts';
-import type { WebhookFormat } from '../../mirror/webhooks/endpoint-store.ts';
+import type { WebhookFormat } from '../../store/webhooks/endpoint-store.ts';
 import type { RecordedChange } from '../read-changes.ts';
-import { newsText } from './news-text.ts';
-import type { NamedNews, NewsText, ReaderRules } from './news-text.ts';
+import { newsText, type NamedNews, type NewsText, type ReaderRules } from './news-text.ts';
 
 export const changeType = ({ kind, change }: Pick<RecordedChange, 'kind' | 'change'>): string =>
   `${kind}.${change}`;

@@ -1,13 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { parseObject } from '../../lib/json/json.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { CHANGES } from '../../mirror/tables/change-tables.ts';
-import { pick, select } from '../../db/rows/rows.ts';
-import type { RowOf } from '../../db/rows/rows.ts';
-import { insertDeliveries, pendingRecords, recordKey } from '../../mirror/webhooks/delivery-queue.ts';
-import type { PlannedDelivery } from '../../mirror/webhooks/delivery-queue.ts';
-import type { EventFilter, WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
-import { webhookIdOf } from '../../mirror/webhooks/news.ts';
+import { CHANGES } from '../../store/tables/change-tables.ts';
+import { pick, select, type RowOf } from '../../db/rows/rows.ts';
+import {
+  insertDeliveries,
+  pendingRecords,
+  recordKey,
+  type PlannedDelivery,
+} from '../../store/webhooks/delivery-queue.ts';
+import type { EventFilter, WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
+import { webhookIdOf } from '../../store/webhooks/news.ts';
 import { changeType } from './payload.ts';
 
 /** A change event without its contents: filters need no more. */

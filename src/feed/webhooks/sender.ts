@@ -1,6 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { Agent } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { createGuardedConnector } from '../../lib/net/guarded-connector.ts';
 import { limitInterimAnswers } from '../../lib/net/interim-answers.ts';
 import { targetFault } from '../../lib/net/target-url.ts';
@@ -9,11 +8,9 @@ import { maskSecrets } from '../../lib/text/mask-secrets.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
-import type { WebhookEndpoint } from '../../mirror/webhooks/endpoint-store.ts';
-import { isTaken } from './judge-attempt.ts';
-import type { SentAttempt } from './judge-attempt.ts';
-import { createMailer } from './mailer.ts';
-import type { MailRules } from './mailer.ts';
+import type { WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
+import { isTaken, type SentAttempt } from './judge-attempt.ts';
+import { createMailer, type MailRules } from './mailer.ts';
 import type { ReaderRules } from './news-text.ts';
 import type { FormattedBody } from './payload.ts';
 

@@ -1,12 +1,10 @@
 import type { Logger } from '../../lib/log/logger.ts';
-import { instantOf } from '../../lib/time/clock.ts';
-import type { Clock } from '../../lib/time/clock.ts';
+import { instantOf, type Clock } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
 import type { Session } from '../../db/session/session.ts';
-import * as endpoints from '../../mirror/webhooks/endpoint-store.ts';
-import { takePass } from './endpoint-pass.ts';
+import * as endpoints from '../../store/webhooks/endpoint-store.ts';
+import { takePass, type EndedAttempt, type EndpointNews } from './endpoint-pass.ts';
 import type { EndpointSend } from './choose-sends.ts';
-import type { EndedAttempt, EndpointNews } from './endpoint-pass.ts';
 import type { ReaderRules } from './news-text.ts';
 import type { Sender } from './sender.ts';
 

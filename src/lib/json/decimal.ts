@@ -47,14 +47,21 @@ export function decimalPlaces(text: string): number {
 }
 
 const EXACT_DIGITS = 12;
+/** What is left of two sums of floats that are equal; more exact than any amount. */
+const NOISE_PLACES = 9;
 
 /**
  * Rounds a number to twelve digits if it has more and, as sums of floats do, more places than amounts have: those of its field, or
- * four. Null for any other text: a long amount is exact.
+ * four. Close to 0 the digits say nothing: with more than twelve places it is rounded to nine. Null for any other text: a long
+ * amount is exact.
  */
 export function withoutFloatNoise(token: string, scale = 4): string | null {
   const number = shortestNumber(token);
-  if (number === null || decimalPlaces(number) <= Math.max(scale, 4)) return null;
-  const digits = number.replace(/^-?[0.]*|\./g, '').length;
-  return digits > EXACT_DIGITS ? shortestNumber(new Big(number).prec(EXACT_DIGITS).toFixed()) : null;
+  const places = number === null ? 0 : decimalPlaces(number);
+  if (number === null || places <= Math.max(scale, 4)) return null;
+  const exact = new Big(number);
+  const near = exact.round(NOISE_PLACES);
+  const hasMany = number.replace(/^-?[0.]*|\./g, '').length > EXACT_DIGITS;
+  if (places > EXACT_DIGITS && (!hasMany || near.eq(0))) return shortestNumber(near.toFixed());
+  return hasMany ? shortestNumber(exact.prec(EXACT_DIGITS).toFixed()) : null;
 }

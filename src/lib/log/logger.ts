@@ -1,5 +1,4 @@
-import { pino } from 'pino';
-import type { DestinationStream, Logger } from 'pino';
+import { pino, type DestinationStream, type Logger } from 'pino';
 import { SyncError } from '../sync-error.ts';
 import { maskSecrets } from '../text/mask-secrets.ts';
 import { plainJson, plainLine } from '../text/text.ts';

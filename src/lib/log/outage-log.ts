@@ -1,8 +1,6 @@
-import { lengthOf, sleepUnlessStopped } from '../time/clock.ts';
-import type { Clock } from '../time/clock.ts';
+import { lengthOf, sleepUnlessStopped, type Clock } from '../time/clock.ts';
 import { LATE, within } from '../time/deadline.ts';
-import { createFaultLog, faultReason } from './fault-log.ts';
-import type { FaultLog } from './fault-log.ts';
+import { createFaultLog, faultReason, type FaultLog } from './fault-log.ts';
 import type { Logger } from './logger.ts';
 
 interface Subject {

@@ -1,5 +1,4 @@
-import { sleepUnlessStopped } from '../time/clock.ts';
-import type { Clock } from '../time/clock.ts';
+import { sleepUnlessStopped, type Clock } from '../time/clock.ts';
 import type { FaultLog } from './fault-log.ts';
 
 export interface Repeating {

@@ -1,5 +1,5 @@
 import { IntlMessageFormat } from 'intl-messageformat';
-import french from '../../../locales/fr.json' with { type: 'json' };
+import french from './locales/fr.json' with { type: 'json' };
 
 /** The languages of those who read our pages and messages. */
 export const LANGUAGES = ['en', 'fr'] as const;

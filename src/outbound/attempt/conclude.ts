@@ -1,9 +1,7 @@
-import { compactJson, isArray, isObject, tryParse } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
+import { compactJson, isArray, isObject, tryParse, type Json } from '../../lib/json/json.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
+import { changeEntry, type Entry, type EntryPatch } from '../../store/outbox/outbox-store.ts';
 import {
   countOthersReady,
   hasWrittenOther,
@@ -11,11 +9,11 @@ import {
   wakeWaiting,
   readBlock,
   saveBlock,
-} from '../../mirror/outbox/outbox-queue.ts';
+} from '../../store/outbox/outbox-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { blockedNews, entryNews, leaveNews } from '../../mirror/webhooks/news.ts';
+import { blockedNews, entryNews, leaveNews } from '../../store/webhooks/news.ts';
 import type { OutboundParts } from '../parts.ts';
-import { isSuppressed } from '../../mirror/records/erasure-store.ts';
+import { isSuppressed } from '../../store/records/erasure-store.ts';
 
 /** Another process took the entry over while we worked on it; our pending changes must not be stored. */
 export class ClaimLostError extends SyncError {

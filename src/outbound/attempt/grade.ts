@@ -1,9 +1,7 @@
-import { isObject } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { isSuccess, saysFailed } from '../../source/http/read-answer.ts';
-import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
-import type { WriteAnswer } from '../../source/http/write-answer.ts';
-import { writtenRecord } from '../../source/http/write-answer.ts';
+import type { Attempt } from '../../store/outbox/attempts-and-links.ts';
+import { writtenRecord, type WriteAnswer } from '../../source/http/write-answer.ts';
 
 /** The proof that an answer to a write gives about the service's records. */
 export type Grade =

@@ -1,13 +1,13 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { sortPage, withoutSuppressed } from '../../diff/judge-page.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { excludedSince } from '../../mirror/kinds/exclusions.ts';
-import { noteOwnChange, readStanding, leapTick } from '../../mirror/kinds/kind-standing.ts';
-import { readSuppressed } from '../../mirror/records/erasure-store.ts';
-import { judgeAsked, readStored, writeRows } from '../../mirror/records/stored-rows.ts';
+import { asMirrored } from '../../store/kinds/field-store.ts';
+import { excludedSince } from '../../store/kinds/exclusions.ts';
+import { noteOwnChange, readStanding, leapTick } from '../../store/kinds/kind-standing.ts';
+import { readSuppressed } from '../../store/records/erasure-store.ts';
+import { judgeAsked, readStored, writeRows } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { confirmRows, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
+import { confirmRows, saveDirtyRows } from '../../store/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';
 
 export interface OwnReading {

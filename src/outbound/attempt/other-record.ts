@@ -1,13 +1,9 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { signsOfOtherRecord } from '../../diff/other-record.ts';
-import type { SignOfOther } from '../../diff/other-record.ts';
-import { parseObject } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
-import { updatesOf } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { readPasts } from '../../mirror/records/change-store.ts';
-import type { RecordPast } from '../../mirror/records/change-store.ts';
-import { findRecord } from '../../mirror/records/record-store.ts';
+import { signsOfOtherRecord, type SignOfOther } from '../../diff/other-record.ts';
+import { parseObject, type JsonObject } from '../../lib/json/json.ts';
+import { updatesOf, type Entry } from '../../store/outbox/outbox-store.ts';
+import { readPasts, type RecordPast } from '../../store/records/change-store.ts';
+import { findRecord } from '../../store/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { payloadOf } from './journal.ts';
 

@@ -2,10 +2,15 @@ import type { Kind } from '../../catalog/kind.ts';
 import { recordId as readId } from '../../diff/judge-page.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import { readAttempts, linkedEntry, saveLink } from '../../mirror/outbox/attempts-and-links.ts';
-import { wakeWaiting } from '../../mirror/outbox/outbox-queue.ts';
-import { changeEntry, findEntry } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry, EntryPatch, EntryState } from '../../mirror/outbox/outbox-store.ts';
+import { readAttempts, linkedEntry, saveLink } from '../../store/outbox/attempts-and-links.ts';
+import { wakeWaiting } from '../../store/outbox/outbox-queue.ts';
+import {
+  changeEntry,
+  findEntry,
+  type Entry,
+  type EntryPatch,
+  type EntryState,
+} from '../../store/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
 import { readRows } from '../attempt/land-own.ts';

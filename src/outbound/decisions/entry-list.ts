@@ -1,18 +1,21 @@
-import { isArray, isObject, tryParse } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { isArray, isObject, tryParse, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { sleepUnlessStopped } from '../../lib/time/clock.ts';
-import type { Clock } from '../../lib/time/clock.ts';
-import { readAttempts, linkedEntry } from '../../mirror/outbox/attempts-and-links.ts';
-import type { Attempt } from '../../mirror/outbox/attempts-and-links.ts';
-import { readBlocks } from '../../mirror/outbox/outbox-queue.ts';
-import { findEnded } from '../../mirror/outbox/ended-entries.ts';
-import { entriesAfter, findEntry, listEntries } from '../../mirror/outbox/outbox-store.ts';
-import type { EntriesWanted, Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
-import { findRecord } from '../../mirror/records/record-store.ts';
+import { sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
+import { readAttempts, linkedEntry, type Attempt } from '../../store/outbox/attempts-and-links.ts';
+import { readBlocks } from '../../store/outbox/outbox-queue.ts';
+import { findEnded } from '../../store/outbox/ended-entries.ts';
+import {
+  entriesAfter,
+  findEntry,
+  listEntries,
+  type EntriesWanted,
+  type Entry,
+  type EntryState,
+} from '../../store/outbox/outbox-store.ts';
+import { findRecord } from '../../store/records/record-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { absent } from './decide.ts';
-import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
+import { readFrozen } from '../../store/outbox/freeze-store.ts';
 import { explain } from './verdicts.ts';
 
 /** States in the order in which they need a person. */

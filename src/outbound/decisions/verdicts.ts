@@ -1,7 +1,6 @@
 import { isArray, isObject, tryParse } from '../../lib/json/json.ts';
-import { speechIn } from '../../lib/text/speech.ts';
-import type { Speech, Text } from '../../lib/text/speech.ts';
-import type { Entry, EntryState } from '../../mirror/outbox/outbox-store.ts';
+import { speechIn, type Speech, type Text } from '../../lib/text/speech.ts';
+import type { Entry, EntryState } from '../../store/outbox/outbox-store.ts';
 
 /** The explanation of an entry's state, for a person. */
 interface Explanation {

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Kind } from '../../catalog/kind.ts';
-import { isObject, tryParse } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
+import { isObject, tryParse, type Json } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
-import type { SeenNames } from '../../mirror/kinds/field-store.ts';
+import type { SeenNames } from '../../store/kinds/field-store.ts';
 import { isStorable } from '../../lib/text/text.ts';
-import { validateEntry } from './validate-entry.ts';
-import type { EntryDraft, ValidEntry } from './validate-entry.ts';
+import { validateEntry, type EntryDraft, type ValidEntry } from './validate-entry.ts';
 import { shown } from './write-value.ts';
 
 /** A request for an entry of the outbox. */

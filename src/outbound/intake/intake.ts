@@ -1,19 +1,19 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { readSeenNames } from '../../mirror/kinds/field-store.ts';
+import { readSeenNames } from '../../store/kinds/field-store.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { baseHash, findEndedByKey, requestHash } from '../../mirror/outbox/ended-entries.ts';
-import type { EndedEntry } from '../../mirror/outbox/ended-entries.ts';
-import { findByKey, insertEntry } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry, EntryState, Operation } from '../../mirror/outbox/outbox-store.ts';
-import { saveDecision } from '../../mirror/people/decision-store.ts';
-import type { Decider } from '../../mirror/people/decision-store.ts';
+import { baseHash, findEndedByKey, requestHash, type EndedEntry } from '../../store/outbox/ended-entries.ts';
+import {
+  findByKey,
+  insertEntry,
+  type Entry,
+  type EntryState,
+  type Operation,
+} from '../../store/outbox/outbox-store.ts';
+import { saveDecision, type Decider } from '../../store/people/decision-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
-import { checkEntries } from './entry-request.ts';
-import type { CheckedEntry, EntryRequest } from './entry-request.ts';
-import { keyHolder, refuseDoubles } from './gate.ts';
-import type { Refused } from './gate.ts';
-import { readRows } from '../attempt/land-own.ts';
-import type { MirrorRow } from '../attempt/land-own.ts';
+import { checkEntries, type CheckedEntry, type EntryRequest } from './entry-request.ts';
+import { keyHolder, refuseDoubles, type Refused } from './gate.ts';
+import { readRows, type MirrorRow } from '../attempt/land-own.ts';
 
 /** The result of a request. */
 export interface StoredEntry {

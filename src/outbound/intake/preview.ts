@@ -1,8 +1,6 @@
 import { isEqualTo } from '../../diff/match.ts';
-import { merge } from '../../diff/written.ts';
-import type { Merge } from '../../diff/written.ts';
-import { parseObject } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
+import { merge, type Merge } from '../../diff/written.ts';
+import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import type { Session } from '../../db/session/session.ts';
 import type { CheckedEntry } from './entry-request.ts';
 import { recordsWithKey } from './gate.ts';

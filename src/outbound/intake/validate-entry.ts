@@ -2,13 +2,19 @@ import { kindNamed } from '../../catalog/kinds/catalog.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { naturalKeyOf } from '../../diff/match.ts';
 import { recordId } from '../../diff/judge-page.ts';
-import { DEEPEST, compactJson, isDeeper, isObject, tryParse } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
+import {
+  DEEPEST,
+  compactJson,
+  isDeeper,
+  isObject,
+  tryParse,
+  type Json,
+  type JsonObject,
+} from '../../lib/json/json.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
-import type { SeenNames } from '../../mirror/kinds/field-store.ts';
-import type { Entry, Operation } from '../../mirror/outbox/outbox-store.ts';
-import type { NameRules } from './write-body.ts';
-import { readBase, writeBody } from './write-body.ts';
+import type { SeenNames } from '../../store/kinds/field-store.ts';
+import type { Entry, Operation } from '../../store/outbox/outbox-store.ts';
+import { readBase, writeBody, type NameRules } from './write-body.ts';
 import { shown } from './write-value.ts';
 
 /** A create or an update as requested, not yet checked. */

@@ -1,12 +1,10 @@
 import { isExcludedName } from '../../catalog/exclude.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { readNameOf, writeNameOf } from '../../diff/written.ts';
-import { DEEPEST, canonicalJson, isDeeper } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { DEEPEST, canonicalJson, isDeeper, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { nearestName } from '../../lib/text/nearest-name.ts';
 import { isStorable } from '../../lib/text/text.ts';
-import { shown, writtenValue } from './write-value.ts';
-import type { WrittenValue } from './write-value.ts';
+import { shown, writtenValue, type WrittenValue } from './write-value.ts';
 
 /**
  * Turns fields as a caller names and spells them into the body of a write, with all faults and warnings. The body is by the names

@@ -1,7 +1,6 @@
 import type { Field, FieldType } from '../../catalog/kind.ts';
 import { wholeText } from '../../lib/json/decimal.ts';
-import { decodeField } from '../../diff/decode-record.ts';
-import type { MisfitCode } from '../../diff/decode-record.ts';
+import { decodeField, type MisfitCode } from '../../diff/decode-record.ts';
 import {
   DEEPEST,
   compactJson,
@@ -10,8 +9,8 @@ import {
   isNumber,
   isObject,
   parseJson,
+  type Json,
 } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
 
 /** A value in the form that a write of its field accepts, or the fault that prevents it. */

@@ -1,19 +1,16 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { shownValue } from '../../diff/written.ts';
-import { canonicalJson, compactJson, parseObject } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
+import { canonicalJson, compactJson, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { closePlan, readPlan, saveEntryOfRow } from '../../mirror/outbox/plan-store.ts';
-import type { PlanRow } from '../../mirror/outbox/plan-store.ts';
-import { readPasts } from '../../mirror/records/change-store.ts';
+import { asMirrored } from '../../store/kinds/field-store.ts';
+import { closePlan, readPlan, saveEntryOfRow, type PlanRow } from '../../store/outbox/plan-store.ts';
+import { readPasts } from '../../store/records/change-store.ts';
 import { readRows } from '../attempt/land-own.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
 import type { EntryRequest } from '../intake/entry-request.ts';
 import { checkRequests, storeIn } from '../intake/intake.ts';
-import { altered, readUnaltered } from './approve-plan.ts';
-import type { PlanDecision } from './approve-plan.ts';
+import { altered, readUnaltered, type PlanDecision } from './approve-plan.ts';
 import { cellsOf, dataOf } from './judge-row.ts';
 
 /**

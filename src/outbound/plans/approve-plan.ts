@@ -1,8 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
-import { planChecksum, readPlan, readPlanRows, saveApproval } from '../../mirror/outbox/plan-store.ts';
-import { isSamePerson } from '../../mirror/people/user-store.ts';
+import { planChecksum, readPlan, readPlanRows, saveApproval } from '../../store/outbox/plan-store.ts';
+import { isSamePerson } from '../../store/people/user-store.ts';
 
 /** A person's decision on a plan. */
 export interface PlanDecision {

@@ -1,16 +1,13 @@
 import { isExcludedName } from '../../catalog/exclude.ts';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { shownValue, writeNameOf } from '../../diff/written.ts';
-import { parseJson } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { parseJson, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Row } from '../../db/session/session.ts';
-import { VERSION_COLUMN } from '../../mirror/records/record-version.ts';
+import { VERSION_COLUMN } from '../../store/records/record-version.ts';
 import { plainText, readCell, spelledAlike } from './read-cell.ts';
-import { heldText } from './sheet-table.ts';
-import type { Sheet, SheetCell, SheetCells } from './sheet-table.ts';
-import { compareSpelled, dayFirstIn, numberIn } from './spellings.ts';
-import type { Spelling } from './spellings.ts';
+import { heldText, type Sheet, type SheetCell, type SheetCells } from './sheet-table.ts';
+import { compareSpelled, dayFirstIn, numberIn, type Spelling } from './spellings.ts';
 
 /** A field that a row changes; by its name of a read. */
 export type PlannedCell = Readonly<Record<'old' | 'new', Json>> & { readonly field: string };

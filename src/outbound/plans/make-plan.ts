@@ -8,15 +8,24 @@ import type { Row, Session, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { optionalText, text, timestamp } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
-import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { insertPlan } from '../../mirror/outbox/plan-store.ts';
-import type { NewPlanRow } from '../../mirror/outbox/plan-store.ts';
-import { VERSION_COLUMN, versionOf } from '../../mirror/records/record-version.ts';
-import { readDeclaredColumns } from '../../mirror/views/views.ts';
+import { asMirrored } from '../../store/kinds/field-store.ts';
+import { insertPlan, type NewPlanRow } from '../../store/outbox/plan-store.ts';
+import { VERSION_COLUMN, versionOf } from '../../store/records/record-version.ts';
+import { readDeclaredColumns } from '../../views/views.ts';
 import { recordsWithKey } from '../intake/gate.ts';
 import { shown as beginningOf } from '../intake/write-value.ts';
-import { cellsOf, dataOf, editedTable, editsOf, reorderedColumn, textIn } from './judge-row.ts';
-import type { CellMove, EditedTable, PlannedCell, SeenRecord } from './judge-row.ts';
+import {
+  cellsOf,
+  dataOf,
+  editedTable,
+  editsOf,
+  reorderedColumn,
+  textIn,
+  type CellMove,
+  type EditedTable,
+  type PlannedCell,
+  type SeenRecord,
+} from './judge-row.ts';
 import type { Sheet, SheetCells } from './sheet-table.ts';
 
 interface Spreadsheet {

@@ -1,11 +1,9 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { compactJson } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
+import { compactJson, type Json } from '../../lib/json/json.ts';
 import type { Text } from '../../lib/text/speech.ts';
 import type { Session } from '../../db/session/session.ts';
-import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { followRows, readPlan } from '../../mirror/outbox/plan-store.ts';
-import type { FollowedRow } from '../../mirror/outbox/plan-store.ts';
+import { asMirrored } from '../../store/kinds/field-store.ts';
+import { followRows, readPlan, type FollowedRow } from '../../store/outbox/plan-store.ts';
 import { staleCells } from './apply-plan.ts';
 import { cellsOf } from './judge-row.ts';
 

@@ -2,13 +2,10 @@ import { Big } from 'big.js';
 import type { Field } from '../../catalog/kind.ts';
 import { decodeField } from '../../diff/decode-record.ts';
 import { decimalPlaces, shortestNumber } from '../../lib/json/decimal.ts';
-import { parseJson } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
+import { parseJson, type Json } from '../../lib/json/json.ts';
 import { shown as beginningOf, writtenValue } from '../intake/write-value.ts';
-import { heldText } from './sheet-table.ts';
-import type { SheetCell } from './sheet-table.ts';
-import { compareSpelled, dateIn, isTakenForDate, numberIn } from './spellings.ts';
-import type { Spelling } from './spellings.ts';
+import { heldText, type SheetCell } from './sheet-table.ts';
+import { compareSpelled, dateIn, isTakenForDate, numberIn, type Spelling } from './spellings.ts';
 
 /** What a cell says of a field. */
 type CellReading =

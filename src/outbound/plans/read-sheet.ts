@@ -1,8 +1,7 @@
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { decodeText } from '../../lib/text/decode-text.ts';
 import { readWorkbook } from './read-workbook.ts';
-import { MOST_BYTES, collectRows, tooLarge, unreadable } from './sheet-table.ts';
-import type { Sheet, SheetCell } from './sheet-table.ts';
+import { MOST_BYTES, collectRows, tooLarge, unreadable, type Sheet, type SheetCell } from './sheet-table.ts';
 
 /**
  * Reads CSV, with a comma, semicolon or tab between its cells, or the first sheet of a workbook.

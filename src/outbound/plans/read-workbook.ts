@@ -2,8 +2,15 @@ import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
 import { SaxParser } from '@cj-tech-master/excelts/xml';
 import { instantText } from '../../lib/time/clock.ts';
-import { MOST_BYTES, MOST_CELLS, collectRows, tooLarge, unreadable } from './sheet-table.ts';
-import type { Sheet, SheetCell } from './sheet-table.ts';
+import {
+  MOST_BYTES,
+  MOST_CELLS,
+  collectRows,
+  tooLarge,
+  unreadable,
+  type Sheet,
+  type SheetCell,
+} from './sheet-table.ts';
 
 /**
  * Reads the first sheet of a workbook, cell after cell as they stand in the file: what it only claims to have, by merged cells, styles

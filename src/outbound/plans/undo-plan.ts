@@ -1,22 +1,24 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { isSameInAnySpelling, shownValue } from '../../diff/written.ts';
-import { canonicalJson, compactJson, isArray, parseObject } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
+import { canonicalJson, compactJson, isArray, parseObject, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { optionalText, text } from '../../db/rows/engine-column.ts';
 import { readRows as readAll } from '../../db/rows/rows.ts';
-import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { followRows, insertPlan, readPlan } from '../../mirror/outbox/plan-store.ts';
-import type { FollowedRow, NewPlanRow } from '../../mirror/outbox/plan-store.ts';
-import { readRows } from '../attempt/land-own.ts';
-import type { MirrorRow } from '../attempt/land-own.ts';
+import { asMirrored } from '../../store/kinds/field-store.ts';
+import {
+  followRows,
+  insertPlan,
+  readPlan,
+  type FollowedRow,
+  type NewPlanRow,
+} from '../../store/outbox/plan-store.ts';
+import { readRows, type MirrorRow } from '../attempt/land-own.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
 import { unprovenOf } from '../decisions/verdicts.ts';
 import type { PlanDecision } from './approve-plan.ts';
-import { cellsOf } from './judge-row.ts';
-import type { PlannedCell } from './judge-row.ts';
+import { cellsOf, type PlannedCell } from './judge-row.ts';
 
 /**
  * Makes the plan that returns what an applied plan has changed and nobody has touched since. Returns its number; it says, too,

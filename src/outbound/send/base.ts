@@ -1,12 +1,9 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { isSameInAnySpelling, merge, readNameOf } from '../../diff/written.ts';
-import type { Merge } from '../../diff/written.ts';
-import { isArray, parseObject } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
-import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
-import { updatesOf, updatesSince } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { isSameInAnySpelling, merge, readNameOf, type Merge } from '../../diff/written.ts';
+import { isArray, parseObject, type Json, type JsonObject } from '../../lib/json/json.ts';
+import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
+import { updatesOf, updatesSince, type Entry } from '../../store/outbox/outbox-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { payloadOf } from '../attempt/journal.ts';
 

@@ -1,15 +1,18 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
-import { readStanding, readingsSince } from '../../mirror/kinds/kind-standing.ts';
-import type { KindStanding, Reading } from '../../mirror/kinds/kind-standing.ts';
-import { readSeenNames } from '../../mirror/kinds/field-store.ts';
-import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
-import { findEndedByKey } from '../../mirror/outbox/ended-entries.ts';
-import { claimEntry, entryBefore } from '../../mirror/outbox/outbox-queue.ts';
-import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { requestPull } from '../../mirror/runs/run-requests.ts';
+import {
+  readStanding,
+  readingsSince,
+  type KindStanding,
+  type Reading,
+} from '../../store/kinds/kind-standing.ts';
+import { readSeenNames } from '../../store/kinds/field-store.ts';
+import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
+import { findEndedByKey } from '../../store/outbox/ended-entries.ts';
+import { claimEntry, entryBefore } from '../../store/outbox/outbox-queue.ts';
+import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
+import { requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { release, finishAs, tryLater, waitsForBlock } from '../attempt/conclude.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
@@ -17,11 +20,10 @@ import type { Journalled } from '../attempt/journal.ts';
 import { readRows } from '../attempt/land-own.ts';
 import { journalCreate } from './create.ts';
 import { awaitsReading, notesOf } from './settle.ts';
-import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
+import { readFrozen } from '../../store/outbox/freeze-store.ts';
 import { validateStored } from '../intake/validate-entry.ts';
 import { recordsWithKey } from '../intake/gate.ts';
-import { isYoung } from '../parts.ts';
-import type { OutboundParts } from '../parts.ts';
+import { isYoung, type OutboundParts } from '../parts.ts';
 
 /** A claimed entry, and the work to do outside the transaction. */
 export type Claimed =

@@ -1,12 +1,11 @@
-import { sentField } from '../../catalog/kind.ts';
-import type { Kind } from '../../catalog/kind.ts';
+import { sentField, type Kind } from '../../catalog/kind.ts';
 import { mayBeMadeOf } from '../../diff/rule-out.ts';
 import { isBlank, isSameInAnySpelling, readBack } from '../../diff/written.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
-import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
-import { dropBlock } from '../../mirror/outbox/outbox-queue.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { hasDrift, saveDrift } from '../../store/kinds/drift-store.ts';
+import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
+import { dropBlock } from '../../store/outbox/outbox-queue.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';

@@ -1,23 +1,27 @@
-import { askableKind } from '../../catalog/kind.ts';
-import type { Kind } from '../../catalog/kind.ts';
+import { askableKind, type Kind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
 import { alteredFields, keyFields } from '../../diff/match.ts';
 import { readNameOf, shownValue } from '../../diff/written.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import { readMeta, writeMeta } from '../../mirror/kinds/meta.ts';
-import { readAttempts, saveLink } from '../../mirror/outbox/attempts-and-links.ts';
-import { dropBlock } from '../../mirror/outbox/outbox-queue.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { wasLiveAt } from '../../mirror/records/record-store.ts';
-import type { Watermark } from '../../mirror/records/record-store.ts';
+import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
+import { readAttempts, saveLink } from '../../store/outbox/attempts-and-links.ts';
+import { dropBlock } from '../../store/outbox/outbox-queue.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
+import { wasLiveAt, type Watermark } from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { WriteAnswer } from '../../source/http/write-answer.ts';
 import { finishAs, release } from '../attempt/conclude.ts';
 import { grade, provesMade } from '../attempt/grade.ts';
-import { closeFailed, closeWith, journal, payloadOf, sendJournalled } from '../attempt/journal.ts';
-import type { Journalled } from '../attempt/journal.ts';
+import {
+  closeFailed,
+  closeWith,
+  journal,
+  payloadOf,
+  sendJournalled,
+  type Journalled,
+} from '../attempt/journal.ts';
 import { landOwn } from '../attempt/land-own.ts';
 import type { OutboundParts } from '../parts.ts';
 import { noneElapsed } from '../stopwatch.ts';

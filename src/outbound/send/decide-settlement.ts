@@ -1,4 +1,4 @@
-import type { Reading } from '../../mirror/kinds/kind-standing.ts';
+import type { Reading } from '../../store/kinds/kind-standing.ts';
 import type { OutboundRules } from '../parts.ts';
 
 /** The sweeps that an entry has asked for since its last send was lost; each is known by the number of its run. */

@@ -1,19 +1,17 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { hasKeyOf, isEqualTo, keyFields } from '../../diff/match.ts';
-import { isRuledOut, longTexts } from '../../diff/rule-out.ts';
-import type { SentText } from '../../diff/rule-out.ts';
-import { parseObject } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
-import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { openCreates } from '../../mirror/outbox/outbox-queue.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { isRuledOut, longTexts, type SentText } from '../../diff/rule-out.ts';
+import { parseObject, type JsonObject } from '../../lib/json/json.ts';
+import { asMirrored } from '../../store/kinds/field-store.ts';
+import { openCreates } from '../../store/outbox/outbox-queue.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
 import {
   contentsSince,
   isSharedByMore,
   newcomersSince,
   rewrittenSince,
-} from '../../mirror/records/record-store.ts';
-import type { Rewritten } from '../../mirror/records/record-store.ts';
+  type Rewritten,
+} from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { payloadOf } from '../attempt/journal.ts';
 import { watermarkOf } from './create.ts';
@@ -79,7 +77,10 @@ export async function possibleOnes(
   return left;
 }
 
-/** The only newcomer that may be an entry's; null where its id was another record's, or where it may be another open entry's. */
+/**
+ * The only newcomer that may be an entry's; null where its id was another record's, where it may be another open entry's, or where
+ * it has not the natural key that was sent: another person's record may contain the same words.
+ */
 export async function soleOne(
   tx: Transaction,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
@@ -87,6 +88,7 @@ export async function soleOne(
 ): Promise<string | null> {
   const [one, ...more] = newcomers;
   if (one === undefined || more.length > 0 || one.wasLive) return null;
+  if (kind.naturalKey !== 'all sent fields' && !hasKeyOf(kind, payloadOf(entry), one.record)) return null;
   for (const other of await openCreates(tx, kind.name))
     if (other.id !== entry.id && (await possibleOnes(tx, { kind, entry: other }, [one])).length > 0)
       return null;

@@ -1,18 +1,16 @@
 import { instantText } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
-import { dueEntries, raiseEntry, readBlock } from '../../mirror/outbox/outbox-queue.ts';
-import { findEntry } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { dueEntries, raiseEntry, readBlock } from '../../store/outbox/outbox-queue.ts';
+import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { ClaimLostError } from '../attempt/conclude.ts';
 import { sendCreate } from './create.ts';
 import { settle } from './settle.ts';
 import { watchTwins } from './watch-twins.ts';
-import { readFrozen } from '../../mirror/outbox/freeze-store.ts';
+import { readFrozen } from '../../store/outbox/freeze-store.ts';
 import type { OutboundParts } from '../parts.ts';
 import { explain } from '../decisions/verdicts.ts';
 import { update } from './update.ts';
-import { claim } from './claim.ts';
-import type { Claimed } from './claim.ts';
+import { claim, type Claimed } from './claim.ts';
 import { recoverEntries } from './recover.ts';
 
 /** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */

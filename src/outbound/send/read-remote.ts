@@ -1,13 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { askableKind, isListed } from '../../catalog/kind.ts';
-import type { Kind, ListedKind } from '../../catalog/kind.ts';
+import { askableKind, isListed, type Kind, type ListedKind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
 import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
-import { isObject } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
+import { isObject, type JsonObject } from '../../lib/json/json.ts';
 import { readTexts } from '../../db/rows/rows.ts';
-import { readStanding } from '../../mirror/kinds/kind-standing.ts';
-import { readPageOf } from '../../mirror/sightings/page-store.ts';
+import { readStanding } from '../../store/kinds/kind-standing.ts';
+import { readPageOf } from '../../store/sightings/page-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { PageRange } from '../../source/paging/sweep-plan.ts';
 import type { OutboundParts } from '../parts.ts';

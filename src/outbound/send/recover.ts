@@ -1,8 +1,7 @@
 import { instantText } from '../../lib/time/clock.ts';
-import { closeAttempt, readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
-import { changeEntry, findEntry } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry, EntryPatch } from '../../mirror/outbox/outbox-store.ts';
-import { ownedEntries } from '../../mirror/outbox/outbox-queue.ts';
+import { closeAttempt, readAttempts } from '../../store/outbox/attempts-and-links.ts';
+import { changeEntry, findEntry, type Entry, type EntryPatch } from '../../store/outbox/outbox-store.ts';
+import { ownedEntries } from '../../store/outbox/outbox-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { noneElapsed } from '../stopwatch.ts';
 import { firstLookMs } from './decide-settlement.ts';

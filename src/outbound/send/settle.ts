@@ -1,26 +1,31 @@
 import type { Kind } from '../../catalog/kind.ts';
 import type { Text } from '../../lib/text/speech.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import { lastReading, readStanding, readingsSince } from '../../mirror/kinds/kind-standing.ts';
-import type { Reading } from '../../mirror/kinds/kind-standing.ts';
-import { outcomeWords } from '../../mirror/kinds/outcome-words.ts';
-import { readAttempts, saveLink, unlistedLinks } from '../../mirror/outbox/attempts-and-links.ts';
-import { changeEntry } from '../../mirror/outbox/outbox-store.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
-import { readAbsences } from '../../mirror/records/deletion-store.ts';
-import { readUnreadable } from '../../mirror/records/issue-store.ts';
-import { hasQuarantinedSince } from '../../mirror/records/record-store.ts';
-import { requestPull } from '../../mirror/runs/run-requests.ts';
+import { lastReading, readStanding, readingsSince, type Reading } from '../../store/kinds/kind-standing.ts';
+import { outcomeWords } from '../../words/outcome-words.ts';
+import { readAttempts, saveLink, unlistedLinks } from '../../store/outbox/attempts-and-links.ts';
+import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
+import { readAbsences } from '../../store/records/deletion-store.ts';
+import { readUnreadable } from '../../store/records/issue-store.ts';
+import { hasQuarantinedSince } from '../../store/records/record-store.ts';
+import { requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { release, finishAs } from '../attempt/conclude.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
 import type { Journalled } from '../attempt/journal.ts';
-import { isYoung } from '../parts.ts';
-import type { OutboundParts } from '../parts.ts';
+import { isYoung, type OutboundParts } from '../parts.ts';
 import { elapsedBy } from '../stopwatch.ts';
 import { altersKeys, journalCreate, watermarkOf } from './create.ts';
-import { askedOnceMore, decideSettlement, isFinal, isKnownSince, latestSince } from './decide-settlement.ts';
-import type { AskedSweeps, Settlement, SettlementFacts } from './decide-settlement.ts';
+import {
+  askedOnceMore,
+  decideSettlement,
+  isFinal,
+  isKnownSince,
+  latestSince,
+  type AskedSweeps,
+  type Settlement,
+  type SettlementFacts,
+} from './decide-settlement.ts';
 import { equalOnes, possibleOnes, readNewcomers, soleOne } from './newcomers.ts';
 
 /** A create with an unknown outcome, and the time. */

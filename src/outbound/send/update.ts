@@ -1,11 +1,9 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
-import { findRecord } from '../../mirror/records/record-store.ts';
+import { compactJson, isObject, tryParse, type JsonObject } from '../../lib/json/json.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
-import { readAttempts } from '../../mirror/outbox/attempts-and-links.ts';
-import type { Entry } from '../../mirror/outbox/outbox-store.ts';
+import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { blockKind, finishAs, stepBack, tryLater, waitAfter, waitsForBlock } from '../attempt/conclude.ts';
 import { grade, mayHaveArrived } from '../attempt/grade.ts';
@@ -14,8 +12,7 @@ import { landOwn } from '../attempt/land-own.ts';
 import { findOtherTarget } from '../attempt/other-record.ts';
 import type { OutboundParts } from '../parts.ts';
 import { mergeOwn, unprovenFields } from './base.ts';
-import { confirmUpdate } from './confirm-update.ts';
-import type { Updating } from './confirm-update.ts';
+import { confirmUpdate, type Updating } from './confirm-update.ts';
 import { readControl, readRemote } from './read-remote.ts';
 
 /**
@@ -76,11 +73,15 @@ async function readOrLater(parts: OutboundParts, kind: Kind, entry: Entry): Prom
 
 /**
  * A record is gone if sweeps have proven its deletion; else only if it does not answer twice, a grace period apart, while another
- * one of its kind does.
+ * one of its kind does. One that no list has ever shown may wait for an approval in the service.
  */
 async function concludeGone(parts: OutboundParts, kind: Kind, entry: Entry): Promise<void> {
   const id = entry.recordId ?? '';
-  const isDeleted = typeof (await findRecord(parts.session, kind.name, id))?.deletedAt === 'string';
+  const rows = await parts.session.atomically((tx) =>
+    tx.rowsById(kind.name, ['_deleted_at', '_listed'], [id]),
+  );
+  const [deletedAt = null, listed] = rows.get(id) ?? [];
+  const isDeleted = deletedAt !== null;
   const control = isDeleted ? 'answers' : await readControl(parts, kind, id);
   const isSound = control === 'answers' || control === 'none';
   await parts.session.atomically((tx) => {
@@ -89,11 +90,14 @@ async function concludeGone(parts: OutboundParts, kind: Kind, entry: Entry): Pro
     const noted = readNotes(entry)['goneSince'];
     const goneSince = typeof noted === 'string' ? noted : instantText(now);
     const forMs = now.getTime() - instantOf(goneSince).getTime();
-    if (isDeleted || (forMs > 0 && forMs >= parts.rules.graceSeconds * 1000))
+    const isOver = forMs > 0 && forMs >= parts.rules.graceSeconds * 1000;
+    if (isDeleted || (isOver && listed !== null))
       return finishAs(tx, entry, { state: 'parked', verdict: 'gone', now });
-    return readLater(tx, parts, entry, { verdict: 'gone', askedMs: null, goneSince });
+    return readLater(tx, parts, entry, { verdict: 'gone', askedMs: isOver ? HOUR_MS : null, goneSince });
   });
 }
+
+const HOUR_MS = 3_600_000;
 
 /** What earlier readings of the record have noted. */
 function readNotes({ verdict, result }: Entry): JsonObject {

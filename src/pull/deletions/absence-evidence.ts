@@ -1,12 +1,9 @@
 import type { Certificate } from '../../diff/certify.ts';
-import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';
-import type { Absence } from '../../diff/plan-deletions.ts';
+import { MOST_CONTROL_FAILURES, type Absence } from '../../diff/plan-deletions.ts';
 import type { Unseen } from '../../diff/spans.ts';
-import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
-import { askableKind } from '../../catalog/kind.ts';
-import type { RetrievableKind } from '../../catalog/kind.ts';
-import { SourceError } from '../../source/http/errors.ts';
-import type { SourceReason } from '../../source/http/errors.ts';
+import type { LiveRow } from '../../store/records/tombstone-store.ts';
+import { askableKind, type RetrievableKind } from '../../catalog/kind.ts';
+import { SourceError, type SourceReason } from '../../source/http/errors.ts';
 import type { PullParts } from '../run/parts.ts';
 import type { Ticks, Sweep } from '../run/sweep.ts';
 

@@ -1,10 +1,10 @@
 import type { AbsentRow } from '../../diff/plan-deletions.ts';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
-import { countLive } from '../../mirror/kinds/status-store.ts';
-import { findSurplus } from '../../mirror/records/surplus-rows.ts';
-import { liveRows, liveRowsOf } from '../../mirror/records/tombstone-store.ts';
-import type { LiveRow } from '../../mirror/records/tombstone-store.ts';
+import { countLive } from '../../store/kinds/status-store.ts';
+import { findSurplus } from '../../store/records/surplus-rows.ts';
+import { liveRows, liveRowsOf } from '../../store/records/tombstone-store.ts';
+import type { LiveRow } from '../../store/records/tombstone-store.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { AbsenceEvidence } from './absence-evidence.ts';
 

@@ -1,32 +1,39 @@
-import { FEW, planDeletions } from '../../diff/plan-deletions.ts';
-import { holdAfter } from '../../diff/hold-clock.ts';
-import type { HoldClock } from '../../diff/hold-clock.ts';
-import type {
-  Absence,
-  AbsentRow,
-  DeletionPlan,
-  DeletionRules,
-  OldestRows,
+import {
+  FEW,
+  planDeletions,
+  type Absence,
+  type AbsentRow,
+  type DeletionPlan,
+  type DeletionRules,
+  type OldestRows,
 } from '../../diff/plan-deletions.ts';
+import { holdAfter, type HoldClock } from '../../diff/hold-clock.ts';
 import {
   forgetAbsences,
   readAbsences,
   readProtected,
   saveAbsences,
-} from '../../mirror/records/deletion-store.ts';
-import { saveHold } from '../../mirror/kinds/kind-lease.ts';
-import { heldNews, leaveNews } from '../../mirror/webhooks/news.ts';
-import { countLive } from '../../mirror/kinds/status-store.ts';
+} from '../../store/records/deletion-store.ts';
+import type { Queryable } from '../../db/session/session.ts';
+import { saveHold } from '../../store/kinds/kind-lease.ts';
+import { lastReading } from '../../store/kinds/kind-standing.ts';
+import { heldNews, leaveNews } from '../../store/webhooks/news.ts';
+import { countMissingRows } from '../../store/outbox/attempts-and-links.ts';
+import { countLive } from '../../store/kinds/status-store.ts';
 import { tombstoneRecords, proveByAsking, releaseOverdue } from './prove-by-asking.ts';
-import { bySweeps, byCertificate, retrievalMethod } from './absence-evidence.ts';
-import type { AbsenceEvidence, RetrievalMethod } from './absence-evidence.ts';
+import {
+  bySweeps,
+  byCertificate,
+  retrievalMethod,
+  type AbsenceEvidence,
+  type RetrievalMethod,
+} from './absence-evidence.ts';
 import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
-import { readCheck, rememberShown, saveWaves } from '../../mirror/records/hold-store.ts';
-import { readOldest } from './oldest-rows.ts';
+import { readCheck, rememberShown, saveWaves } from '../../store/records/hold-store.ts';
+import { areAtOneEnd, readOldest } from './oldest-rows.ts';
 import { sortAbsent } from './absent-rows.ts';
-import { underLease } from '../run/sweep.ts';
-import type { Sweep } from '../run/sweep.ts';
+import { underLease, type Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
 /** The conclusions about rows that the list does not show. */
@@ -34,7 +41,7 @@ export interface Concluded {
   readonly deleted: number;
   /** Live rows that the list does not have, and that wait for proof or for a person. */
   readonly waiting: number;
-  /** Those of them that an answer named, and that no list has shown. */
+  /** Those of them that an answer named, and that no list has shown; some have no row. */
   readonly neverListed: number;
   /** Live rows that are older than the list, and that a person has decided to keep. */
   readonly kept: number;
@@ -79,12 +86,13 @@ export async function concludeAbsences(
   await note(parts, sweep, planned);
   for (const absence of planned.plan.note) noted.set(absence.id, absence);
   const { deleted, controlFailures } = await prove(parts, sweep, planned);
+  const missingRows = evidence.isCertified ? await countMissingRows(parts.session, sweep.kind.name) : 0;
   const kept = planned.oldest?.isOutOfScope === true ? planned.oldest.ids.size : 0;
   return {
     deleted,
     surplus,
-    waiting: absent.length + neverListed - deleted - kept,
-    neverListed: absent.filter(({ isListed }) => !isListed).length + neverListed,
+    waiting: absent.length + neverListed + missingRows - deleted - kept,
+    neverListed: absent.filter(({ isListed }) => !isListed).length + neverListed + missingRows,
     kept,
     controlFailures,
   };
@@ -185,6 +193,7 @@ async function planFor(
   { evidence, list, noted, retrieval, rules }: KnownAbsences,
   absent: readonly AbsentRow[],
 ) {
+  const fresh = absent.filter(({ id }) => !noted.has(id));
   // Counting reads an index of the whole table; so few are never held for their number.
   const isFew = absent.length < Math.min(FEW, rules.holdAbove.rows + 1);
   const live = isFew ? 0 : await countLive(session, kind.name);
@@ -192,7 +201,10 @@ async function planFor(
   const { isCertified, isEmpty, sweep } = evidence;
   // An emptied list that is not known exactly has no control: its rows are held nevertheless.
   const canAsk = retrieval.path !== null || (retrieval.isUsable && !isCertified);
-  const isCutOff = !canAsk && mayBeCutOff(list, knownRows - noted.size);
+  const isAsLong = !canAsk && fresh.length > 0 && (await isAsLongAsBefore(session, kind.name, list));
+  const isCutOff =
+    (!canAsk && mayBeCutOff(list, knownRows - noted.size)) ||
+    (isAsLong && (await areAtOneEnd(session, kind, fresh, absent)));
   const oldest = canAsk || !isCertified ? null : await readOldest(session, kind, absent);
   const plan = planDeletions(
     {
@@ -217,4 +229,14 @@ async function planFor(
 function mayBeCutOff({ verdict }: ListCertification, rowsBefore: number): boolean {
   if (!verdict.certified || verdict.point.total !== null || verdict.size !== rowsBefore) return false;
   return verdict.size % 10 === 0 || verdict.size % 25 === 0;
+}
+
+async function isAsLongAsBefore(
+  db: Queryable,
+  kind: string,
+  { verdict }: ListCertification,
+): Promise<boolean> {
+  const last = await lastReading(db, kind);
+  const isWhole = last?.state === 'certified' || last?.state === 'complete';
+  return isWhole && verdict.certified && verdict.size === last.rows;
 }

@@ -4,7 +4,7 @@ import type { AbsentRow, OldestRows } from '../../diff/plan-deletions.ts';
 import { text } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { readScope } from '../../mirror/records/hold-store.ts';
+import { readScope } from '../../store/records/hold-store.ts';
 
 /** Finds the absent rows that are older than every row of the list, by the id or the date that shows the most of them. */
 export async function readOldest(
@@ -18,27 +18,52 @@ export async function readOldest(
   const dates = kind.fields.filter(({ type }) => type === 'date' || type === 'timestamp');
   let oldest: OldestRows | null = null;
   for (const by of decided === null ? ['id', ...dates.map(({ name }) => name)] : [decided]) {
-    const ids = await olderThanListed(db, kind.name, by, absent);
+    const ids = await beyondListed(db, kind.name, { by, end: 'first' }, absent);
     if (ids.size > (oldest?.ids.size ?? 0)) oldest = { by, ids, isOutOfScope: decided !== null, waves };
   }
   return oldest;
 }
 
-async function olderThanListed(
+/**
+ * Whether rows left a list at one end of it, by the id, a date or the natural key. If it is as long as before, a row that came has
+ * pushed each of them out: such a list may be cut.
+ *
+ * @param fresh Those of the absent rows that the list has not lacked before.
+ */
+export async function areAtOneEnd(
+  db: Queryable,
+  kind: Kind,
+  fresh: readonly AbsentRow[],
+  rows: readonly AbsentRow[],
+): Promise<boolean> {
+  const absent = new Set(rows.map(({ id }) => id));
+  const orders = kind.fields.filter(
+    ({ name, type }) => type === 'date' || type === 'timestamp' || kind.naturalKey.includes(name),
+  );
+  for (const by of ['id', ...orders.map(({ name }) => name)])
+    for (const end of ['first', 'last'] as const) {
+      const beyond = await beyondListed(db, kind.name, { by, end }, absent);
+      if (fresh.every(({ id }) => beyond.has(id))) return true;
+    }
+  return false;
+}
+
+async function beyondListed(
   db: Queryable,
   kind: string,
-  by: string,
+  { by, end }: { readonly by: string; readonly end: 'first' | 'last' },
   absent: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   const column = sql.identifier(by);
+  const order = end === 'first' ? sql`k.${column}, k.id` : sql`k.${column} desc, k.id desc`;
   const rows = await readRows(
     db,
     [text('id'), text('key')],
     sql`select cast(k.id as text) as id, cast(k.${column} as text) as key from ${sql.identifier(kind)} as k
-      where k._deleted_at is null and k.${column} is not null order by k.${column}, k.id limit ${absent.size + 1}`,
+      where k._deleted_at is null and k.${column} is not null order by ${order} limit ${absent.size + 1}`,
   );
   const listed = rows.find(({ id }) => !absent.has(id));
-  if (listed === undefined) return new Set(); // No row is listed: nothing is older than the list.
-  const older = rows.slice(0, rows.indexOf(listed)).filter(({ key }) => key !== listed.key);
-  return new Set(older.map(({ id }) => id));
+  if (listed === undefined) return new Set(); // No row is listed: nothing is beyond it.
+  const beyond = rows.slice(0, rows.indexOf(listed)).filter(({ key }) => key !== listed.key);
+  return new Set(beyond.map(({ id }) => id));
 }

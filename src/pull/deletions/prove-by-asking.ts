@@ -1,16 +1,13 @@
 import type { RetrievableKind } from '../../catalog/kind.ts';
-import { isOverdue } from '../../diff/hold-clock.ts';
-import type { HoldClock } from '../../diff/hold-clock.ts';
-import { isProvenGone } from '../../diff/plan-deletions.ts';
-import type { Absence, DeletionRules } from '../../diff/plan-deletions.ts';
-import { saveAbsences, releaseHeld } from '../../mirror/records/deletion-store.ts';
-import { writeTombstones } from '../../mirror/records/tombstone-store.ts';
+import { isOverdue, type HoldClock } from '../../diff/hold-clock.ts';
+import { isProvenGone, type Absence, type DeletionRules } from '../../diff/plan-deletions.ts';
+import { saveAbsences, releaseHeld } from '../../store/records/deletion-store.ts';
+import { writeTombstones } from '../../store/records/tombstone-store.ts';
 import { askForAbsent } from './absence-evidence.ts';
 import type { PullParts } from '../run/parts.ts';
-import { underLease } from '../run/sweep.ts';
-import type { Sweep } from '../run/sweep.ts';
+import { underLease, type Sweep } from '../run/sweep.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import { saveHold } from '../../mirror/kinds/kind-lease.ts';
+import { saveHold } from '../../store/kinds/kind-lease.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 
 const ASKED_TOGETHER = 100;

@@ -1,6 +1,5 @@
 import type { Change } from '../../diff/judge-page.ts';
-import { pageCount, pageOfNew, probeOf } from './watched-list.ts';
-import type { WatchedList } from './watched-list.ts';
+import { pageCount, pageOfNew, probeOf, type WatchedList } from './watched-list.ts';
 
 /** How often a list has changed within a day. */
 export interface ChangeHistory {

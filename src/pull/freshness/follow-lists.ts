@@ -1,20 +1,20 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
-import { openRuns } from '../../mirror/runs/open-runs.ts';
+import { openRuns } from '../../store/runs/open-runs.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { idsOf } from '../../mirror/sightings/page-store.ts';
+import { idsOf } from '../../store/sightings/page-store.ts';
 import {
   readAwaitedKinds,
   readChangesSince,
   readPagesSince,
   readSweepPages,
   readWatchedKinds,
-} from '../../mirror/sightings/sighting-store.ts';
-import type { NotedChange, PageSighting, WatchedKind } from '../../mirror/sightings/sighting-store.ts';
-import { HISTORY_MS, countChanges } from './choose-read.ts';
-import type { ChangeHistory, ReadableList } from './choose-read.ts';
-import { observePage, watchList } from './watched-list.ts';
-import type { PageReading, WatchedList } from './watched-list.ts';
+  type NotedChange,
+  type PageSighting,
+  type WatchedKind,
+} from '../../store/sightings/sighting-store.ts';
+import { HISTORY_MS, countChanges, type ChangeHistory, type ReadableList } from './choose-read.ts';
+import { observePage, watchList, type PageReading, type WatchedList } from './watched-list.ts';
 
 /** A longer list is left to its schedules, and older events are not counted: both would take too long. */
 const MOST_ROWS = 100_000;

@@ -1,10 +1,9 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { createFaultLog } from '../../lib/log/fault-log.ts';
 import { repeat } from '../../lib/log/repeat.ts';
-import { changeBudget } from '../../mirror/kinds/request-budget.ts';
-import type { RequestBudget } from '../../mirror/kinds/request-budget.ts';
+import { changeBudget, type RequestBudget } from '../../store/kinds/request-budget.ts';
 import { isAway } from '../../db/session/errors.ts';
-import { thinDirtyRows } from '../../mirror/sightings/page-store.ts';
+import { thinDirtyRows } from '../../store/sightings/page-store.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
 import { HOUR_MS, chooseRead } from './choose-read.ts';
 import { MINUTE_MS, holdTokens, takeToken, untilToken } from './spend-budget.ts';

@@ -1,8 +1,8 @@
 import type { ListedKind } from '../../catalog/kind.ts';
-import { claimYielding, releaseYielding } from '../../mirror/kinds/kind-lease.ts';
-import { claimSource } from '../../mirror/kinds/source-binding.ts';
-import { wakeSearches } from '../../mirror/outbox/outbox-queue.ts';
-import { decoderOf } from '../../mirror/tables/kind-table.ts';
+import { claimYielding, releaseYielding } from '../../store/kinds/kind-lease.ts';
+import { claimSource } from '../../store/kinds/source-binding.ts';
+import { wakeSearches } from '../../store/outbox/outbox-queue.ts';
+import { decoderOf } from '../../store/tables/kind-table.ts';
 import { LeaseError, OtherSourceError } from '../../db/session/errors.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { landPages } from '../land/land-pages.ts';

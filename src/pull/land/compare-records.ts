@@ -1,10 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { compacted, isOvertaken, judge, judgeFirstListing } from '../../diff/judge-page.ts';
-import type { Incoming } from '../../diff/judge-page.ts';
+import { compacted, isOvertaken, judge, judgeFirstListing, type Incoming } from '../../diff/judge-page.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import { readUpdatedSince } from '../../mirror/outbox/outbox-queue.ts';
-import { judgeAsked } from '../../mirror/records/stored-rows.ts';
-import type { Judged, StoredRow } from '../../mirror/records/stored-rows.ts';
+import { readUpdatedSince } from '../../store/outbox/outbox-queue.ts';
+import { judgeAsked, type Judged, type StoredRow } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { NO_RUN } from '../run/sweep.ts';
 import type { DraftedSweep } from './row-buffer.ts';

@@ -1,12 +1,15 @@
 import { LISTED_KINDS } from '../../catalog/kinds/catalog.ts';
 import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/judge-page.ts';
-import { isNumber, isObject } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
+import { isNumber, isObject, type Json } from '../../lib/json/json.ts';
 import { OtherSourceError } from '../../db/session/errors.ts';
-import { namesCompany, readTenants } from '../../mirror/kinds/source-binding.ts';
-import type { SourceClaim, KindTenants } from '../../mirror/kinds/source-binding.ts';
-import { hasMoreLive } from '../../mirror/kinds/status-store.ts';
+import {
+  namesCompany,
+  readTenants,
+  type SourceClaim,
+  type KindTenants,
+} from '../../store/kinds/source-binding.ts';
+import { hasMoreLive } from '../../store/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';

@@ -1,24 +1,19 @@
-import { sortPage } from '../../diff/judge-page.ts';
-import type { SortedPage } from '../../diff/judge-page.ts';
+import { sortPage, type SortedPage } from '../../diff/judge-page.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import { arrivedTogether } from '../../lib/time/arrived-together.ts';
 import { ownTurn } from '../../lib/time/own-turn.ts';
-import { renewLease } from '../../mirror/kinds/kind-lease.ts';
-import { bindSource } from '../../mirror/kinds/source-binding.ts';
-import { readSending } from '../../mirror/outbox/outbox-queue.ts';
-import { readSuppressed } from '../../mirror/records/erasure-store.ts';
+import { renewLease } from '../../store/kinds/kind-lease.ts';
+import { bindSource } from '../../store/kinds/source-binding.ts';
+import { readSending } from '../../store/outbox/outbox-queue.ts';
+import { readSuppressed } from '../../store/records/erasure-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { idsText, readDirtyRows, saveSightings } from '../../mirror/sightings/page-store.ts';
-import type { NewSighting } from '../../mirror/sightings/page-store.ts';
+import { idsText, readDirtyRows, saveSightings, type NewSighting } from '../../store/sightings/page-store.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
-import { hasOtherWrites } from '../run/sweep.ts';
-import type { Sweep } from '../run/sweep.ts';
-import { landRecords, nothingLanded } from './land-records.ts';
-import type { LandedRecords } from './land-records.ts';
-import { createRowBuffer } from './row-buffer.ts';
-import type { DraftedSweep } from './row-buffer.ts';
+import { hasOtherWrites, type Sweep } from '../run/sweep.ts';
+import { landRecords, nothingLanded, type LandedRecords } from './land-records.ts';
+import { createRowBuffer, type DraftedSweep } from './row-buffer.ts';
 
 /** Fixed cost of landing a page, in rows. */
 const PAGE_WEIGHT = 10;

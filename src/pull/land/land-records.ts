@@ -1,18 +1,22 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { valueDrift } from '../../diff/field-drift.ts';
-import { withoutSuppressed } from '../../diff/judge-page.ts';
-import type { Incoming, SortedPage } from '../../diff/judge-page.ts';
+import { withoutSuppressed, type Incoming, type SortedPage } from '../../diff/judge-page.ts';
 import { boundFields, MOST_FIELDS, observeFields, showNothingNew } from '../../diff/observe-fields.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
-import { hasDrift, saveDrift } from '../../mirror/kinds/drift-store.ts';
-import { saveFields } from '../../mirror/kinds/field-store.ts';
-import { issueKey, openIssues } from '../../mirror/records/issue-store.ts';
+import { hasDrift, saveDrift } from '../../store/kinds/drift-store.ts';
+import { saveFields } from '../../store/kinds/field-store.ts';
+import { issueKey, openIssues } from '../../store/records/issue-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { confirmRows, saveDirtyRows } from '../../mirror/sightings/page-store.ts';
+import { confirmRows, saveDirtyRows } from '../../store/sightings/page-store.ts';
 import type { Sweep } from '../run/sweep.ts';
-import { compareRecords, isJudged, mustBeWritten } from './compare-records.ts';
-import type { ComparedRecord, LandingAnswer } from './compare-records.ts';
+import {
+  compareRecords,
+  isJudged,
+  mustBeWritten,
+  type ComparedRecord,
+  type LandingAnswer,
+} from './compare-records.ts';
 import type { DraftedSweep } from './row-buffer.ts';
 
 /** The result of landing records, by id. */

@@ -1,10 +1,13 @@
-import { readStored, rewrittenBy, writeRows } from '../../mirror/records/stored-rows.ts';
-import type { AnsweredRecords, StoredRow } from '../../mirror/records/stored-rows.ts';
+import {
+  readStored,
+  rewrittenBy,
+  writeRows,
+  type AnsweredRecords,
+  type StoredRow,
+} from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { dropPagesAfter, savePages } from '../../mirror/sightings/page-store.ts';
-import type { NewPage } from '../../mirror/sightings/page-store.ts';
-import { NO_RUN } from '../run/sweep.ts';
-import type { Sweep } from '../run/sweep.ts';
+import { dropPagesAfter, savePages, type NewPage } from '../../store/sightings/page-store.ts';
+import { NO_RUN, type Sweep } from '../run/sweep.ts';
 
 /** A sweep within a landing's transaction. */
 export interface DraftedSweep extends Sweep {

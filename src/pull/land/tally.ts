@@ -1,8 +1,7 @@
-import { createIdNumbers } from '../../lib/ids/id-numbers.ts';
-import type { IdNumbers } from '../../lib/ids/id-numbers.ts';
+import { createIdNumbers, type IdNumbers } from '../../lib/ids/id-numbers.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
 import { isOddEnvelope } from '../../source/http/read-answer.ts';
-import type { ListShape } from '../../mirror/kinds/drift-store.ts';
+import type { ListShape } from '../../store/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
 

@@ -1,11 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { certify } from '../../diff/certify.ts';
-import type { Certification } from '../../diff/certify.ts';
-import { unseenSince, spansOf } from '../../diff/spans.ts';
-import type { Unseen, Spans } from '../../diff/spans.ts';
+import { certify, type Certification } from '../../diff/certify.ts';
+import { unseenSince, spansOf, type Unseen, type Spans } from '../../diff/spans.ts';
 import type { Session } from '../../db/session/session.ts';
-import { readSightings } from '../../mirror/sightings/sighting-store.ts';
-import type { SeenPage } from '../../mirror/sightings/sighting-store.ts';
+import { readSightings, type SeenPage } from '../../store/sightings/sighting-store.ts';
 import type { Sweep } from './sweep.ts';
 
 /** The proven facts about a list after a sweep. */

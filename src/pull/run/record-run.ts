@@ -1,15 +1,12 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { hasDateHeld } from '../../mirror/runs/held-date.ts';
-import { applyRetention } from '../../mirror/runs/retention.ts';
-import type { Retention } from '../../mirror/runs/retention.ts';
-import { finishRun, startRun } from '../../mirror/runs/run-store.ts';
-import type { RunState } from '../../mirror/runs/run-store.ts';
+import { hasDateHeld } from '../../store/runs/held-date.ts';
+import { applyRetention, type Retention } from '../../store/runs/retention.ts';
+import { finishRun, startRun, type RunState } from '../../store/runs/run-store.ts';
 import { isAway } from '../../db/session/errors.ts';
 import type { Logger } from '../../lib/log/logger.ts';
 import type { PullParts } from './parts.ts';
-import { renewLease, HEARTBEAT_MS } from '../../mirror/kinds/kind-lease.ts';
-import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
-import { renewRun } from '../../mirror/runs/run-requests.ts';
+import { renewLease, HEARTBEAT_MS, type KindLease } from '../../store/kinds/kind-lease.ts';
+import { renewRun } from '../../store/runs/run-requests.ts';
 
 export interface RunFacts {
   readonly runId: number;

@@ -2,10 +2,9 @@ import type { Kind } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import type { TextList } from '../../lib/text/text-list.ts';
-import { renewLease } from '../../mirror/kinds/kind-lease.ts';
-import type { KindLease } from '../../mirror/kinds/kind-lease.ts';
-import type { SourceClaim, KindTenants } from '../../mirror/kinds/source-binding.ts';
-import type { DirtyRows, StoredPage } from '../../mirror/sightings/page-store.ts';
+import { renewLease, type KindLease } from '../../store/kinds/kind-lease.ts';
+import type { SourceClaim, KindTenants } from '../../store/kinds/source-binding.ts';
+import type { DirtyRows, StoredPage } from '../../store/sightings/page-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import type { PullParts } from './parts.ts';
 

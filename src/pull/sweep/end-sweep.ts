@@ -1,26 +1,24 @@
 import type { Kind } from '../../catalog/kind.ts';
 import type { Spans } from '../../diff/spans.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import { discoverColumns } from '../../mirror/shape/discover-columns.ts';
+import { discoverColumns } from '../../views/discover-columns.ts';
 import { MirrorError } from '../../db/session/errors.ts';
-import { noteVolatile } from '../../mirror/runs/volatile-fields.ts';
+import { noteVolatile } from '../../store/runs/volatile-fields.ts';
 import { doubledIds } from '../../diff/doubled-ids.ts';
-import { readVanished, saveVanished } from '../../mirror/kinds/field-store.ts';
-import type { KnownField } from '../../mirror/kinds/field-store.ts';
+import { readVanished, saveVanished, type KnownField } from '../../store/kinds/field-store.ts';
 import {
   closeQuarantined,
   saveDoubled,
   saveListIssue,
   saveVanishedIssues,
-} from '../../mirror/records/issue-store.ts';
-import type { ListIssue } from '../../mirror/records/issue-store.ts';
-import { writeMeta } from '../../mirror/kinds/meta.ts';
-import { releaseKind } from '../../mirror/kinds/kind-lease.ts';
-import { wakeAfterSweep } from '../../mirror/outbox/outbox-queue.ts';
-import { prunePages } from '../../mirror/sightings/page-store.ts';
-import { redecode } from '../../mirror/shape/redecode.ts';
-import { saveKindReport } from '../../mirror/runs/run-store.ts';
-import type { KindReport } from '../../mirror/runs/run-store.ts';
+  type ListIssue,
+} from '../../store/records/issue-store.ts';
+import { writeMeta } from '../../store/kinds/meta.ts';
+import { releaseKind } from '../../store/kinds/kind-lease.ts';
+import { wakeAfterSweep } from '../../store/outbox/outbox-queue.ts';
+import { prunePages } from '../../store/sightings/page-store.ts';
+import { redecode } from '../../store/schema/redecode.ts';
+import { saveKindReport, type KindReport } from '../../store/runs/run-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import {
   oldSightings,
@@ -30,7 +28,7 @@ import {
   forgetUnlisted,
   readUnlisted,
   saveUnlisted,
-} from '../../mirror/sightings/sighting-store.ts';
+} from '../../store/sightings/sighting-store.ts';
 import type { PullParts } from '../run/parts.ts';
 import { keepPageSize } from './page-size.ts';
 import type { Ending, ListReading } from './read-list.ts';
@@ -38,7 +36,7 @@ import type { Concluded } from '../deletions/conclude-absences.ts';
 import type { Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 import { presenceDrift } from '../../diff/field-drift.ts';
-import { readListShape, saveDrift, saveListShape } from '../../mirror/kinds/drift-store.ts';
+import { readListShape, saveDrift, saveListShape } from '../../store/kinds/drift-store.ts';
 import { isOddEnvelope } from '../../source/http/read-answer.ts';
 import type { Certification } from '../../diff/certify.ts';
 import { MOST_CONTROL_FAILURES } from '../../diff/plan-deletions.ts';

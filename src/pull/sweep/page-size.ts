@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/session/session.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import { dropMeta, readMeta, writeMeta } from '../../mirror/kinds/meta.ts';
+import { dropMeta, readMeta, writeMeta } from '../../store/kinds/meta.ts';
 import type { PullParts } from '../run/parts.ts';
 
 /** After a day a sweep tries pages of the wanted size again. */

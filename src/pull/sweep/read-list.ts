@@ -1,13 +1,12 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { describe } from '../../lib/sync-error.ts';
-import { awaitsSweep, readAbsences } from '../../mirror/records/deletion-store.ts';
+import { awaitsSweep, readAbsences } from '../../store/records/deletion-store.ts';
 import { MirrorError, OtherSourceError } from '../../db/session/errors.ts';
-import { EXCLUDED_SINCE } from '../../mirror/kinds/exclusions.ts';
-import { countLive } from '../../mirror/kinds/status-store.ts';
+import { EXCLUDED_SINCE } from '../../store/kinds/exclusions.ts';
+import { countLive } from '../../store/kinds/status-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
-import { certifyList } from '../run/list-sightings.ts';
-import type { ListCertification } from '../run/list-sightings.ts';
+import { certifyList, type ListCertification } from '../run/list-sightings.ts';
 import { requireTenant } from '../land/guard-source.ts';
 import { landArriving } from '../land/land-pages.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';

@@ -1,18 +1,15 @@
-import type { KindReport } from '../../mirror/runs/run-store.ts';
-import { beginSweep } from './begin-sweep.ts';
-import type { SweepRequest } from './begin-sweep.ts';
+import type { KindReport } from '../../store/runs/run-store.ts';
+import { beginSweep, type SweepRequest } from './begin-sweep.ts';
 import { endSweep } from './end-sweep.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
 import type { PullParts } from '../run/parts.ts';
-import { readList } from './read-list.ts';
-import type { Ending, ListReading } from './read-list.ts';
-import { concludeAbsences } from '../deletions/conclude-absences.ts';
-import type { Concluded } from '../deletions/conclude-absences.ts';
+import { readList, type Ending, type ListReading } from './read-list.ts';
+import { concludeAbsences, type Concluded } from '../deletions/conclude-absences.ts';
 import { createTally } from '../land/tally.ts';
 import { compareLive } from '../../diff/compare-live.ts';
-import { readRecordsWithoutRow } from '../../mirror/records/issue-store.ts';
-import { readSuppressed } from '../../mirror/records/erasure-store.ts';
-import { liveIds } from '../../mirror/records/record-store.ts';
+import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
+import { readSuppressed } from '../../store/records/erasure-store.ts';
+import { liveIds } from '../../store/records/record-store.ts';
 
 /**
  * Reads the whole list of a kind, lands it page by page, and concludes which records are gone. A fault of the source, or a list

@@ -2,17 +2,14 @@ import type { Kind } from '../../catalog/kind.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import { instantText, isCalendarDate } from '../../lib/time/clock.ts';
-import { readKnownPast } from '../../mirror/records/as-of.ts';
-import type { KnownPast, PastRows } from '../../mirror/records/as-of.ts';
-import { VERSION_COLUMN } from '../../mirror/records/record-version.ts';
-import { nestedTables } from '../../mirror/tables/kind-table.ts';
+import { readKnownPast, type KnownPast, type PastRows } from '../../views/as-of.ts';
+import { VERSION_COLUMN } from '../../store/records/record-version.ts';
+import { nestedTables } from '../../store/tables/kind-table.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { OLD_CONTACTS } from '../../db/session/sql-text.ts';
-import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { readDeclaredColumns, readViewNames } from '../../mirror/views/views.ts';
-import type { DeclaredColumn } from '../../mirror/views/views.ts';
-import { exportColumns, readAsOf, readDictionary, readView } from './read-rows.ts';
-import type { ExportColumn } from './read-rows.ts';
+import { asMirrored } from '../../store/kinds/field-store.ts';
+import { readDeclaredColumns, readViewNames, type DeclaredColumn } from '../../views/views.ts';
+import { exportColumns, readAsOf, readDictionary, readView, type ExportColumn } from './read-rows.ts';
 
 interface ExportWish {
   /** A record kind or a view. */

@@ -1,11 +1,9 @@
-import { sql } from 'drizzle-orm';
-import type { SQL, SQLChunk } from 'drizzle-orm';
-import { rowsAsOf } from '../../mirror/records/as-of.ts';
-import { VERSION_COLUMN, versionOf } from '../../mirror/records/record-version.ts';
-import type { PastRows } from '../../mirror/records/as-of.ts';
-import type { WithDialect } from '../../mirror/records/nested-rows.ts';
+import { sql, type SQL, type SQLChunk } from 'drizzle-orm';
+import { rowsAsOf, type PastRows } from '../../views/as-of.ts';
+import { VERSION_COLUMN, versionOf } from '../../store/records/record-version.ts';
+import type { WithDialect } from '../../store/records/nested-rows.ts';
 import type { Queryable, Row, Values } from '../../db/session/session.ts';
-import type { DeclaredColumn } from '../../mirror/views/views.ts';
+import type { DeclaredColumn } from '../../views/views.ts';
 
 /** Rows to export, in batches: a value for each column. */
 export interface ExportSource {

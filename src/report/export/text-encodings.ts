@@ -1,6 +1,5 @@
 import type { SqlValue, Values } from '../../db/session/session.ts';
-import { isNumberText } from './read-rows.ts';
-import type { ExportColumn, ExportType } from './read-rows.ts';
+import { isNumberText, type ExportColumn, type ExportType } from './read-rows.ts';
 
 /**
  * CSV by RFC 4180, batch after batch, with the header as `head`; null is an empty cell, an empty text is `""`.

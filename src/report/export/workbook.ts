@@ -3,8 +3,7 @@ import { WorkbookWriter } from '@cj-tech-master/excelts';
 import type { SqlValue } from '../../db/session/session.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { instantOf } from '../../lib/time/clock.ts';
-import { isNumberText } from './read-rows.ts';
-import type { ExportColumn, ExportSource, ExportType } from './read-rows.ts';
+import { isNumberText, type ExportColumn, type ExportSource, type ExportType } from './read-rows.ts';
 import { NUMBERS, hasFewDigits } from './text-encodings.ts';
 
 /**

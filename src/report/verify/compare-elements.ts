@@ -1,10 +1,13 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable, SqlValue } from '../../db/session/session.ts';
-import { nestedColumns, nestedTables } from '../../mirror/tables/kind-table.ts';
-import type { NestedTable } from '../../mirror/tables/kind-table.ts';
-import { elementReader, idsIn } from '../../mirror/records/nested-rows.ts';
-import type { ParentRecord, WithDialect } from '../../mirror/records/nested-rows.ts';
+import { nestedColumns, nestedTables, type NestedTable } from '../../store/tables/kind-table.ts';
+import {
+  elementReader,
+  idsIn,
+  type ParentRecord,
+  type WithDialect,
+} from '../../store/records/nested-rows.ts';
 
 /** A record's elements in one nested table, which differ from the decoding of its array. */
 interface AlteredElements {

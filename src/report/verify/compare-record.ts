@@ -1,13 +1,10 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { ownValue, recordDecoder } from '../../diff/decode-record.ts';
-import { changedFields } from '../../diff/judge-page.ts';
-import type { Incoming } from '../../diff/judge-page.ts';
-import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
-import type { JsonObject } from '../../lib/json/json.ts';
+import { changedFields, type Incoming } from '../../diff/judge-page.ts';
+import { compactJson, isObject, tryParse, type JsonObject } from '../../lib/json/json.ts';
 import { valueText } from './compare-elements.ts';
 import type { Row } from '../../db/session/session.ts';
-import { filledColumns, writtenRow } from '../../mirror/tables/kind-table.ts';
-import type { Dialect } from '../../mirror/tables/kind-table.ts';
+import { filledColumns, writtenRow, type Dialect } from '../../store/tables/kind-table.ts';
 
 /** A place where the mirror differs from the service; values in full, `null` = none. */
 export interface Difference {

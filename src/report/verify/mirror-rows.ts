@@ -1,10 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import { idsIn } from '../../mirror/records/nested-rows.ts';
-import { liveIds } from '../../mirror/records/record-store.ts';
+import { idsIn } from '../../store/records/nested-rows.ts';
+import { liveIds } from '../../store/records/record-store.ts';
 import type { Queryable, Row, Session } from '../../db/session/session.ts';
-import { filledColumns } from '../../mirror/tables/kind-table.ts';
+import { filledColumns } from '../../store/tables/kind-table.ts';
 import { readTexts } from '../../db/rows/rows.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 

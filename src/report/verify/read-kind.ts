@@ -1,20 +1,18 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ListedKind } from '../../catalog/kind.ts';
-import { sortPage } from '../../diff/judge-page.ts';
-import type { Incoming } from '../../diff/judge-page.ts';
+import { sortPage, type Incoming } from '../../diff/judge-page.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { asMirrored } from '../../mirror/kinds/field-store.ts';
-import { readSuppressed } from '../../mirror/records/erasure-store.ts';
-import { readRecordsWithoutRow } from '../../mirror/records/issue-store.ts';
+import { asMirrored } from '../../store/kinds/field-store.ts';
+import { readSuppressed } from '../../store/records/erasure-store.ts';
+import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
 import { findAlteredElements } from './compare-elements.ts';
-import type { ParentRecord } from '../../mirror/records/nested-rows.ts';
+import type { ParentRecord } from '../../store/records/nested-rows.ts';
 import type { Row, Session } from '../../db/session/session.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { Source } from '../../source/source.ts';
-import { recordComparer } from './compare-record.ts';
-import type { Difference } from './compare-record.ts';
+import { recordComparer, type Difference } from './compare-record.ts';
 import { readLiveIds, readRows } from './mirror-rows.ts';
 
 export interface AuditParts {

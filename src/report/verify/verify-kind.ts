@@ -5,8 +5,7 @@ import { shortened } from '../../lib/text/text.ts';
 import type { Difference } from './compare-record.ts';
 import type { SourceError } from '../../source/http/errors.ts';
 import { readAccountedFor } from './mirror-rows.ts';
-import { readKind } from './read-kind.ts';
-import type { AuditFinding, AuditParts, KindReading } from './read-kind.ts';
+import { readKind, type AuditFinding, type AuditParts, type KindReading } from './read-kind.ts';
 
 /** The result for one kind: every record of the list and every live row is counted once. */
 export interface KindComparison {

@@ -4,10 +4,8 @@ import { createProbingLog } from '../../lib/log/outage-log.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { LATE, within } from '../../lib/time/deadline.ts';
 import type { Notifier, WorkHandler } from '../engine/notifier.ts';
-import { TIMINGS } from '../engine/timings.ts';
-import type { Timings } from '../engine/timings.ts';
-import { createReopening, jobOf, readJob } from './queue-client.ts';
-import type { Reopening, ReopeningParts } from './queue-client.ts';
+import { TIMINGS, type Timings } from '../engine/timings.ts';
+import { createReopening, jobOf, readJob, type Reopening, type ReopeningParts } from './queue-client.ts';
 import { openQueue } from './redis-queue.ts';
 
 interface BullmqParts {

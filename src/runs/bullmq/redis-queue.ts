@@ -1,6 +1,5 @@
 import { Queue, Worker } from 'bullmq';
-import { Redis } from 'ioredis';
-import type { CommonRedisOptions } from 'ioredis';
+import { Redis, type CommonRedisOptions } from 'ioredis';
 import type { ClientOptions, QueueClient } from './queue-client.ts';
 
 const CONNECT_MS = 5_000;

@@ -1,20 +1,16 @@
 import { createFaultLog } from '../../lib/log/fault-log.ts';
 import type { Logger } from '../../lib/log/logger.ts';
-import { repeat } from '../../lib/log/repeat.ts';
-import type { Repeating } from '../../lib/log/repeat.ts';
+import { repeat, type Repeating } from '../../lib/log/repeat.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { LATE, within } from '../../lib/time/deadline.ts';
 import type { WorkQueue } from '../../lib/work-queue.ts';
-import { registerWorker, removeWorker, seeWorker } from '../../mirror/runs/worker-store.ts';
-import type { Worker } from '../../mirror/runs/worker-store.ts';
+import { registerWorker, removeWorker, seeWorker, type Worker } from '../../store/runs/worker-store.ts';
 import { isAway } from '../../db/session/errors.ts';
 import type { Session } from '../../db/session/session.ts';
 import { createDispatcher } from './dispatcher.ts';
 import type { Notifier } from './notifier.ts';
-import { TIMINGS } from './timings.ts';
-import type { Timings } from './timings.ts';
-import { createWorkerPool } from './worker-pool.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import { TIMINGS, type Timings } from './timings.ts';
+import { createWorkerPool, type WorkerPool } from './worker-pool.ts';
 
 interface EngineParts {
   readonly queues: readonly WorkQueue[];

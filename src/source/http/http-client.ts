@@ -1,12 +1,9 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { Pool, ProxyAgent, Client, buildConnector, errors } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Pool, ProxyAgent, Client, buildConnector, errors, type Dispatcher } from 'undici';
 import { packageVersion } from '../../lib/package-folder.ts';
-import { receive } from './http.ts';
-import type { HttpClient, SourceSettings, SendRequest, SentAnswer } from './http.ts';
-import { triedOnce, codeOf, connectToProxy, NoConnection } from './network-faults.ts';
-import type { TunnelOptions } from './network-faults.ts';
+import { receive, type HttpClient, type SourceSettings, type SendRequest, type SentAnswer } from './http.ts';
+import { triedOnce, codeOf, connectToProxy, NoConnection, type TunnelOptions } from './network-faults.ts';
 import { SourceError } from './errors.ts';
 
 const OWN_HEADERS = {

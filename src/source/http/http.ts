@@ -1,5 +1,4 @@
-import { errors } from 'undici';
-import type { Dispatcher } from 'undici';
+import { errors, type Dispatcher } from 'undici';
 import type { Clock } from '../../lib/time/clock.ts';
 import { gatherBytes } from '../../lib/net/gathered-bytes.ts';
 import { limitInterimAnswers } from '../../lib/net/interim-answers.ts';

@@ -1,5 +1,4 @@
-import { errors, Pool } from 'undici';
-import type { buildConnector, Dispatcher } from 'undici';
+import { errors, Pool, type buildConnector, type Dispatcher } from 'undici';
 import { errorCode } from '../../lib/sync-error.ts';
 import { SourceError } from './errors.ts';
 

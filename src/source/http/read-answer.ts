@@ -1,7 +1,13 @@
-import { isObject, isArray, isNumber, itemsOf, parseJson } from '../../lib/json/json.ts';
-import type { JsonObject, Json } from '../../lib/json/json.ts';
-import { SourceError } from './errors.ts';
-import type { SourceReason } from './errors.ts';
+import {
+  isObject,
+  isArray,
+  isNumber,
+  itemsOf,
+  parseJson,
+  type JsonObject,
+  type Json,
+} from '../../lib/json/json.ts';
+import { SourceError, type SourceReason } from './errors.ts';
 import type { Received } from './http.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
 import { storable } from '../../lib/text/text.ts';

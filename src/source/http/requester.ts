@@ -1,13 +1,11 @@
-import { AUTH_HEADERS } from '../../catalog/kind.ts';
-import type { AuthHeader } from '../../catalog/kind.ts';
+import { AUTH_HEADERS, type AuthHeader } from '../../catalog/kind.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import { ownTurn } from '../../lib/time/own-turn.ts';
 import { SourceError, redactErrors } from './errors.ts';
 import type { HttpClient, Received, SourceParts, SourceSettings } from './http.ts';
 import { createHttpClient } from './http-client.ts';
 import { networkFault } from './network-faults.ts';
-import { createTurns, createRetry } from './turns.ts';
-import type { RetriedWork } from './turns.ts';
+import { createTurns, createRetry, type RetriedWork } from './turns.ts';
 
 export interface Question<T> {
   readonly path: string;

@@ -1,7 +1,14 @@
 import { NOT_SHOWN, bodyWithoutExcluded, knownPart } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
-import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/json/json.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
+import {
+  DEEPEST,
+  compactJson,
+  isDeeper,
+  isNumber,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '../../lib/json/json.ts';
 import { maskSecrets, LONGEST_SPELLING } from '../../lib/text/mask-secrets.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
 import { isOfFirewall, onlyRecord, saysFailed, tryParseBody } from './read-answer.ts';

@@ -2,10 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { knownPart, withoutExcluded } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { arrayStart, valueEnd } from '../../lib/json/json-bytes.ts';
-import { DEEPEST, compactJson, isDeeper, isNumber, isObject } from '../../lib/json/json.ts';
-import type { Json } from '../../lib/json/json.ts';
-import { packed } from '../../lib/text/text-list.ts';
-import type { TextList } from '../../lib/text/text-list.ts';
+import { DEEPEST, compactJson, isDeeper, isNumber, isObject, type Json } from '../../lib/json/json.ts';
+import { packed, type TextList } from '../../lib/text/text-list.ts';
 import {
   isOddEnvelope,
   openList,
@@ -13,8 +11,8 @@ import {
   readList,
   refuseFault,
   tryParseBody,
+  type Meta,
 } from '../http/read-answer.ts';
-import type { Meta } from '../http/read-answer.ts';
 import { SourceError } from '../http/errors.ts';
 import type { Received } from '../http/http.ts';
 

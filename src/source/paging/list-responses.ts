@@ -1,14 +1,26 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import type { Requester } from '../http/requester.ts';
-import { inOrder, pageLoader, pageResponse } from './load-page.ts';
-import type { KnownPages, LoadOptions, LoadedPage, PageLoader } from './load-page.ts';
+import {
+  inOrder,
+  pageLoader,
+  pageResponse,
+  type KnownPages,
+  type LoadOptions,
+  type LoadedPage,
+  type PageLoader,
+} from './load-page.ts';
 import type { ListPage } from './list-page.ts';
 import { isFailed } from './page-faults.ts';
-import { advance, reopenSweep, startSweep } from './sweep-plan.ts';
-import type { SweepPlan, PageRange } from './sweep-plan.ts';
+import { advance, reopenSweep, startSweep, type SweepPlan, type PageRange } from './sweep-plan.ts';
 import { sameTexts } from '../../lib/text/text-list.ts';
-import { refuseEndless, refuseUnlessLast, saysOther, learnFromFirst } from './page-checks.ts';
-import type { PageResponse, ListEnd } from './page-checks.ts';
+import {
+  refuseEndless,
+  refuseUnlessLast,
+  saysOther,
+  learnFromFirst,
+  type PageResponse,
+  type ListEnd,
+} from './page-checks.ts';
 import { createUnread, lastNamed } from './unread-pages.ts';
 
 /** One response of a list: the page that it shows, its ticks, and its place in the list. */

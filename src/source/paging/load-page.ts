@@ -3,14 +3,19 @@ import { createQueue } from '../../lib/queue.ts';
 import { NO_META } from '../http/read-answer.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import type { Answered, Question, Requester } from '../http/requester.ts';
-import { orMissing, readKnown, readPage, withoutExcludedFields } from './list-page.ts';
-import type { KnownPage, ListPage } from './list-page.ts';
+import {
+  orMissing,
+  readKnown,
+  readPage,
+  withoutExcludedFields,
+  type KnownPage,
+  type ListPage,
+} from './list-page.ts';
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../http/http.ts';
 import { ownTurn } from '../../lib/time/own-turn.ts';
 import { SourceError } from '../http/errors.ts';
-import { isFailed, isOfPage } from './page-faults.ts';
-import type { FailedPage } from './page-faults.ts';
+import { isFailed, isOfPage, type FailedPage } from './page-faults.ts';
 import { createPageSize } from './page-size.ts';
 import type { PageRange } from './sweep-plan.ts';
 

@@ -1,8 +1,6 @@
-import { sameTexts } from '../../lib/text/text-list.ts';
-import type { TextList } from '../../lib/text/text-list.ts';
+import { sameTexts, type TextList } from '../../lib/text/text-list.ts';
 import type { Meta } from '../http/read-answer.ts';
-import { SourceError } from '../http/errors.ts';
-import type { SourceReason } from '../http/errors.ts';
+import { SourceError, type SourceReason } from '../http/errors.ts';
 
 /** A page as the plan compares it: the requested number, and one identifying text per record. */
 export interface PageResponse {

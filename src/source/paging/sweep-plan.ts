@@ -10,8 +10,12 @@ import {
   refuseGrowth,
   refuseResized,
   sameRows,
+  type PageAgain,
+  type PageResponse,
+  type PagesKnown,
+  type ListEnd,
+  type PageShown,
 } from './page-checks.ts';
-import type { PageAgain, PageResponse, PagesKnown, ListEnd, PageShown } from './page-checks.ts';
 
 /**
  * The state of a sweep: a state machine without I/O decides the next page.

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/sandbox.ts';
-import { document, kindIn, run, settingsFor } from '../../support/command-line.ts';
-import type { Env } from '../../support/command-line.ts';
+import { startSandbox } from '../../../sandbox/sandbox.ts';
+import { document, kindIn, run, settingsFor, type Env } from '../../support/command-line.ts';
 import { ask } from '../../support/mirror-file.ts';
 import { grownMirror } from '../../support/sqlite-templates.ts';
 import { freshMirror } from '../../support/temp-folder.ts';

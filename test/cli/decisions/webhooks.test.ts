@@ -4,8 +4,7 @@ import { openSession } from '../../../src/db/open-session.ts';
 import { ONE_DATABASE, mirrorIn, putChanges } from '../../feed/support.ts';
 import { startReceiver, verified } from '../../feed/webhooks/receiver.ts';
 import { REFUSED_URLS } from '../../lib/net/addresses.ts';
-import { document, run } from '../../support/command-line.ts';
-import type { Ended, Env } from '../../support/command-line.ts';
+import { document, run, type Ended, type Env } from '../../support/command-line.ts';
 import { freshMirror } from '../../support/temp-folder.ts';
 
 const INSIDE: Env = { BMS__WEBHOOKS__ALLOW_HOSTS: '["127.0.0.1"]' };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createProgress } from '../../../src/cli/parts/progress.ts';
-import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../../sandbox/sandbox.ts';
 import { settingsFor } from '../../support/command-line.ts';
 import { MAIN } from '../../support/program.ts';
 import { grownMirror } from '../../support/sqlite-templates.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { appendChanges } from '../../../src/mirror/records/change-store.ts';
-import { insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
+import { appendChanges } from '../../../src/store/records/change-store.ts';
+import { insertEntry } from '../../../src/store/outbox/outbox-store.ts';
 import { serveMirror } from '../../http/stage.ts';
-import { NOON, NOON_TEXT, kindNamed, putRecords, tempMirror } from '../../mirror/temp-mirror.ts';
+import { NOON, NOON_TEXT, kindNamed, putRecords, tempMirror } from '../../store/temp-mirror.ts';
 
 test('a change tells who has pushed it; one of others, when the service got it', async () => {
   const session = await tempMirror([kindNamed('clients'), kindNamed('products')]);

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { createCounts } from '../../../src/dashboard/parts/counts.ts';
 import { putChanges } from '../../feed/support.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
-import { DATABASES } from '../../mirror/databases.ts';
-import { NOON, NOON_TEXT, later, putRecords } from '../../mirror/temp-mirror.ts';
+import { DATABASES } from '../../store/databases.ts';
+import { NOON, NOON_TEXT, later, putRecords } from '../../store/temp-mirror.ts';
 
 describe.each(DATABASES)('counts of a mirror in %s', (_name, open) => {
   test('have the live rows of each kind, and its events of the last hours', async () => {

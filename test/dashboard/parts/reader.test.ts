@@ -3,7 +3,7 @@ import { readersIn } from '../../../src/dashboard/parts/reader.ts';
 import type { Language } from '../../../src/lib/text/speech.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
-import { NOON, later } from '../../mirror/temp-mirror.ts';
+import { NOON, later } from '../../store/temp-mirror.ts';
 
 const readers = readersIn('America/Toronto', { ...fakeClock(), now: () => NOON });
 

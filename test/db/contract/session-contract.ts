@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { identifier } from '../../../src/db/session/sql-text.ts';
 import type { Session, Transaction } from '../../../src/db/session/session.ts';
-import { gate } from '../../mirror/temp-mirror.ts';
+import { gate } from '../../store/temp-mirror.ts';
 
 const LARGEST_ID = '9223372036854775807';
 

@@ -7,8 +7,8 @@ import { locationOf, refuseOldServer } from '../../../src/db/postgres/connection
 import { postgresError } from '../../../src/db/postgres/errors.ts';
 import { canary } from '../../support/canary.ts';
 import { bystander, freshDatabaseUrl } from '../../support/postgres.ts';
-import { openForTest } from '../../mirror/postgres-mirror.ts';
-import { mirrorFault, thrownBy } from '../../mirror/temp-mirror.ts';
+import { openForTest } from '../../store/postgres-mirror.ts';
+import { mirrorFault, thrownBy } from '../../store/temp-mirror.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const CANARY = canary('');

@@ -5,8 +5,8 @@ import type { Session, Transaction } from '../../../src/db/session/session.ts';
 import { behindPgBouncer } from '../../support/pgbouncer.ts';
 import { bystander, databaseWithSchema, freshDatabaseUrl } from '../../support/postgres.ts';
 import { sessionContract } from '../contract/session-contract.ts';
-import { openForTest } from '../../mirror/postgres-mirror.ts';
-import { mirrorFault, thrownBy } from '../../mirror/temp-mirror.ts';
+import { openForTest } from '../../store/postgres-mirror.ts';
+import { mirrorFault, thrownBy } from '../../store/temp-mirror.ts';
 
 sessionContract('PostgreSQL', async () => openForTest(await databaseWithSchema()));
 sessionContract('PostgreSQL behind a transaction pooler', async () =>

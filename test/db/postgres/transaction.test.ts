@@ -4,10 +4,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Session } from '../../../src/db/session/session.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { bystander, freshDatabaseUrl } from '../../support/postgres.ts';
-import { startChild } from '../../mirror/child.ts';
-import { migrate } from '../../../src/mirror/shape/migrate.ts';
-import { openForTest } from '../../mirror/postgres-mirror.ts';
-import { gate, kindNamed, mirrorFault } from '../../mirror/temp-mirror.ts';
+import { startChild } from '../../store/child.ts';
+import { migrate } from '../../../src/views/migrate.ts';
+import { openForTest } from '../../store/postgres-mirror.ts';
+import { gate, kindNamed, mirrorFault } from '../../store/temp-mirror.ts';
 
 const KINDS = [kindNamed('clients')];
 

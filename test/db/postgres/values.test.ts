@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { SqlValue } from '../../../src/db/session/session.ts';
 import { freshDatabaseUrl } from '../../support/postgres.ts';
-import { openForTest } from '../../mirror/postgres-mirror.ts';
+import { openForTest } from '../../store/postgres-mirror.ts';
 
 const DIGITS = '1234567890'.repeat(40);
 const EVERY_CHARACTER = [

@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MirrorError, sqliteError } from '../../../src/db/session/errors.ts';
 import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
-import { mirrorFault, tempSession, thrownBy } from '../../mirror/temp-mirror.ts';
+import { mirrorFault, tempSession, thrownBy } from '../../store/temp-mirror.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 describe('a place where no mirror can be', () => {

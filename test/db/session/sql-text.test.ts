@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { identifier, literal, sqlList } from '../../../src/db/session/sql-text.ts';
-import { tempSession } from '../../mirror/temp-mirror.ts';
+import { tempSession } from '../../store/temp-mirror.ts';
 
 const anyName = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !text.includes('\0'));
 

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../../sandbox/sandbox.ts';
 import { canary } from '../../support/canary.ts';
 import { run, settingsFor } from '../../support/command-line.ts';
 import { start } from '../../support/program.ts';

@@ -6,9 +6,9 @@ import { sql } from 'drizzle-orm';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Session } from '../../../src/db/session/session.ts';
 import { openSqliteSession } from '../../../src/db/sqlite/session.ts';
-import { startChild } from '../../mirror/child.ts';
+import { startChild } from '../../store/child.ts';
 import { sessionContract } from '../contract/session-contract.ts';
-import { mirrorFault, openForTest, tempSession } from '../../mirror/temp-mirror.ts';
+import { mirrorFault, openForTest, tempSession } from '../../store/temp-mirror.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { sized } from '../../support/tiers.ts';
 

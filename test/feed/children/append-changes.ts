@@ -1,7 +1,7 @@
 /** Appends events to the mirror at URL in TRANSACTIONS transactions, every fifth undone; prints the seqs that it committed. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { appendChanges } from '../../../src/mirror/records/change-store.ts';
+import { appendChanges } from '../../../src/store/records/change-store.ts';
 import { openSession } from '../../../src/db/open-session.ts';
 
 const [url = '', transactions = '0'] = process.argv.slice(2);

@@ -8,8 +8,7 @@ import {
 import { instantText } from '../../../src/lib/time/clock.ts';
 import { DATABASES, ONE_DATABASE } from '../support.ts';
 import { startReceiver } from './receiver.ts';
-import { deliveryStage } from './stage.ts';
-import type { DeliveryStage } from './stage.ts';
+import { deliveryStage, type DeliveryStage } from './stage.ts';
 
 const seqsOf = (requests: readonly { readonly body: string }[]): number[] =>
   requests.map(({ body }) => (JSON.parse(body) as { data: { seq: number } }).data.seq);

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { judgeAttempt, judgeHealth } from '../../../src/feed/webhooks/judge-attempt.ts';
-import type { SentAttempt } from '../../../src/feed/webhooks/judge-attempt.ts';
+import { judgeAttempt, judgeHealth, type SentAttempt } from '../../../src/feed/webhooks/judge-attempt.ts';
 import { instantOf, instantText } from '../../../src/lib/time/clock.ts';
-import { NOON, later } from '../../mirror/temp-mirror.ts';
+import { NOON, later } from '../../store/temp-mirror.ts';
 
 const { retrySeconds } = loadConfig({ env: {} }).webhooks;
 const MINUTE = 60;

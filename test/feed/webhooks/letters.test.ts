@@ -1,14 +1,12 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { alertNews, blockedNews, digestNews, leaveNews } from '../../../src/mirror/webhooks/news.ts';
+import { alertNews, blockedNews, digestNews, leaveNews } from '../../../src/store/webhooks/news.ts';
 import { canary } from '../../support/canary.ts';
 import { listening } from '../../support/listening.ts';
 import { opened, update } from '../../outbound/stage.ts';
 import { DATABASES, ONE_DATABASE } from '../support.ts';
-import { startMailServer } from './mail-server.ts';
-import type { MailServer } from './mail-server.ts';
-import { deliveryStage, deliveryStageOn, SENDING } from './stage.ts';
-import type { DeliveryStage } from './stage.ts';
+import { startMailServer, type MailServer } from './mail-server.ts';
+import { deliveryStage, deliveryStageOn, SENDING, type DeliveryStage } from './stage.ts';
 
 const rulesFor = ({ url }: MailServer) => ({
   ...SENDING,

@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { disableEndpoint, replayEvents } from '../../../src/feed/webhooks/endpoint-activity.ts';
 import { createStaleCheck } from '../../../src/checks/stale-kinds.ts';
-import type { EndpointWish } from '../../../src/mirror/webhooks/endpoint-store.ts';
-import { ZOE, create, opened, spoil, update } from '../../outbound/stage.ts';
-import type { Stage } from '../../outbound/stage.ts';
+import type { EndpointWish } from '../../../src/store/webhooks/endpoint-store.ts';
+import { ZOE, create, opened, spoil, update, type Stage } from '../../outbound/stage.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
 import { ONE_DATABASE } from '../support.ts';
-import { startReceiver, verified } from './receiver.ts';
-import type { Receiver } from './receiver.ts';
-import { deliveryStageOn } from './stage.ts';
-import type { DeliveryStage } from './stage.ts';
+import { startReceiver, verified, type Receiver } from './receiver.ts';
+import { deliveryStageOn, type DeliveryStage } from './stage.ts';
 
 /** Something that may need a person: how it begins, and what happens while it lasts. */
 interface Happening {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatNews } from '../../../src/feed/webhooks/payload.ts';
-import type { WebhookFormat } from '../../../src/mirror/webhooks/endpoint-store.ts';
+import type { WebhookFormat } from '../../../src/store/webhooks/endpoint-store.ts';
 import { SENDING } from './stage.ts';
 
 const parked = (kind: string, verdict: string): string =>

@@ -1,19 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { onTestFinished } from 'vitest';
-import { addEndpoint } from '../../../src/feed/webhooks/endpoints.ts';
-import type { RevealedSecret } from '../../../src/feed/webhooks/endpoints.ts';
-import { createSender } from '../../../src/feed/webhooks/sender.ts';
-import type { SendingRules } from '../../../src/feed/webhooks/sender.ts';
+import { addEndpoint, type RevealedSecret } from '../../../src/feed/webhooks/endpoints.ts';
+import { createSender, type SendingRules } from '../../../src/feed/webhooks/sender.ts';
 import { createWebhookQueue } from '../../../src/feed/webhooks/webhook-queue.ts';
-import { systemClock } from '../../../src/lib/time/clock.ts';
-import type { Clock } from '../../../src/lib/time/clock.ts';
+import { systemClock, type Clock } from '../../../src/lib/time/clock.ts';
 import type { WorkQueue } from '../../../src/lib/work-queue.ts';
 import type { Row, Session } from '../../../src/db/session/session.ts';
-import type { EndpointWish } from '../../../src/mirror/webhooks/endpoint-store.ts';
-import { memoryLog } from '../../runs/engine/support.ts';
-import type { Log } from '../../runs/engine/support.ts';
-import { mirrorIn, putChanges } from '../support.ts';
-import type { DATABASES, StoredChange } from '../support.ts';
+import type { EndpointWish } from '../../../src/store/webhooks/endpoint-store.ts';
+import { memoryLog, type Log } from '../../runs/engine/support.ts';
+import { mirrorIn, putChanges, type DATABASES, type StoredChange } from '../support.ts';
 
 export const ALLOWED = ['127.0.0.1'];
 

@@ -6,7 +6,7 @@ import {
   replayEvents,
 } from '../../../src/feed/webhooks/endpoint-activity.ts';
 import { rotateSecret } from '../../../src/feed/webhooks/endpoints.ts';
-import { pruneDeliveries } from '../../../src/mirror/webhooks/delivery-queue.ts';
+import { pruneDeliveries } from '../../../src/store/webhooks/delivery-queue.ts';
 import { DATABASES, ONE_DATABASE } from '../support.ts';
 import { startReceiver, verified } from './receiver.ts';
 import { deliveryStage } from './stage.ts';

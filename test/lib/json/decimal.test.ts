@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atScale, decimalPlaces, shortestNumber } from '../../../src/lib/json/decimal.ts';
+import { atScale, decimalPlaces, shortestNumber, withoutFloatNoise } from '../../../src/lib/json/decimal.ts';
 import { exactValue } from '../../support/exact.ts';
 import { numberTokens } from '../../support/json-models.ts';
 
@@ -116,6 +116,20 @@ test.each(['1e401', '1e-401', '1e9999', '1e99999', '1e999999999999', '0x10', '',
     expect(shortestNumber(token)).toBeNull();
   },
 );
+
+test.each([
+  ['0.000000000000001', '0'],
+  ['-4.440892098500626e-16', '0'],
+  ['1.1641532182693481e-10', '0'],
+  ['0.0010000000000001', '0.001'],
+  ['0.05000000000000000277', '0.05'],
+  ['7349.300000000001', '7349.3'],
+  ['0.000000001234', null],
+  ['0.00001', null],
+  ['123456789012345.1234', null],
+])('%s is %s with the noise of floats; null = it has none', (noisy, amount) => {
+  expect(withoutFloatNoise(noisy)).toBe(amount);
+});
 
 test.each([
   ['0', 2, '0.00'],

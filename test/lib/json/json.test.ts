@@ -8,8 +8,8 @@ import {
   isNumber,
   isObject,
   parseJson,
+  type Json,
 } from '../../../src/lib/json/json.ts';
-import type { Json } from '../../../src/lib/json/json.ts';
 import { sized } from '../../support/tiers.ts';
 import {
   meaning,
@@ -24,8 +24,8 @@ import {
   sorted,
   spell,
   spelled,
+  type Model,
 } from '../../support/json-models.ts';
-import type { Model } from '../../support/json-models.ts';
 
 const canonical = (model: Model): string => canonicalJson(parseJson(spell({ array: [model] })));
 

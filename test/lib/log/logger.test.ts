@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createLogger, logText } from '../../../src/lib/log/logger.ts';
-import type { Logger } from '../../../src/lib/log/logger.ts';
+import { createLogger, logText, type Logger } from '../../../src/lib/log/logger.ts';
 import { SyncError } from '../../../src/lib/sync-error.ts';
 import { isDistinctive, maskSecrets } from '../../../src/lib/text/mask-secrets.ts';
 

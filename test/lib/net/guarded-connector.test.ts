@@ -1,8 +1,11 @@
 import { createServer } from 'node:net';
 import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
-import { createGuardedConnector, leadsToPublic } from '../../../src/lib/net/guarded-connector.ts';
-import type { Resolve } from '../../../src/lib/net/guarded-connector.ts';
+import {
+  createGuardedConnector,
+  leadsToPublic,
+  type Resolve,
+} from '../../../src/lib/net/guarded-connector.ts';
 import { untilTestEnds } from '../../support/serve.ts';
 import { REFUSED, REFUSED_URLS } from './addresses.ts';
 

@@ -1,7 +1,6 @@
-import { TYPE, parse } from '@formatjs/icu-messageformat-parser';
-import type { MessageFormatElement } from '@formatjs/icu-messageformat-parser';
+import { TYPE, parse, type MessageFormatElement } from '@formatjs/icu-messageformat-parser';
 import { expect, test } from 'vitest';
-import french from '../../../locales/fr.json' with { type: 'json' };
+import french from '../../../src/lib/text/locales/fr.json' with { type: 'json' };
 import { bilingual, speechIn } from '../../../src/lib/text/speech.ts';
 
 test('a text is filled in both languages, by names and by texts of both', () => {

@@ -1,6 +1,5 @@
-import { bodyBytes } from '../draft.ts';
-import type { Draft, Mutation } from '../draft.ts';
-import type { Random } from '../../../src/sandbox/generate/draw.ts';
+import { bodyBytes, type Draft, type Mutation } from '../draft.ts';
+import type { Random } from '../../../sandbox/generate/draw.ts';
 
 const onBytes =
   (change: (bytes: Buffer, random: Random) => Uint8Array): Mutation =>

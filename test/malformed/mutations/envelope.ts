@@ -1,5 +1,4 @@
-import { bodyText, dataText, withMember, withText } from '../draft.ts';
-import type { Draft, Mutation } from '../draft.ts';
+import { bodyText, dataText, withMember, withText, type Draft, type Mutation } from '../draft.ts';
 
 const data =
   (write: (honest: string, draft: Draft) => string): Mutation =>

@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { bodyBytes, withText } from '../draft.ts';
-import type { Draft, Mutation, Scene } from '../draft.ts';
+import { bodyBytes, withText, type Draft, type Mutation, type Scene } from '../draft.ts';
 
 const HTML = '<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body><form></form></body></html>';
 

@@ -1,7 +1,6 @@
 import { compactJson } from '../../../src/lib/json/json.ts';
 import { NASTY_VALUES } from '../../support/nasty-values.ts';
-import { withRow } from '../draft.ts';
-import type { Mutation, Scene } from '../draft.ts';
+import { withRow, type Mutation, type Scene } from '../draft.ts';
 import { nested } from './envelope.ts';
 
 const row =

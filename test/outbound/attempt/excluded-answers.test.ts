@@ -2,17 +2,16 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { excludeFields } from '../../../src/catalog/exclude.ts';
-import { saveErasure } from '../../../src/mirror/records/erasure-store.ts';
+import { saveErasure } from '../../../src/store/records/erasure-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { identifier } from '../../../src/db/session/sql-text.ts';
 import { readTexts } from '../../../src/db/rows/rows.ts';
-import type { Deed } from '../../../src/sandbox/faults.ts';
+import type { Deed } from '../../../sandbox/faults.ts';
 import { startReceiver } from '../../feed/webhooks/receiver.ts';
 import { deliveryStageOn } from '../../feed/webhooks/stage.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { MARK, canary } from '../../support/canary.ts';
-import { create, enter, opened, spoil, update } from '../stage.ts';
-import type { Stage, Wish } from '../stage.ts';
+import { create, enter, opened, spoil, update, type Stage, type Wish } from '../stage.ts';
 
 /** The value of an excluded field: wherever it comes to light, the watch of the tests finds it. */
 const HIDDEN = canary('@example.test');

@@ -2,12 +2,10 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
-import { readTick } from '../../../src/mirror/kinds/kind-standing.ts';
-import { landOwn } from '../../../src/outbound/attempt/land-own.ts';
-import type { OwnReading } from '../../../src/outbound/attempt/land-own.ts';
+import { readTick } from '../../../src/store/kinds/kind-standing.ts';
+import { landOwn, type OwnReading } from '../../../src/outbound/attempt/land-own.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, create, opened, spoil, update } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { asked, create, opened, spoil, update, type Stage } from '../stage.ts';
 
 const clients = kindNamed('clients');
 

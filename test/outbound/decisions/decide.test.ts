@@ -6,17 +6,24 @@ import {
   openAttempt,
   linkedEntry,
   saveLink,
-} from '../../../src/mirror/outbox/attempts-and-links.ts';
-import { readMeta, writeMeta } from '../../../src/mirror/kinds/meta.ts';
-import { claimEntry } from '../../../src/mirror/outbox/outbox-queue.ts';
-import { changeEntry, findEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
-import type { Entry, EntryPatch, EntryState, NewEntry } from '../../../src/mirror/outbox/outbox-store.ts';
+} from '../../../src/store/outbox/attempts-and-links.ts';
+import { readMeta, writeMeta } from '../../../src/store/kinds/meta.ts';
+import { claimEntry } from '../../../src/store/outbox/outbox-queue.ts';
+import {
+  changeEntry,
+  findEntry,
+  insertEntry,
+  type Entry,
+  type EntryPatch,
+  type EntryState,
+  type NewEntry,
+} from '../../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { adoptRecord, abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { freeze, readFrozen } from '../../../src/mirror/outbox/freeze-store.ts';
+import { freeze, readFrozen } from '../../../src/store/outbox/freeze-store.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
-import { DATABASES, ONE_DATABASE } from '../../mirror/databases.ts';
-import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../mirror/temp-mirror.ts';
+import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
+import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../store/temp-mirror.ts';
 
 const LATER = later(60_000);
 const LATER_TEXT = '2026-03-01 12:01:00.000';

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/lib/time/clock.ts';
-import { changeEntry, insertEntry } from '../../../src/mirror/outbox/outbox-store.ts';
-import type { EntryState } from '../../../src/mirror/outbox/outbox-store.ts';
+import { changeEntry, insertEntry, type EntryState } from '../../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { waitForEntries } from '../../../src/outbound/decisions/entry-list.ts';
-import { NOON, kindNamed, tempMirror } from '../../mirror/temp-mirror.ts';
+import { NOON, kindNamed, tempMirror } from '../../store/temp-mirror.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 async function mirrorWith(...states: readonly EntryState[]): Promise<Session> {

@@ -2,15 +2,14 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { SyncError, UsageError } from '../../../src/lib/sync-error.ts';
-import { changeEntry, findByKey, findEntry } from '../../../src/mirror/outbox/outbox-store.ts';
-import { applyRetention } from '../../../src/mirror/runs/retention.ts';
+import { changeEntry, findByKey, findEntry } from '../../../src/store/outbox/outbox-store.ts';
+import { applyRetention } from '../../../src/store/runs/retention.ts';
 import type { Session } from '../../../src/db/session/session.ts';
-import { readBatch } from '../../../src/outbound/intake/entry-request.ts';
-import type { EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
+import { readBatch, type EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
-import { DATABASES, ONE_DATABASE } from '../../mirror/databases.ts';
-import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../mirror/temp-mirror.ts';
+import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
+import { NOON, NOON_TEXT, later, putRecords, thrownBy } from '../../store/temp-mirror.ts';
 
 const ADA: EntryRequest = {
   operation: 'create',

@@ -5,7 +5,7 @@ import { applyPlan } from '../../../src/outbound/plans/apply-plan.ts';
 import { approvePlan } from '../../../src/outbound/plans/approve-plan.ts';
 import { showPlan } from '../../../src/outbound/plans/plan-document.ts';
 import { undoPlan } from '../../../src/outbound/plans/undo-plan.ts';
-import { thrownBy } from '../../mirror/temp-mirror.ts';
+import { thrownBy } from '../../store/temp-mirror.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { opened } from '../stage.ts';
 import { edit, exported, planOf } from './support.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readSheet } from '../../../src/outbound/plans/read-sheet.ts';
-import { thrownBy } from '../../mirror/temp-mirror.ts';
+import { thrownBy } from '../../store/temp-mirror.ts';
 import { sheetOf, textRow, workbookOf } from './workbooks.ts';
 
 const HEAD = textRow(1, ['id', '_version', 'name']);

@@ -5,10 +5,10 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { excludeFields } from '../../../src/catalog/exclude.ts';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
-import { eraseTraces } from '../../../src/mirror/records/erasure-store.ts';
-import { findTraces } from '../../../src/mirror/records/record-traces.ts';
-import { applyRetention } from '../../../src/mirror/runs/retention.ts';
-import { removeExcluded } from '../../../src/mirror/shape/remove-excluded.ts';
+import { eraseTraces } from '../../../src/store/records/erasure-store.ts';
+import { findTraces } from '../../../src/store/records/record-traces.ts';
+import { applyRetention } from '../../../src/store/runs/retention.ts';
+import { removeExcluded } from '../../../src/store/schema/remove-excluded.ts';
 import { applyPlan } from '../../../src/outbound/plans/apply-plan.ts';
 import { makePlan } from '../../../src/outbound/plans/make-plan.ts';
 import { readSheet } from '../../../src/outbound/plans/read-sheet.ts';
@@ -19,9 +19,8 @@ import { showPlan } from '../../../src/outbound/plans/plan-document.ts';
 import { undoPlan } from '../../../src/outbound/plans/undo-plan.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { kindNamed, thrownBy } from '../../mirror/temp-mirror.ts';
-import { opened, spoil } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { kindNamed, thrownBy } from '../../store/temp-mirror.ts';
+import { opened, spoil, type Stage } from '../stage.ts';
 import { edit, exported, planOf, told, unversioned } from './support.ts';
 
 const CLIENT = {

@@ -3,7 +3,7 @@ import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { makePlan } from '../../../src/outbound/plans/make-plan.ts';
 import { showPlan } from '../../../src/outbound/plans/plan-document.ts';
 import { readSheet } from '../../../src/outbound/plans/read-sheet.ts';
-import { thrownBy } from '../../mirror/temp-mirror.ts';
+import { thrownBy } from '../../store/temp-mirror.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { opened } from '../stage.ts';
 import { edit, exported, told, unversioned } from './support.ts';

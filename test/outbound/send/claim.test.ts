@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { clients } from '../../../src/catalog/kinds/clients.ts';
-import { saveFields } from '../../../src/mirror/kinds/field-store.ts';
-import { applyRetention } from '../../../src/mirror/runs/retention.ts';
+import { saveFields } from '../../../src/store/kinds/field-store.ts';
+import { applyRetention } from '../../../src/store/runs/retention.ts';
 import { instantText } from '../../../src/lib/time/clock.ts';
-import { freeze } from '../../../src/mirror/outbox/freeze-store.ts';
-import { probeBlocks } from '../../../src/mirror/outbox/outbox-queue.ts';
+import { freeze } from '../../../src/store/outbox/freeze-store.ts';
+import { probeBlocks } from '../../../src/store/outbox/outbox-queue.ts';
 import { explain } from '../../../src/outbound/decisions/verdicts.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
@@ -13,8 +13,7 @@ import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
 import { isFresh } from '../../../src/outbound/send/claim.ts';
 import { DATABASES, ONE_DATABASE, NOON, instantAt } from '../../pull/steps.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
-import { ZOE, asked, create, enter, opened, spoil, textOf, update, zoes } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { ZOE, asked, create, enter, opened, spoil, textOf, update, zoes, type Stage } from '../stage.ts';
 
 /** Inserts an entry as an application does: nothing but what the contract names. */
 async function insertRow(on: Stage, columns: Readonly<Record<string, string | null>>): Promise<number> {

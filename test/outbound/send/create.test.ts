@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { Deed } from '../../../src/sandbox/faults.ts';
+import type { Deed } from '../../../sandbox/faults.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { ZOE, asked, create, opened, spoil, zoes } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { ZOE, asked, create, opened, spoil, zoes, type Stage } from '../stage.ts';
 
 /** Stores a create and works it while POSTs go wrong. */
 async function sendUnder(on: Stage, deed: Deed, times?: number): Promise<number> {

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Reading } from '../../../src/mirror/kinds/kind-standing.ts';
-import { askedOnceMore, decideSettlement } from '../../../src/outbound/send/decide-settlement.ts';
-import type {
-  AskedSweeps,
-  Settlement,
-  SettlementFacts,
+import type { Reading } from '../../../src/store/kinds/kind-standing.ts';
+import {
+  askedOnceMore,
+  decideSettlement,
+  type AskedSweeps,
+  type Settlement,
+  type SettlementFacts,
 } from '../../../src/outbound/send/decide-settlement.ts';
 import { instantAt } from '../../pull/steps.ts';
 

@@ -1,13 +1,12 @@
+import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { readMirrorStatus } from '../../../src/checks/status.ts';
-import { DEEPEST, parseJson } from '../../../src/lib/json/json.ts';
-import type { JsonObject } from '../../../src/lib/json/json.ts';
+import { DEEPEST, parseJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import { explain } from '../../../src/outbound/decisions/verdicts.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { ZOE, asked, create, opened, spoil, zoes } from '../stage.ts';
-import type { Opening, Stage } from '../stage.ts';
+import { ZOE, asked, create, opened, spoil, zoes, type Opening, type Stage } from '../stage.ts';
 
 const DAY = 86_400;
 const PATIENCE = [300, 3300, 18_000, 21_600, 43_200];
@@ -217,8 +216,37 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
     await outlast(on, 4, 'punches');
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
     expect(await resultOf(on, id)).toMatchObject({
-      awaits: { records: ['987654321'], why: 'no list shows records that creates of ours have made' },
+      awaits: {
+        records: ['987654321'],
+        why: 'an answer of the service named rows that no list has shown yet',
+      },
     });
+  });
+
+  test('leaves the record of an earlier one alone that got the id of a deleted one, and that no list shows', async () => {
+    const on = await opened({ database });
+    const { world } = on.service;
+    const reused = Number(await on.firstId('clients'));
+    world.remove('clients', reused);
+    for (let times = 0; times < 3; times++) {
+      await on.pull('clients');
+      await on.pass(1000);
+    }
+    const known = new Set(world.ids('clients'));
+    const insert = world.insert.bind(world);
+    Object.assign(world, {
+      insert: (kind: string, data: JsonObject) => insert(kind, { ...data, id: reused }),
+    });
+    const first = await on.store(create());
+    await on.work();
+    expect(await on.entry(first)).toMatchObject({ state: 'done', recordId: String(reused) });
+    showOnly(on, 'clients', (one) => known.has(one));
+    for (let times = 0; times < 4; times++) {
+      await on.pass(1000);
+      await on.pull('clients');
+    }
+    const [row] = await on.rows(sql`select _deleted_at from clients where id = ${reused}`);
+    expect(row).toEqual({ _deleted_at: null });
   });
 
   test('is not sent again where the list is the first sixty rows by code', async () => {

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { probeBlocks } from '../../../src/mirror/outbox/outbox-queue.ts';
-import type { Fault } from '../../../src/sandbox/faults.ts';
+import { probeBlocks } from '../../../src/store/outbox/outbox-queue.ts';
+import type { Fault } from '../../../sandbox/faults.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, opened, update } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { asked, opened, update, type Stage } from '../stage.ts';
 
 const refused = (id: string, method: string): Fault => ({
   on: { kind: 'clients', method, id },

@@ -4,8 +4,7 @@ import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, opened, spoil, update } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { asked, opened, spoil, update, type Stage } from '../stage.ts';
 
 const ADA = {
   code: 'A-1',

@@ -2,8 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { memoryLog } from '../../runs/engine/support.ts';
 import { ONE_DATABASE } from '../../pull/steps.ts';
-import { ZOE, create, opened, spoil, update } from '../stage.ts';
-import type { Opening } from '../stage.ts';
+import { ZOE, create, opened, spoil, update, type Opening } from '../stage.ts';
 
 /** A stage, and the outcomes that it has logged. */
 async function logged(opening: Opening = {}) {

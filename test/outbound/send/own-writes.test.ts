@@ -2,11 +2,9 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
-import type { JsonObject } from '../../../src/lib/json/json.ts';
-import { parseObject } from '../../../src/lib/json/json.ts';
+import { parseObject, type JsonObject } from '../../../src/lib/json/json.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, opened, spoil, update } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { asked, opened, spoil, update, type Stage } from '../stage.ts';
 
 async function scene(database: (typeof DATABASES)[number], client: JsonObject) {
   const on = await opened({ database, pulled: [] });

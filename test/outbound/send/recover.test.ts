@@ -4,8 +4,7 @@ import { outboxWork } from '../../../src/outbound/send/outbox-work.ts';
 import { recoverEntries } from '../../../src/outbound/send/recover.ts';
 import { DATABASES } from '../../pull/steps.ts';
 import { Crash, dyingAt } from '../../pull/support.ts';
-import { create, opened, stage, update, zoes } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { create, opened, stage, update, zoes, type Stage } from '../stage.ts';
 
 /** Works an entry in a process that dies at its nth step in the database; false where it lived. */
 async function diesAt(on: Stage, id: number, n: number): Promise<boolean> {

@@ -7,8 +7,7 @@ import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { pullKinds } from '../../../src/pull/pull-kinds.ts';
 import type { Source } from '../../../src/source/source.ts';
 import { RULES, logger, sandbox } from '../../pull/support.ts';
-import { ZOE, asked, create, opened, spoil, stage, zoes, enter } from '../stage.ts';
-import type { Opening, Stage } from '../stage.ts';
+import { ZOE, asked, create, opened, spoil, stage, zoes, enter, type Opening, type Stage } from '../stage.ts';
 
 /** A create that was sent and that nobody knows anything of: it arrived, or it did not. */
 async function lostCreate(

@@ -1,12 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { compactJson } from '../../../src/lib/json/json.ts';
-import type { JsonObject } from '../../../src/lib/json/json.ts';
+import { compactJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import type { Deed } from '../../../src/sandbox/faults.ts';
+import type { Deed } from '../../../sandbox/faults.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, create, enter, opened, spoil } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { asked, create, enter, opened, spoil, type Stage } from '../stage.ts';
 
 const ZOE = { code: 'ZZ-1', name: 'Zoé Tremblay' };
 
@@ -29,7 +27,6 @@ function storeAs({ service: { world } }: Stage, form: (fields: JsonObject) => Js
 
 const inCapitals = (fields: JsonObject): JsonObject => ({
   ...fields,
-  code: '0001',
   name: compactJson(fields['name'] ?? '')
     .replaceAll('"', '')
     .toUpperCase(),
@@ -74,6 +71,14 @@ describe.each(ONE_DATABASE)('a record that was made and not named, in %s,', (dat
     enter(on, { code: 'S-1', name: 'Somebody else' });
     await endPatience(on);
     expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: made });
+  });
+
+  test('is none with another natural key, though its texts contain ours', async () => {
+    const on = await opened({ database });
+    const id = await sendUnder(on, { status: 201, body: '' });
+    enter(on, { code: 'ZZ-1 B', name: 'Zoé Tremblay et fils' });
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named' });
   });
 
   test('is for a person where several newcomers may be it', async () => {
@@ -145,6 +150,20 @@ describe.each(DATABASES)('the Location of an answer, in %s,', (database) => {
       expect(await on.grades(id)).toEqual(['ambiguous']);
     },
   );
+
+  test('bars the certificate while nobody finds its record, and no longer once a list shows it', async () => {
+    const on = await opened({ database });
+    const location = `/api/clients/${NEW}`;
+    const id = await sendUnder(on, { status: 201, body: '', location });
+    expect(await on.entry(id)).toMatchObject({ state: 'done', recordId: String(NEW) });
+    const endings = (): Promise<unknown[]> =>
+      on.rows(sql`select state, reason from run_kinds where kind = 'clients' order by run_id desc limit 1`);
+    await on.pull('clients');
+    expect(await endings()).toEqual([{ state: 'complete', reason: 'never_listed' }]);
+    on.service.world.insert('clients', { id: NEW, ...ZOE });
+    for (let times = 0; times < 2; times++) await on.pull('clients');
+    expect(await endings()).toEqual([{ state: 'certified', reason: null }]);
+  });
 
   test('with a record that was there before is parked', async () => {
     const on = await opened({ database });

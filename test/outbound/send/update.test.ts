@@ -4,11 +4,10 @@ import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { storeEntries } from '../../../src/outbound/intake/intake.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
-import type { Deed } from '../../../src/sandbox/faults.ts';
+import type { Deed } from '../../../sandbox/faults.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
-import { asked, opened, spoil, update, textOf } from '../stage.ts';
-import type { Opening, Stage } from '../stage.ts';
+import { asked, opened, spoil, update, textOf, type Opening, type Stage } from '../stage.ts';
 
 interface Scene {
   readonly on: Stage;
@@ -189,6 +188,22 @@ describe('an update', () => {
     await on.pass(600);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'gone', attempts: 0 });
     expect([...asked(on, 'PUT'), ...asked(on, 'POST')]).toEqual([]);
+  });
+
+  test('of a record that no list has shown waits: it may wait for an approval', async () => {
+    const { on, client, number } = await scene();
+    await on.session.atomically((tx) =>
+      tx.query(sql`update clients set _listed = null where id = ${client}`),
+    );
+    const record = on.service.world.get('clients', number);
+    on.service.world.remove('clients', number);
+    const id = await on.store(update(client, { name: 'Autre nom' }));
+    await on.work();
+    for (let hours = 0; hours < 3; hours++) await on.pass(3600);
+    expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'gone', attempts: 0 });
+    on.service.world.insert('clients', { ...record });
+    await on.pass(3600);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
   });
 
   test('of a record whose deletion is proven is parked at once', async () => {

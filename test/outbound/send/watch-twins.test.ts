@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { DATABASES } from '../../pull/steps.ts';
-import { ZOE, asked, create, opened, spoil, zoes, enter } from '../stage.ts';
-import type { Stage } from '../stage.ts';
+import { ZOE, asked, create, opened, spoil, zoes, enter, type Stage } from '../stage.ts';
 
 const DAY = 86_400;
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createLogger } from '../../../src/lib/log/logger.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import type { PullParts } from '../../../src/pull/run/parts.ts';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { SourceError } from '../../../src/source/http/errors.ts';
 import type { Source } from '../../../src/source/source.ts';
 import { mirror, openSandboxSource, sandbox } from '../support.ts';

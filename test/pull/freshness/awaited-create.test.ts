@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createBetweenReader } from '../../../src/pull/freshness/read-between.ts';
-import { ZOE, create, enter, opened, spoil, zoes } from '../../outbound/stage.ts';
-import type { Stage } from '../../outbound/stage.ts';
-import { DATABASES, kindsNamed, newRequests } from '../steps.ts';
-import type { MIRRORS } from '../steps.ts';
+import { ZOE, create, enter, opened, spoil, zoes, type Stage } from '../../outbound/stage.ts';
+import { DATABASES, kindsNamed, newRequests, type MIRRORS } from '../steps.ts';
 import { RULES } from '../support.ts';
 import { partsOf } from './reading.ts';
 

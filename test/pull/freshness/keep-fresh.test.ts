@@ -4,7 +4,7 @@ import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { MIRRORS, clockAt, eventsOf, kindsNamed, newRequests, shortEvents } from '../steps.ts';
 import { Crash, pullFrom, sandbox } from '../support.ts';
-import { saveDirtyRows } from '../../../src/mirror/sightings/page-store.ts';
+import { saveDirtyRows } from '../../../src/store/sightings/page-store.ts';
 import { mostTokens } from '../../../src/pull/freshness/spend-budget.ts';
 import { passTime, readerOf } from './reading.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createBetweenReader } from '../../../src/pull/freshness/read-between.ts';
-import { opened, update } from '../../outbound/stage.ts';
-import type { Stage } from '../../outbound/stage.ts';
+import { opened, update, type Stage } from '../../outbound/stage.ts';
 import { DATABASES, kindsNamed } from '../steps.ts';
 import { RULES } from '../support.ts';
 import { partsOf } from './reading.ts';

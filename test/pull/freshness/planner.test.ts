@@ -3,10 +3,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import type { ListOrder } from '../../../src/catalog/kind.ts';
-import { chooseRead, countChanges } from '../../../src/pull/freshness/choose-read.ts';
-import type { ReadableList } from '../../../src/pull/freshness/choose-read.ts';
-import { observePage, pageCount, watchList } from '../../../src/pull/freshness/watched-list.ts';
-import type { WatchedList } from '../../../src/pull/freshness/watched-list.ts';
+import { chooseRead, countChanges, type ReadableList } from '../../../src/pull/freshness/choose-read.ts';
+import {
+  observePage,
+  pageCount,
+  watchList,
+  type WatchedList,
+} from '../../../src/pull/freshness/watched-list.ts';
 import { sized } from '../../support/tiers.ts';
 import { beginning, replay } from './replay.ts';
 

@@ -1,14 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
-import { isListed } from '../../../src/catalog/kind.ts';
-import type { ListedKind } from '../../../src/catalog/kind.ts';
+import { isListed, type ListedKind } from '../../../src/catalog/kind.ts';
 import type { Row, Session } from '../../../src/db/session/session.ts';
-import { createBetweenReader } from '../../../src/pull/freshness/read-between.ts';
-import type { BetweenEnd } from '../../../src/pull/freshness/read-between.ts';
+import { createBetweenReader, type BetweenEnd } from '../../../src/pull/freshness/read-between.ts';
 import type { PullParts } from '../../../src/pull/run/parts.ts';
 import { pullKinds } from '../../../src/pull/pull-kinds.ts';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import {
   DATABASES,
   ONE_DATABASE,

@@ -1,13 +1,20 @@
 /** A service with lists that change, and a reader of them in simulated time: how late does it see what happened? */
 import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
-import { chooseRead, countChanges } from '../../../src/pull/freshness/choose-read.ts';
-import type { ChangeHistory, NextRead } from '../../../src/pull/freshness/choose-read.ts';
+import {
+  chooseRead,
+  countChanges,
+  type ChangeHistory,
+  type NextRead,
+} from '../../../src/pull/freshness/choose-read.ts';
 import { takeToken, untilToken } from '../../../src/pull/freshness/spend-budget.ts';
-import type { RequestBudget } from '../../../src/mirror/kinds/request-budget.ts';
-import { observePage, watchList } from '../../../src/pull/freshness/watched-list.ts';
-import type { PageReading, WatchedList } from '../../../src/pull/freshness/watched-list.ts';
-import { randomFrom } from '../../../src/sandbox/generate/draw.ts';
-import type { Random } from '../../../src/sandbox/generate/draw.ts';
+import type { RequestBudget } from '../../../src/store/kinds/request-budget.ts';
+import {
+  observePage,
+  watchList,
+  type PageReading,
+  type WatchedList,
+} from '../../../src/pull/freshness/watched-list.ts';
+import { randomFrom, type Random } from '../../../sandbox/generate/draw.ts';
 
 export interface ReplayPlan {
   /** Pages of each kind, and whether its answers tell their total. */

@@ -7,7 +7,7 @@ import {
   takeToken,
   untilToken,
 } from '../../../src/pull/freshness/spend-budget.ts';
-import type { RequestBudget } from '../../../src/mirror/kinds/request-budget.ts';
+import type { RequestBudget } from '../../../src/store/kinds/request-budget.ts';
 
 const MINUTE_MS = 60_000;
 const rates = fc.double({ min: 0.2, max: 600, noNaN: true });

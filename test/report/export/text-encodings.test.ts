@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csvEncoding, excelEncoding, ndjsonEncoding } from '../../../src/report/export/text-encodings.ts';
-import { exportColumns, keyOf } from '../../../src/report/export/read-rows.ts';
-import type { ExportColumn } from '../../../src/report/export/read-rows.ts';
+import { exportColumns, keyOf, type ExportColumn } from '../../../src/report/export/read-rows.ts';
 
 const columns: readonly ExportColumn[] = [
   { name: 'id', type: 'integer' },

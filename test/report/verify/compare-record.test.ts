@@ -6,10 +6,9 @@ import { date, decimal, flag, integer, json, text, time, timestamp } from '../..
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { changedFields } from '../../../src/diff/judge-page.ts';
 import { recordDecoder } from '../../../src/diff/decode-record.ts';
-import { compactJson, parseJson } from '../../../src/lib/json/json.ts';
-import type { Json, JsonObject } from '../../../src/lib/json/json.ts';
+import { compactJson, parseJson, type Json, type JsonObject } from '../../../src/lib/json/json.ts';
 import type { Row } from '../../../src/db/session/session.ts';
-import { filledColumns, writtenRow } from '../../../src/mirror/tables/kind-table.ts';
+import { filledColumns, writtenRow } from '../../../src/store/tables/kind-table.ts';
 import { models, spell } from '../../support/json-models.ts';
 import { NASTY_VALUES } from '../../support/nasty-values.ts';
 import { sized } from '../../support/tiers.ts';

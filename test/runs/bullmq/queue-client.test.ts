@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { createReopening } from '../../../src/runs/bullmq/queue-client.ts';
-import type { ClientOptions, QueueClient } from '../../../src/runs/bullmq/queue-client.ts';
+import {
+  createReopening,
+  type ClientOptions,
+  type QueueClient,
+} from '../../../src/runs/bullmq/queue-client.ts';
 import { TIMINGS } from '../../../src/runs/engine/timings.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 

@@ -15,8 +15,8 @@ import {
   throughTheQueue,
   workQueue,
   workSession,
+  type Log,
 } from '../engine/support.ts';
-import type { Log } from '../engine/support.ts';
 
 const OUTAGE_MS = process.env['BMS_TEST_DEEP'] === '1' ? 30_000 : 3_000;
 

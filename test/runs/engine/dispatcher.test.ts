@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { afterFallback, afterNotification, decideDispatch } from '../../../src/runs/engine/dispatcher.ts';
-import type { Dispatch, NotifyState } from '../../../src/runs/engine/dispatcher.ts';
+import {
+  afterFallback,
+  afterNotification,
+  decideDispatch,
+  type Dispatch,
+  type NotifyState,
+} from '../../../src/runs/engine/dispatcher.ts';
 import { TIMINGS } from '../../../src/runs/engine/timings.ts';
 
 interface Moment {

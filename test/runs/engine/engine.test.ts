@@ -1,13 +1,21 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, inject, test } from 'vitest';
-import type { Notifier } from '../../../src/runs/engine/notifier.ts';
 import { createBullmqNotifier } from '../../../src/runs/bullmq/notifier.ts';
-import { createInProcessNotifier } from '../../../src/runs/engine/notifier.ts';
+import { createInProcessNotifier, type Notifier } from '../../../src/runs/engine/notifier.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
 import type { Session } from '../../../src/db/session/session.ts';
-import { gate } from '../../mirror/temp-mirror.ts';
-import { QUICK, longest, memoryLog, ownPrefix, startTestEngine, workQueue, workSession } from './support.ts';
-import type { Log, Started } from './support.ts';
+import { gate } from '../../store/temp-mirror.ts';
+import {
+  QUICK,
+  longest,
+  memoryLog,
+  ownPrefix,
+  startTestEngine,
+  workQueue,
+  workSession,
+  type Log,
+  type Started,
+} from './support.ts';
 
 const bullmq = (url: string, log: Log, prefix = ownPrefix()): Notifier =>
   createBullmqNotifier(url, { clock: systemClock, logger: log.logger, timings: QUICK, prefix });

@@ -2,16 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { onTestFinished } from 'vitest';
 import type { Notifier } from '../../../src/runs/engine/notifier.ts';
-import { startEngine } from '../../../src/runs/engine/engine.ts';
-import type { Engine } from '../../../src/runs/engine/engine.ts';
-import { TIMINGS } from '../../../src/runs/engine/timings.ts';
-import type { Timings } from '../../../src/runs/engine/timings.ts';
+import { startEngine, type Engine } from '../../../src/runs/engine/engine.ts';
+import { TIMINGS, type Timings } from '../../../src/runs/engine/timings.ts';
 import type { WorkRef, WorkQueue } from '../../../src/lib/work-queue.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
-import { createLogger } from '../../../src/lib/log/logger.ts';
-import type { Logger } from '../../../src/lib/log/logger.ts';
+import { createLogger, type Logger } from '../../../src/lib/log/logger.ts';
 import type { Session } from '../../../src/db/session/session.ts';
-import { kindNamed, tempMirror } from '../../mirror/temp-mirror.ts';
+import { kindNamed, tempMirror } from '../../store/temp-mirror.ts';
 
 /** A hundredth of the engine's times, about. */
 export const QUICK: Timings = {

@@ -12,8 +12,7 @@ import {
 } from '../../../src/catalog/field.ts';
 import type { Kind, ListOrder } from '../../../src/catalog/kind.ts';
 import type { Json, JsonObject } from '../../../src/lib/json/json.ts';
-import { createWorld } from '../../../src/sandbox/world.ts';
-import type { World } from '../../../src/sandbox/world.ts';
+import { createWorld, type World } from '../../../sandbox/world.ts';
 import { textOf } from '../text-of.ts';
 
 /** Kinds without a generator, one for each order of a list; no generator knows their fields. */

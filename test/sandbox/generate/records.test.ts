@@ -1,10 +1,9 @@
 import { LosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
 import type { Field } from '../../../src/catalog/kind.ts';
-import { isArray, isObject } from '../../../src/lib/json/json.ts';
-import type { Json, JsonObject } from '../../../src/lib/json/json.ts';
-import { SERVED_KINDS } from '../../../src/sandbox/served-kinds.ts';
-import { createWorld } from '../../../src/sandbox/world.ts';
+import { isArray, isObject, type Json, type JsonObject } from '../../../src/lib/json/json.ts';
+import { SERVED_KINDS } from '../../../sandbox/served-kinds.ts';
+import { createWorld } from '../../../sandbox/world.ts';
 import { textOf } from '../text-of.ts';
 
 const world = createWorld({ size: 400, seed: 3, systemId: 7 });

@@ -1,8 +1,7 @@
 import { expect, test, describe } from 'vitest';
 import type { SourceError } from '../../../src/source/http/errors.ts';
 import { refuseCached, openList, openRecord } from '../../../src/source/http/read-answer.ts';
-import { parseJson } from '../../../src/lib/json/json.ts';
-import type { Json } from '../../../src/lib/json/json.ts';
+import { parseJson, type Json } from '../../../src/lib/json/json.ts';
 
 const WHERE = 'GET /x';
 

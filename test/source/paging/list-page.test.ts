@@ -3,8 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isOddEnvelope } from '../../../src/source/http/read-answer.ts';
 import { parseJson } from '../../../src/lib/json/json.ts';
-import { readKnown, readPage } from '../../../src/source/paging/list-page.ts';
-import type { KnownPageHint, ListPage, KnownPage } from '../../../src/source/paging/list-page.ts';
+import {
+  readKnown,
+  readPage,
+  type KnownPageHint,
+  type ListPage,
+  type KnownPage,
+} from '../../../src/source/paging/list-page.ts';
 import type { Received } from '../../../src/source/http/http.ts';
 import { sized } from '../../support/tiers.ts';
 import { lists, received, textOf } from '../lists.ts';

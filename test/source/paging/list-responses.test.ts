@@ -4,7 +4,7 @@ import type { ListResponse } from '../../../src/source/paging/list-responses.ts'
 import { byAnswerKind, documentedKind, open, sweepAll, ticker } from '../open-source.ts';
 import { listBody, pageOf } from '../list-answers.ts';
 import { send, serve } from '../../support/serve.ts';
-import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../../sandbox/sandbox.ts';
 import type { Source } from '../../../src/source/source.ts';
 
 const pages = (responses: readonly ListResponse[]): number[] => responses.map(({ page }) => page);

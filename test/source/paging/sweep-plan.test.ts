@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NO_META } from '../../../src/source/http/read-answer.ts';
+import { NO_META, type Meta } from '../../../src/source/http/read-answer.ts';
 import { SourceError } from '../../../src/source/http/errors.ts';
-import type { Meta } from '../../../src/source/http/read-answer.ts';
 import type { PageResponse, ListEnd } from '../../../src/source/paging/page-checks.ts';
-import { advance, reopenSweep, startSweep } from '../../../src/source/paging/sweep-plan.ts';
-import type { SweepPlan } from '../../../src/source/paging/sweep-plan.ts';
+import { advance, reopenSweep, startSweep, type SweepPlan } from '../../../src/source/paging/sweep-plan.ts';
 
 interface Walk {
   readonly asked: number[];

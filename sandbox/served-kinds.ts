@@ -1,0 +1,94 @@
+import { KINDS } from '../src/catalog/kinds/catalog.ts';
+import { date, decimal, integer, text, timestamp } from '../src/catalog/field.ts';
+import type { Kind } from '../src/catalog/kind.ts';
+import { hash, type Generate } from './generate/draw.ts';
+import { generatorOf } from './generate/from-catalogue.ts';
+import { generateClient, generateProvider } from './generate/parties.ts';
+import { generateProduct } from './generate/product.ts';
+import {
+  LINES_PER_PURCHASE,
+  generatePurchase,
+  generatePurchaseProduct,
+  generateSalesProduct,
+} from './generate/purchase.ts';
+import { generateCategory, generateDepartment, generateVehicleBrand } from './generate/short-lists.ts';
+import { BRANDS, CATEGORIES, DEPARTMENTS } from './generate/vocabulary.ts';
+import { generateBooking, generateProject, generatePunch } from './generate/work.ts';
+
+/** Beyond the documentation: the live service lists purchases too, so that a further kind can be tried here. */
+const purchases: Kind = {
+  name: 'purchases',
+  list: { path: '/api/purchases', header: 'Authorization', paging: 'by answer', order: 'unknown' },
+  retrieve: { path: '/api/purchases/:id', header: 'Authorization' },
+  create: null,
+  update: null,
+  naturalKey: ['code'],
+  fields: [
+    integer('id'),
+    text('code'),
+    integer('provider_id'),
+    date('date'),
+    text('status'),
+    text('currency'),
+    decimal('subtotal', 2),
+    decimal('taxes', 2),
+    decimal('total', 2),
+    text('note'),
+    integer('system_id'),
+    timestamp('created_at'),
+  ],
+  hints: [],
+};
+
+export const SERVED_KINDS: readonly Kind[] = [...KINDS, purchases];
+
+/** The kind of this name; a name that the sandbox does not know is a bug. */
+export function servedKind(name: string): Kind {
+  const kind = SERVED_KINDS.find((served) => served.name === name);
+  if (!kind) throw new TypeError(`The sandbox has no kind named ${name}.`);
+  return kind;
+}
+
+interface KindPlan {
+  /** How many records a company of `size` clients begins with. */
+  readonly count: (size: number) => number;
+  /**
+   * Where its ids begin within the company's range. Kinds that a misprinted path mixes up share it, and so their
+   * numbers: a punch and a category (§4.7), a purchase line and a sales line (§4.4).
+   */
+  readonly firstId: number;
+  readonly generate: Generate;
+}
+
+const half = (size: number): number => Math.ceil(size / 2);
+const double = (size: number): number => size * 2;
+
+/** The kinds with a generator of their own, by their names. */
+const KIND_PLANS: Readonly<Record<string, KindPlan>> = {
+  projects: { count: half, firstId: 1204, generate: generateProject },
+  clients: { count: (size) => size, firstId: 3050, generate: generateClient },
+  providers: { count: (size) => Math.max(3, Math.ceil(size / 10)), firstId: 410, generate: generateProvider },
+  purchase_products: { count: double, firstId: 8800, generate: generatePurchaseProduct },
+  categories: { count: () => CATEGORIES.length, firstId: 95, generate: generateCategory },
+  products: { count: (size) => Math.max(10, size), firstId: 5120, generate: generateProduct },
+  punches: { count: double, firstId: 95, generate: generatePunch },
+  vehicle_brands: { count: () => BRANDS.length, firstId: 12, generate: generateVehicleBrand },
+  departments: { count: () => DEPARTMENTS.length, firstId: 21, generate: generateDepartment },
+  bookings: { count: half, firstId: 700, generate: generateBooking },
+  purchases: {
+    count: (size) => Math.ceil(double(size) / LINES_PER_PURCHASE),
+    firstId: 4101,
+    generate: generatePurchase,
+  },
+  sales_products: { count: double, firstId: 8800, generate: generateSalesProduct },
+};
+
+const FIRST_IDS = 10_000;
+
+/** The plan of a kind. One without a generator of its own has a record for each client, drawn from its catalogue entry. */
+export function planOf(name: string): KindPlan {
+  const known = KIND_PLANS[name];
+  if (known !== undefined) return known;
+  const firstId = 1 + (hash(name) % FIRST_IDS);
+  return { count: (size) => size, firstId, generate: generatorOf(servedKind(name)) };
+}

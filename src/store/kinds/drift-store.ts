@@ -1,0 +1,48 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { DRIFT, KIND_STATE } from '../tables/engine-tables.ts';
+import { append, assign, hasRow, pick, select, selectOne, without, type RowOf } from '../../db/rows/rows.ts';
+
+/** One change in how the service answers. */
+export type Drift = Omit<RowOf<typeof DRIFT>, 'id' | 'seenAt'>;
+
+export async function saveDrift(tx: Transaction, drifts: readonly Drift[], now: Date): Promise<void> {
+  const seenAt = instantText(now);
+  const rows = drifts.map((drift) => ({ ...drift, seenAt }));
+  await append(tx, DRIFT, rows);
+}
+
+/** Whether an equal note of drift exists already. */
+export async function hasDrift(
+  db: Queryable,
+  { kind, code, field }: Omit<Drift, 'detail'>,
+): Promise<boolean> {
+  return hasRow(
+    db,
+    sql`select 1 from drift where kind = ${kind} and code = ${code} and coalesce(field, '') = ${field ?? ''} limit 1`,
+  );
+}
+
+/** The latest changes, newest first. */
+export const readDrift = (db: Queryable, limit: number): Promise<(Drift & { readonly seenAt: string })[]> =>
+  select(db, without(DRIFT, 'id'), sql`order by id desc limit ${limit}`);
+
+/** Changes that were seen at an instant or later, oldest first. */
+export async function driftSince(db: Queryable, since: Date): Promise<Drift[]> {
+  return select(db, without(DRIFT, 'id', 'seen_at'), sql`where seen_at >= ${instantText(since)} order by id`);
+}
+
+const LIST_SHAPE = pick(KIND_STATE, 'envelope', 'page_size');
+
+/** The envelope and the page size that a kind's list had last. */
+export type ListShape = RowOf<typeof LIST_SHAPE>;
+
+export async function readListShape(db: Queryable, kind: string): Promise<ListShape> {
+  const shape = await selectOne(db, LIST_SHAPE, sql`where kind = ${kind}`);
+  return shape ?? { envelope: null, pageSize: null };
+}
+
+export async function saveListShape(tx: Transaction, kind: string, shape: ListShape): Promise<void> {
+  await tx.query(sql`update kind_state set ${assign(LIST_SHAPE, shape)} where kind = ${kind}`);
+}

@@ -1,0 +1,216 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { isExcludedName } from '../../catalog/exclude.ts';
+import { columnType, type Field, type Kind } from '../../catalog/kind.ts';
+import type { SeenField } from '../../diff/observe-fields.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { FIELDS } from '../tables/engine-tables.ts';
+import { isArrayField, nestedTables } from '../tables/kind-table.ts';
+import {
+  assign,
+  hasRow,
+  insertInto,
+  pick,
+  readNumber,
+  readTexts,
+  select,
+  type RowOf,
+} from '../../db/rows/rows.ts';
+
+/** A field that the service sends, as the mirror knows it. */
+export interface KnownField extends SeenField {
+  /** The instant since which no record has the field; null while some records have it. */
+  readonly vanishedAt: string | null;
+}
+
+/** All fields of a kind that the service has ever sent, in order of first sight; excluded ones are left out. */
+export async function readFields(
+  db: Queryable,
+  kind: string,
+  excluded: readonly Field[] = [],
+): Promise<Map<string, KnownField>> {
+  const rows = await select(db, FIELDS, sql`where kind = ${kind} order by position`);
+  const shown = rows.filter(({ field }) => excluded.every(({ name }) => name !== field));
+  return new Map(shown.map((row) => [row.field, { ...seenField(row), vanishedAt: row.vanishedAt }]));
+}
+
+/**
+ * A kind as the mirror holds it: the documented fields, then the discovered ones in order of first sight, each column of texts
+ * that did not fit where it was added. A field that was discovered before it was documented keeps the type of its column.
+ */
+export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promise<K> {
+  const rows = await select(
+    db,
+    FIELDS,
+    sql`where kind = ${kind.name} and (column_type <> 'unusable' or text_column is not null)`,
+  );
+  const shown = rows.filter(({ field }) => !isExcludedName(kind, field));
+  const texts = shown.flatMap(({ field: textOf, textColumn: name, textPosition }): AddedField[] =>
+    name === null ? [] : [{ position: textPosition ?? 0, field: { name, type: 'text', textOf } }],
+  );
+  const added = inOrder([...shown.flatMap((row) => discoveredField(kind.hints, row)), ...texts]);
+  const columns = new Map(added.map(({ field }) => [field.name, field]));
+  const documented = kind.fields.map((field): Field => {
+    const column = columns.get(field.name);
+    return column?.textOf === undefined ? { ...field, ...column } : { ...field, type: column.type };
+  });
+  for (const { name } of documented) columns.delete(name);
+  return withFoundItems(db, { ...kind, fields: [...documented, ...columns.values()] });
+}
+
+interface AddedField {
+  readonly position: number;
+  readonly field: Field;
+}
+
+const inOrder = (fields: readonly AddedField[]): readonly AddedField[] =>
+  [...fields].sort((a, b) => a.position - b.position);
+
+/** A discovered field. If its column has the hint's type, the hint's other properties apply too. */
+function discoveredField(hints: readonly Field[], row: RowOf<typeof FIELDS>): AddedField[] {
+  const { field: name, columnType: type, columnScale: scale, position, wire } = row;
+  if (type === null || type === 'unusable') return [];
+  const found: Field = { name, type, ...(scale !== null && { scale }) };
+  const hint = hints.find((candidate) => candidate.name === name && columnType(candidate) === type);
+  // A nested value is an object as long as no array has come.
+  if (hint === undefined)
+    return [{ position, field: type === 'json' ? { ...found, isObject: wire === 'object' } : found }];
+  const { items, itemHints, isObject = wire === 'object', refersTo } = hint;
+  const shape = items === undefined ? { isObject, ...(itemHints && { itemHints }) } : { items };
+  const field = { ...found, type: hint.type, ...(type === 'json' && shape), ...(refersTo && { refersTo }) };
+  return [{ position, field }];
+}
+
+/** The kind with the discovered fields of its nested arrays' elements. */
+async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K> {
+  const tables = nestedTables(kind);
+  if (tables.length === 0) return kind;
+  const names = sqlList(tables.map(({ name }) => name));
+  const rows = await select(db, FIELDS, sql`where kind in (${names}) and column_type <> 'unusable'`);
+  if (rows.length === 0) return kind;
+  const tableOf = new Map(tables.map(({ name, array }) => [array, name]));
+  const withItems = (field: Field): Field => {
+    const own = rows.filter((row) => row.kind === tableOf.get(field.name));
+    if (own.length === 0 || !isArrayField(field)) return field;
+    const found = inOrder(own.flatMap((row) => discoveredField(field.itemHints ?? [], row)));
+    return { ...field, foundItems: found.map((added) => added.field) };
+  };
+  return { ...kind, fields: kind.fields.map(withItems), hints: kind.hints.map(withItems) };
+}
+
+/** Fields that have no column yet, with the types that they have shown; in order of first sight. */
+export async function readUndiscovered(db: Queryable, kind: Kind): Promise<(readonly [string, SeenField])[]> {
+  const unseen = sql`where kind = ${kind.name} and column_type is null order by position`;
+  const rows = await select(db, FIELDS, unseen);
+  const sent = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
+  const open = rows.filter(({ field }) => !sent.has(field) && !isExcludedName(kind, field));
+  return open.map((row) => [row.field, seenField(row)] as const);
+}
+
+const seenField = ({ type, fitsHint, wire }: RowOf<typeof FIELDS>): SeenField => ({
+  type,
+  fitsHint: fitsHint === 1,
+  wire,
+});
+
+/** Records fields seen for the first time, or with a wider type than before. */
+export async function saveFields(
+  tx: Transaction,
+  { name, fields: documented }: Kind,
+  { fields, now }: { fields: ReadonlyMap<string, SeenField>; now: Date },
+): Promise<void> {
+  if (fields.size === 0) return;
+  const names = new Set(documented.map((known) => known.name));
+  const after = await readNumber(tx, sql`select ${nextPosition(name)}`);
+  const rows = [...fields].map(([field, { type, fitsHint, wire }], index) => ({
+    kind: name,
+    field,
+    documented: names.has(field) ? 1 : 0,
+    type,
+    fitsHint: fitsHint ? 1 : 0,
+    wire,
+    position: (after ?? 0) + index,
+    firstSeenAt: instantText(now),
+  }));
+  for (const some of inChunks(rows, ROWS_A_STATEMENT)) {
+    await tx.query(sql`
+      ${insertInto(FIELDS, ...some)} on conflict (kind, field) do update set
+        type = excluded.type, fits_hint = excluded.fits_hint, wire = excluded.wire`);
+  }
+}
+
+/** The next place in the order of a kind's columns. */
+const nextPosition = (kind: string): SQL => sql`(
+  select coalesce(max(case when text_position > position then text_position else position end), 0) + 1
+  from fields where kind = ${kind})`;
+
+const ROWS_A_STATEMENT = 100;
+
+/** Records that a field now has its column. */
+export async function saveColumn(tx: Transaction, kind: string, field: Field): Promise<void> {
+  const column = { columnType: columnType(field), columnScale: field.scale ?? null };
+  await tx.query(
+    sql`update fields set ${assign(FIELDS, column)} where kind = ${kind} and field = ${field.name}`,
+  );
+}
+
+/** Records the column that keeps a field's misfits as text. A field that no list has shown yet gets its row here. */
+export async function saveTextColumn(
+  tx: Transaction,
+  kind: Kind,
+  { field, column, now }: { field: string; column: string; now: Date },
+): Promise<void> {
+  const isOne = sql`kind = ${kind.name} and field = ${field}`;
+  const shown = new Map([[field, { type: 'none', fitsHint: false, wire: '' }]] as const);
+  const isKnown = await hasRow(tx, sql`select 1 from fields where ${isOne}`);
+  if (!isKnown) await saveFields(tx, kind, { fields: shown, now });
+  await tx.query(sql`
+    update fields set text_column = ${column}, text_position = ${nextPosition(kind.name)} where ${isOne}`);
+}
+
+/** Records that these fields cannot have a column. */
+export async function saveUnusable(tx: Transaction, kind: string, fields: readonly string[]): Promise<void> {
+  for (const some of inChunks(fields))
+    await tx.query(
+      sql`update fields set column_type = 'unusable' where kind = ${kind} and field in (${sqlList(some)})`,
+    );
+}
+
+/** Records since when fields are no longer sent; null where they are sent again. */
+export async function saveVanished(
+  tx: Transaction,
+  kind: string,
+  { fields, since }: { fields: readonly string[]; since: Date | null },
+): Promise<void> {
+  const at = since === null ? null : instantText(since);
+  for (const some of inChunks(fields))
+    await tx.query(
+      sql`update fields set vanished_at = ${at} where kind = ${kind} and field in (${sqlList(some)})`,
+    );
+}
+
+/** The documented fields that were sent once and that no record has any more. */
+export function readVanished(db: Queryable, kind: Kind): Promise<string[]> {
+  const names = kind.fields.map(({ name }) => name); // An excluded field is none of them.
+  return readTexts(
+    db,
+    sql`select field from fields where kind = ${kind.name} and documented = 1 and vanished_at is not null
+      and field in (${sqlList(names)}) order by field`,
+  );
+}
+
+/** Names of fields that the service has ever sent, by record kind. */
+export type SeenNames = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Reads the names of all fields that the service has ever sent of these kinds; a kind that was never read is left out. */
+export async function readSeenNames(db: Queryable, kinds: readonly string[]): Promise<SeenNames> {
+  const seen = new Map<string, Set<string>>();
+  if (kinds.length === 0) return seen;
+  const rows = await select(db, pick(FIELDS, 'kind', 'field'), sql`where kind in (${sqlList(kinds)})`);
+  for (const { kind, field } of rows) {
+    const names = seen.get(kind) ?? new Set<string>();
+    seen.set(kind, names.add(field));
+  }
+  return seen;
+}

@@ -1,0 +1,216 @@
+import { sql } from 'drizzle-orm';
+import type { HoldClock } from '../../diff/hold-clock.ts';
+import { instantOf, instantText, isAhead } from '../../lib/time/clock.ts';
+import { LeaseError } from '../../db/session/errors.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { KIND_STATE } from '../tables/engine-tables.ts';
+import { assign, hasRow, pick, readNumber, selectOne, type RowOf } from '../../db/rows/rows.ts';
+
+/** A process without a heartbeat for this time, in milliseconds, counts as gone; others may then take its work over. */
+export const LEASE_MS = 45_000;
+
+/** Milliseconds between two heartbeats: two of them may fail before the lease ends. */
+export const HEARTBEAT_MS = 15_000;
+
+/** The end of a lease that is taken or renewed now. */
+export const leaseEnd = (now: Date): string => instantText(new Date(now.getTime() + LEASE_MS));
+
+type State = RowOf<typeof KIND_STATE>;
+
+/** Facts of a list that the end of a sweep may change. */
+type ListFacts = Omit<RowOf<typeof STORED_AT_END>, 'state' | 'reason'>;
+
+/** The right to sweep one kind: held by its owner until `lease_until`, and renewed with every page that lands. */
+export interface KindLease extends ListFacts, Pick<State, 'tick' | 'completeSweeps' | 'knownFrom'> {
+  readonly kind: string;
+  readonly owner: string;
+  readonly epoch: number;
+  /** How the last sweep ended. */
+  readonly before: { readonly state: string; readonly reason: string | null };
+  /** The kind's held records, as long as their hold stands. */
+  readonly hold: HoldClock | null;
+}
+
+interface LeaseClaim {
+  readonly kind: string;
+  readonly owner: string;
+  readonly now: Date;
+  /** Whether the process of an owner has certainly ended. If so, its lease is free at once. */
+  readonly isDead: (owner: string) => boolean;
+}
+
+/** Takes the lease of a kind. @throws {LeaseError} If another owner may still be working. */
+export async function claimKind(session: Session, claim: LeaseClaim): Promise<KindLease> {
+  const { kind, owner, now } = claim;
+  return session.atomically(async (tx) => {
+    const held = await selectOne(tx, KIND_STATE, sql`where kind = ${kind}`);
+    if (held !== null && held.leaseYields === null && isBusy(held, claim))
+      throw new LeaseError(
+        `${kind} is being swept by ${held.owner ?? ''} until ${held.leaseUntil ?? ''} UTC.`,
+        {
+          code: 'mirror.kind_busy',
+          hint: 'Let it finish; if that process is gone for good, its lease runs out within 45 s.',
+        },
+      );
+    const epoch = (held?.epoch ?? 0) + 1;
+    await tx.query(sql`
+      insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
+      values (${kind}, 0, 'running', 0, ${owner}, ${epoch}, ${leaseEnd(now)})
+      on conflict (kind) do update set
+        state = 'running', reason = null, owner = excluded.owner, epoch = excluded.epoch,
+        lease_until = excluded.lease_until, lease_yields = null`);
+    return { ...(held === null ? NEVER_SWEPT : standingOf(held)), kind, owner, epoch };
+  });
+}
+
+/** Whether an owner that may be alive holds the lease, be it for a sweep or for a reading between sweeps. */
+function isBusy(
+  { owner, leaseUntil }: Pick<State, 'owner' | 'leaseUntil'>,
+  { now, isDead }: Pick<LeaseClaim, 'now' | 'isDead'>,
+): boolean {
+  const until = leaseUntil ?? '';
+  return owner !== null && until > instantText(now) && !isAhead(until, now) && !isDead(owner);
+}
+
+type Standing = Omit<KindLease, 'kind' | 'owner' | 'epoch'>;
+
+const NEVER_SWEPT: Standing = {
+  before: { state: 'never', reason: null },
+  tick: 0,
+  completeSweeps: 0,
+  certifiedAt: null,
+  baselineAt: null,
+  knownFrom: 0,
+  controlFailures: 0,
+  lastCompleteSweep: null,
+  uncertifiedSweeps: 0,
+  hold: null,
+};
+
+/** The facts of a kind's row when its lease is taken. */
+function standingOf(row: State): Standing {
+  const { state, reason } = row;
+  return {
+    // A sweep whose process died did not record its end.
+    before: state === 'running' ? { state: 'aborted', reason: 'interrupted' } : { state, reason },
+    tick: row.tick,
+    completeSweeps: row.completeSweeps,
+    certifiedAt: row.certifiedAt,
+    baselineAt: row.baselineAt,
+    knownFrom: row.knownFrom,
+    controlFailures: row.controlFailures,
+    lastCompleteSweep: row.lastCompleteSweep,
+    uncertifiedSweeps: row.uncertifiedSweeps,
+    hold: row.heldSince === null ? null : { since: instantOf(row.heldSince), records: row.heldRecords ?? 0 },
+  };
+}
+
+/**
+ * Validates a landing transaction: it renews our lease and advances the tick counter. The counter never goes back, although
+ * pages that were requested in parallel land in another order than their answers came.
+ * @returns The counter. It is beyond our own ticks if a write of ours made it leap.
+ * @throws {LeaseError} If another owner has taken the kind over; the transaction must not land.
+ */
+export async function renewLease(
+  tx: Transaction,
+  lease: KindLease,
+  { tick, now }: { tick: number; now: Date },
+): Promise<number> {
+  const renewal = sql`
+    update kind_state set tick = case when tick < ${tick} then ${tick} else tick end, lease_until = ${leaseEnd(now)}
+    where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning tick`;
+  const renewed = await readNumber(tx, renewal);
+  if (renewed === null) throw lost(lease);
+  return renewed;
+}
+
+function lost({ kind, owner }: KindLease): LeaseError {
+  return new LeaseError(
+    `${owner} no longer has the lease of ${kind}: another process has taken the sweep over.`,
+    { code: 'mirror.lease_lost', hint: 'Nothing is lost: the other process reads the list again.' },
+  );
+}
+
+const STORED_AT_END = pick(
+  KIND_STATE,
+  'state',
+  'reason',
+  'certified_at',
+  'baseline_at',
+  'control_failures',
+  'last_complete_sweep',
+  'uncertified_sweeps',
+);
+
+/** How a sweep ended. Facts of the list that it leaves out stay as they were when the lease was taken. */
+export interface SweepEnd extends Partial<ListFacts> {
+  readonly state: string;
+  readonly reason: string | null;
+  /** True if the sweep reached the end of the list. */
+  readonly isComplete: boolean;
+  readonly hasChanges: boolean;
+  readonly now: Date;
+}
+
+/** Gives the lease back and records how the sweep ended. */
+export async function releaseKind(tx: Transaction, lease: KindLease, end: SweepEnd): Promise<void> {
+  const now = instantText(end.now);
+  const release = sql`
+    update kind_state set
+      ${assign(STORED_AT_END, { ...lease, ...end })}, owner = null, lease_until = null,
+      complete_sweeps = complete_sweeps + ${end.isComplete ? 1 : 0},
+      last_sweep_at = case when ${end.isComplete ? 1 : 0} = 1 then ${now} else last_sweep_at end,
+      last_change_at = case when ${end.hasChanges ? 1 : 0} = 1 then ${now} else last_change_at end
+    where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} returning kind`;
+  if (!(await hasRow(tx, release))) throw lost(lease);
+}
+
+/** The lease of a kind for a reading between sweeps. */
+interface YieldingLease extends KindLease {
+  /** The rules by which the kind's columns are filled. */
+  readonly decodedAs: string | null;
+}
+
+/**
+ * Takes the lease of a kind for a reading between sweeps: the kind's standing stays as it is, and a sweep may take the lease
+ * over at once, whereupon nothing of the reading lands.
+ * @returns Null if the kind is being read, or has no baseline.
+ */
+export async function claimYielding(session: Session, claim: LeaseClaim): Promise<YieldingLease | null> {
+  const { kind, owner, now } = claim;
+  return session.atomically(async (tx) => {
+    const held = await selectOne(tx, KIND_STATE, sql`where kind = ${kind}`);
+    if (held === null || held.baselineAt === null || held.state === 'running') return null;
+    const isOwn = held.owner === owner && held.leaseYields !== null; // It could not be given back.
+    if (!isOwn && isBusy(held, claim)) return null;
+    const epoch = held.epoch + 1;
+    await tx.query(sql`
+      update kind_state set owner = ${owner}, epoch = ${epoch}, lease_until = ${leaseEnd(now)}, lease_yields = 1
+      where kind = ${kind}`);
+    return { ...standingOf(held), kind, owner, epoch, decodedAs: held.decodedAs };
+  });
+}
+
+/** Gives the lease back; does nothing if a sweep has taken it over. */
+export async function releaseYielding(
+  tx: Transaction,
+  { kind, owner, epoch }: KindLease,
+  { hasChanges, now }: { hasChanges: boolean; now: Date },
+): Promise<void> {
+  await tx.query(sql`
+    update kind_state set owner = null, lease_until = null, lease_yields = null,
+      last_change_at = case when ${hasChanges ? 1 : 0} = 1 then ${instantText(now)} else last_change_at end
+    where kind = ${kind} and owner = ${owner} and epoch = ${epoch} and lease_yields = 1`);
+}
+
+/** Notes the instant since which these records of a kind are held, in the transaction that notes the records. */
+export async function saveHold(tx: Transaction, kind: string, hold: HoldClock | null): Promise<void> {
+  const heldSince = hold === null ? null : instantText(hold.since);
+  const held = { heldSince, heldRecords: hold?.records ?? null };
+  await tx.query(sql`update kind_state set ${assign(KIND_STATE, held)} where kind = ${kind}`);
+}
+
+/** Whether some kind already records changes as events; these cannot be read from the service again. */
+export async function hasBaseline(db: Queryable): Promise<boolean> {
+  return hasRow(db, sql`select 1 from kind_state where baseline_at is not null limit 1`);
+}

@@ -1,0 +1,82 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { KIND_STATE } from '../tables/engine-tables.ts';
+import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
+import { pick, readNumber, readRow, readRows, selectOne, type RowOf } from '../../db/rows/rows.ts';
+
+const TIMES = ['certified_at', 'baseline_at', 'last_sweep_at'] as const;
+const STANDING = pick(KIND_STATE, ...TIMES, 'control_failures', 'known_from');
+
+/** How much the mirror knows of a kind's list, and since when; instants are texts, null = never. */
+export type KindStanding = RowOf<typeof STANDING>;
+
+const NEVER = { certifiedAt: null, baselineAt: null, lastSweepAt: null, controlFailures: 0, knownFrom: 0 };
+
+export async function readStanding(db: Queryable, kind: string): Promise<KindStanding> {
+  return (await selectOne(db, STANDING, sql`where kind = ${kind}`)) ?? NEVER;
+}
+
+const READING = [
+  bigint('run_id'),
+  text('state'),
+  optionalText('reason'),
+  optionalTimestamp('certified_at'),
+  timestamp('started_at'),
+  bigint('rows'),
+];
+
+/** A sweep of a kind that has ended. */
+export type Reading = RowOf<typeof READING>;
+
+/** The sweeps of a kind that were asked for with a run or later, oldest first. */
+export async function readingsSince(db: Queryable, kind: string, runId: number): Promise<Reading[]> {
+  const readings = sql`
+    select k.run_id, k.state, k.reason, k.certified_at, k.started_at, k.rows
+    from run_kinds as k join runs as r on r.id = k.run_id
+    where k.kind = ${kind} and k.run_id >= ${runId} and r.command = 'pull' order by k.run_id`;
+  return readRows(db, READING, readings);
+}
+
+/** How the latest sweep of a kind ended; null if none has. */
+export async function lastReading(
+  db: Queryable,
+  kind: string,
+): Promise<Pick<Reading, 'state' | 'reason' | 'rows'> | null> {
+  const last = sql`
+    select k.state, k.reason, k.rows from run_kinds as k join runs as r on r.id = k.run_id
+    where k.kind = ${kind} and r.command = 'pull' order by k.run_id desc limit 1`;
+  return readRow(db, [text('state'), optionalText('reason'), bigint('rows')], last);
+}
+
+/** Notes that a write of ours has changed a record of a kind; sweeps note their changes as they end. */
+export async function noteOwnChange(tx: Transaction, kind: string, now: Date): Promise<void> {
+  await tx.query(sql`update kind_state set last_change_at = ${instantText(now)} where kind = ${kind}`);
+}
+
+/** More ticks than any sweep takes between two landings. */
+const LEAP = 1_000_000;
+
+/**
+ * Takes a tick for an event outside a sweep, later than every request that was sent until now. A running sweep counts in memory
+ * and learns of the new tick only when it lands next. So the counter jumps far ahead: every request that the sweep makes until
+ * then counts as older than this event.
+ */
+export async function leapTick(tx: Transaction, kind: string): Promise<number> {
+  const leap = sql`
+    insert into kind_state (kind, tick, state, complete_sweeps, epoch) values (${kind}, ${LEAP}, 'never', 0, 0)
+    on conflict (kind) do update set tick = kind_state.tick + ${LEAP} returning tick`;
+  return (await readNumber(tx, leap)) ?? LEAP;
+}
+
+/**
+ * A tick below every later answer of a list; 0 if nothing was ever requested. A running sweep that has not learned of a jump
+ * yet counts on from the last answer that it landed.
+ */
+export async function readTick(db: Queryable, kind: string): Promise<number> {
+  const tick = sql`
+    select case when owner is null then tick
+      else (select max(answered) from sightings where sightings.kind = kind_state.kind) end as tick
+    from kind_state where kind = ${kind}`;
+  return (await readNumber(db, tick)) ?? 0;
+}

@@ -1,0 +1,141 @@
+import { sql } from 'drizzle-orm';
+import { instantOf } from '../../lib/time/clock.ts';
+import type { Queryable, Row } from '../../db/session/session.ts';
+import { bigint, optionalText, optionalTimestamp, text } from '../../db/rows/engine-column.ts';
+import { readNumber, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
+
+/** One row of `bi_sync_status`; instants are UTC texts. */
+export interface KindStatus {
+  readonly kind: string;
+  /** `never`, `running`, or how the last sweep ended. */
+  readonly state: string;
+  readonly reason: string | null;
+  readonly rows: number;
+  readonly last_sweep_at: string | null;
+  readonly certified_at: string | null;
+  readonly lag_seconds: number | null;
+  readonly last_change_at: string | null;
+  readonly open_issues: number;
+  readonly held_deletions: number;
+}
+
+export async function readStatus(db: Queryable): Promise<KindStatus[]> {
+  const rows = await db.query(sql`select * from bi_sync_status`);
+  return rows.map((row) => ({ ...standingOf(row), rows: Number(row['rows']) }));
+}
+
+/** The same without the number of rows, which takes long to count where there are very many. */
+export type KindFreshness = Omit<KindStatus, 'rows'>;
+
+/** Reads how fresh and how sound each kind is, without counting its rows: neither database evaluates a column that is not read. */
+export async function readFreshness(db: Queryable): Promise<KindFreshness[]> {
+  const rows = await db.query(sql`
+    select kind, state, reason, last_sweep_at, certified_at, lag_seconds, last_change_at, open_issues, held_deletions
+    from bi_sync_status`);
+  return rows.map(standingOf);
+}
+
+/** When the list of each kind was last read to its end; null = never. */
+export const sweptAtOf = (kinds: readonly KindFreshness[]): ReadonlyMap<string, Date | null> =>
+  new Map(kinds.map(({ kind, last_sweep_at: at }) => [kind, at === null ? null : instantOf(at)]));
+
+function standingOf(row: Row): KindFreshness {
+  const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
+  const seconds = (name: string): number | null => ((row[name] ?? null) === null ? null : Number(row[name]));
+  return {
+    kind: String(row['kind']),
+    state: String(row['state']),
+    reason: text('reason'),
+    last_sweep_at: text('last_sweep_at'),
+    certified_at: text('certified_at'),
+    lag_seconds: seconds('lag_seconds'),
+    last_change_at: text('last_change_at'),
+    open_issues: Number(row['open_issues']),
+    held_deletions: Number(row['held_deletions']),
+  };
+}
+
+const ISSUE_COUNT = [text('kind'), optionalText('field'), text('code'), bigint('count')];
+export type IssueCount = RowOf<typeof ISSUE_COUNT>;
+
+/** Open issues by kind, field and code, the most frequent first. */
+export async function countIssues(db: Queryable): Promise<IssueCount[]> {
+  const counts = sql`
+    select kind, field, code, count(*) as count from issues where closed_at is null
+    group by kind, field, code order by count(*) desc, kind, field, code`;
+  return readRows(db, ISSUE_COUNT, counts);
+}
+
+/** True where a kind has more than `few` live rows; reads no more of the table than that. */
+export async function hasMoreLive(db: Queryable, table: string, few: number): Promise<boolean> {
+  const some = sql`select 1 from ${sql.identifier(table)} where _deleted_at is null limit ${few + 1}`;
+  return ((await readNumber(db, sql`select count(*) from (${some}) some_rows`)) ?? 0) > few;
+}
+
+/** Kinds whose list has been read to its end at least once. */
+export async function sweptKinds(db: Queryable): Promise<ReadonlySet<string>> {
+  return new Set(await readTexts(db, sql`select kind from kind_state where complete_sweeps > 0`));
+}
+
+/** How many live rows a kind has. */
+export async function countLive(db: Queryable, table: string): Promise<number> {
+  const all = sql.identifier(table);
+  const live = sql`
+    select (select count(*) from ${all}) - (select count(*) from ${all} where _deleted_at is not null)`;
+  return (await readNumber(db, live)) ?? 0;
+}
+
+/** A kind whose last sweep did not certify its list, with the work that waits for a certificate; instants are UTC texts. */
+export interface UncertifiedKind {
+  readonly kind: string;
+  /** When the list was last known exactly; null = never. */
+  readonly since: string | null;
+  /** How the last sweep ended; `running` while the next one is under way. */
+  readonly state: string;
+  /** Complete sweeps since then, without one that did not certify between them. */
+  readonly sweeps: number;
+  /** The stable reason of the last sweep that ended, and the same reason for a person. */
+  readonly reason: string | null;
+  readonly detail: string | null;
+  /** Counts of conclusions that wait for a certificate; suspected records are neither listed nor proven to be gone. */
+  readonly waiting: Record<'suspectedDeletions' | 'heldDeletions' | 'unsettledCreates', number>;
+}
+
+const UNCERTIFIED = [
+  text('kind'),
+  optionalTimestamp('since'),
+  text('state'),
+  bigint('sweeps'),
+  optionalText('reason'),
+  optionalText('detail'),
+  bigint('suspected_deletions'),
+  bigint('held_deletions'),
+  bigint('unsettled_creates'),
+];
+
+/** Kinds whose last sweep did not certify them. A kind that is being read is judged by the sweep before. */
+export async function readUncertified(db: Queryable): Promise<UncertifiedKind[]> {
+  const kinds = sql`
+    select s.kind, s.certified_at as since,
+      case when s.state = 'running' then coalesce(ended.state, s.state) else s.state end as state, s.uncertified_sweeps as sweeps,
+      coalesce(s.reason, ended.reason) as reason, ended.detail,
+      (select count(*) from deletions as d
+        where d.kind = s.kind and d.state in ('suspected', 'approved', 'released')) as suspected_deletions,
+      (select count(*) from deletions as d where d.kind = s.kind and d.state = 'held') as held_deletions,
+      (select count(*) from outbox as o
+        where o.kind = s.kind and o.operation = 'create' and o.state = 'unsettled') as unsettled_creates
+    from kind_state as s
+    left join run_kinds as ended on ended.kind = s.kind and ended.run_id = (
+      select max(k.run_id) from run_kinds as k join runs as r on r.id = k.run_id
+      where k.kind = s.kind and r.command = 'pull')
+    where s.uncertified_sweeps > 0 or s.state not in ('certified', 'running', 'never')
+    order by s.kind`;
+  const rows = await readRows(db, UNCERTIFIED, kinds);
+  return rows.map(({ suspectedDeletions, heldDeletions, unsettledCreates, ...kind }) => {
+    return { ...kind, waiting: { suspectedDeletions, heldDeletions, unsettledCreates } };
+  });
+}
+
+/** Whether no list of the kind was ever known exactly, and one sweep at most has read it to its end. */
+export const isFirstReading = ({ since, sweeps }: Pick<UncertifiedKind, 'since' | 'sweeps'>): boolean =>
+  since === null && sweeps <= 1;

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { sql, type SQL } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import { canonicalJson, parseJson } from '../../lib/json/json.ts';
+import { entriesWhere, type Entry } from './outbox-store.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { OUTBOX_KEYS } from '../tables/outbox-tables.ts';
+import { insertInto, select, type RowOf } from '../../db/rows/rows.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+
+/** An entry of the outbox whose contents were removed after `retention.outboxDays`; its key is taken for ever. */
+export interface EndedEntry extends Omit<
+  RowOf<typeof OUTBOX_KEYS>,
+  'outboxId' | 'idempotencyKey' | 'endedAt'
+> {
+  readonly id: number;
+  readonly key: string;
+  readonly updatedAt: string;
+}
+
+/** Finds the ended entry with this idempotency key, or null. */
+export async function findEndedByKey(db: Queryable, key: string): Promise<EndedEntry | null> {
+  return (await readEnded(db, sql`where idempotency_key = ${key}`))[0] ?? null;
+}
+
+/** Finds an ended entry by its id, or null. */
+export async function findEnded(db: Queryable, id: number): Promise<EndedEntry | null> {
+  return (await readEnded(db, sql`where outbox_id = ${id}`))[0] ?? null;
+}
+
+/** Ended entries of a record, oldest first. */
+export async function endedEntriesOf(db: Queryable, kind: string, recordId: string): Promise<EndedEntry[]> {
+  return readEnded(db, sql`where kind = ${kind} and record_id = ${recordId} order by outbox_id`);
+}
+
+async function readEnded(db: Queryable, rest: SQL): Promise<EndedEntry[]> {
+  const rows = await select(db, OUTBOX_KEYS, rest);
+  return rows.map(({ outboxId: id, idempotencyKey: key, endedAt: updatedAt, ...ended }) => {
+    return { id, key, updatedAt, ...ended };
+  });
+}
+
+const ENTRIES_A_TRANSACTION = 500;
+
+/**
+ * Replaces entries that ended before `oldest` by their keys, a few hundred a transaction. An entry stays while it is watched
+ * for a twin, and while a later entry of its record is open: a merge reads it.
+ */
+export async function archiveEndedEntries(session: Session, oldest: Date): Promise<void> {
+  const some = sql`
+    state in ('done', 'rejected', 'abandoned') and updated_at < ${instantText(oldest)} and next_attempt_at is null
+      and not exists (
+        select 1 from outbox later where later.kind = outbox.kind and later.record_id = outbox.record_id
+          and later.state in ('ready', 'sending', 'unsettled', 'parked'))
+    order by id limit ${ENTRIES_A_TRANSACTION}`;
+  const archiveSome = async (tx: Transaction): Promise<number> => {
+    const entries = await entriesWhere(tx, some);
+    if (entries.length === 0) return 0;
+    const ids = sqlList(entries.map(({ id }) => id));
+    await tx.query(sql`${insertInto(OUTBOX_KEYS, ...entries.map(keyRow))} on conflict do nothing`); // Another process may archive them, too.
+    await tx.query(sql`delete from links where outbox_id in (${ids})`);
+    await tx.query(sql`delete from outbox_attempts where outbox_id in (${ids})`);
+    await tx.query(sql`delete from outbox where id in (${ids})`);
+    return entries.length;
+  };
+  for (let ended = ENTRIES_A_TRANSACTION; ended === ENTRIES_A_TRANSACTION;)
+    ended = await session.atomically(archiveSome);
+}
+
+function keyRow(entry: Entry): RowOf<typeof OUTBOX_KEYS> {
+  const { id: outboxId, key: idempotencyKey, kind, operation, recordId, updatedAt: endedAt } = entry;
+  const state = entry.state === 'done' || entry.state === 'rejected' ? entry.state : 'abandoned';
+  const hashes = { requestHash: requestHash(entry), baseHash: baseHash(entry.base) };
+  return { idempotencyKey, outboxId, kind, operation, recordId, state, ...hashes, endedAt };
+}
+
+/** Hashes the change that an entry requests; equal hashes mean the same change. */
+export function requestHash(entry: Pick<Entry, 'kind' | 'operation' | 'recordId' | 'payload'>): string {
+  const { kind, operation, payload } = entry;
+  const record = operation === 'update' ? entry.recordId : null; // A create has its record's id only once it is done.
+  return hash(JSON.stringify([kind, operation, record, canonical(payload)]));
+}
+
+/** Hashes the base of an update; null if the caller gave none. */
+export const baseHash = (base: string | null): string | null =>
+  base === null ? null : hash(canonical(base));
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** An application may have stored text by SQL that is not JSON: it is compared as text. */
+function canonical(text: string): string {
+  try {
+    return canonicalJson(parseJson(text));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return text;
+    throw error;
+  }
+}

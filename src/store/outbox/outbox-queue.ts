@@ -1,0 +1,191 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { aheadOf, instantText } from '../../lib/time/clock.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+import { OUTBOX, WRITE_BLOCKS } from '../tables/outbox-tables.ts';
+import {
+  claimRow,
+  hasRow,
+  insertInto,
+  pick,
+  raiseRow,
+  readNumber,
+  readTexts,
+  select,
+  selectOne,
+  type RowOf,
+  type WorkClaim,
+} from '../../db/rows/rows.ts';
+import { readEntries, entriesWhere, type Entry } from './outbox-store.ts';
+
+/**
+ * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only watched.
+ * Of a blocked kind, those that have tried in vain come last.
+ */
+export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
+  const due = sql`where owner is null and ${isDue(now)} order by ${TRIED}, id limit ${limit}`;
+  return select(db, pick(OUTBOX, 'id', 'epoch'), due);
+}
+
+const TRIED = sql`case when verdict in ('kind_blocked', 'forbidden') then attempts else 0 end`;
+
+/**
+ * A ready entry without an instant is due at once, so that an application can insert it without one; and so is one whose instant a
+ * clock that was ahead has written.
+ */
+function isDue(now: Date): SQL {
+  return sql`state in ('ready', 'unsettled', 'done')
+    and (next_attempt_at <= ${instantText(now)} or (next_attempt_at is null and state = 'ready')
+      or (next_attempt_at is not null and updated_at > ${instantText(aheadOf(now))}))`;
+}
+
+/** Claims an entry by compare-and-set and raises its epoch; null if it is no longer due with this epoch. */
+export async function claimEntry(tx: Transaction, claim: WorkClaim): Promise<Entry | null> {
+  return (await readEntries(tx, claimRow({ name: 'outbox', isDue: isDue(claim.now) }, claim)))[0] ?? null;
+}
+
+/** Raises the epoch of an entry that is still due with this one; null if it is not. */
+export const raiseEntry = (tx: Transaction, ref: WorkRef, now: Date): Promise<WorkRef | null> =>
+  raiseRow(tx, { name: 'outbox', isDue: isDue(now) }, ref);
+
+/** Every entry that a process works on, or was working on when it died. */
+export async function ownedEntries(db: Queryable): Promise<Entry[]> {
+  return entriesWhere(db, sql`owner is not null`);
+}
+
+const OPEN = ['ready', 'sending', 'unsettled', 'parked'];
+
+/** The first earlier entry that this one must wait for: of the same record, or with the same natural key. */
+export async function entryBefore(db: Queryable, entry: Entry): Promise<number | null> {
+  const { id, operation } = entry;
+  const later = operation === 'update' ? sql`('sending')` : sql`('sending', 'unsettled')`;
+  const first = sql`
+    select id from outbox where ${isLike(entry)}
+      and ((id < ${id} and state in (${sqlList(OPEN)})) or (id > ${id} and state in ${later})) order by id limit 1`;
+  return readNumber(db, first);
+}
+
+/** Whether a row is an entry of the same operation for the same record, or with the same natural key. */
+function isLike({ kind, operation, recordId, naturalKey }: Entry): SQL {
+  const isSame = operation === 'update' ? sql`record_id = ${recordId}` : sql`natural_key = ${naturalKey}`;
+  return sql`kind = ${kind} and operation = ${operation} and ${isSame}`;
+}
+
+/** Creates of a kind whose sends may have made a record that nobody has found yet. */
+export async function openCreates(db: Queryable, kind: string): Promise<Entry[]> {
+  const open = sql`
+    kind = ${kind} and operation = 'create' and attempts > 0 and state in ('sending', 'unsettled', 'parked')
+    order by id`;
+  return entriesWhere(db, open);
+}
+
+/** The open entry with a natural key, else the latest finished one that made a record; null if there is neither. */
+export async function entryWithKey(db: Queryable, kind: string, naturalKey: string): Promise<Entry | null> {
+  const entries = sql`
+    kind = ${kind} and natural_key = ${naturalKey} and operation = 'create' and state in (${sqlList([...OPEN, 'done'])})
+    order by case when state = 'done' then 1 else 0 end, id desc limit 1`;
+  return (await entriesWhere(db, entries))[0] ?? null;
+}
+
+/** Wakes the entries that waited for this one. */
+export async function wakeWaiting(tx: Transaction, entry: Entry, now: Date): Promise<void> {
+  await wake(tx, sql`${isLike(entry)} and state = 'ready' and verdict = 'waits'`, now);
+}
+
+const wake = (tx: Transaction, which: SQL, now: Date) =>
+  tx.query(sql`update outbox set next_attempt_at = ${instantText(now)} where ${which}`);
+
+/** Makes the entries due that wait for a sweep of this kind; runs in the transaction that ends the sweep. */
+export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): Promise<void> {
+  await wakeSearches(tx, kind, now);
+  await wake(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'awaits_sweep'`, now);
+}
+
+/** Makes the entries due that search the new records of this kind: unsettled creates, and those that are watched for twins. */
+export async function wakeSearches(tx: Transaction, kind: string, now: Date): Promise<void> {
+  const isSearching = sql`(state = 'unsettled' or (state = 'done' and next_attempt_at is not null))`;
+  await wake(tx, sql`kind = ${kind} and ${isSearching}`, now);
+}
+
+/** Ids of records that a request of ours is changing now: a list may show their old or their new content. */
+export async function readSending(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
+  const sending = sql`
+    select record_id from outbox where state = 'sending' and kind = ${kind} and record_id is not null`;
+  return new Set(await readTexts(db, sending));
+}
+
+/** Those of these records that an update of ours has changed since an instant. */
+export async function readUpdatedSince(
+  db: Queryable,
+  kind: string,
+  { ids, since }: { ids: readonly string[]; since: Date },
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const updated = sql`
+    select record_id from outbox where kind = ${kind} and record_id in (${sqlList(ids)}) and state = 'done'
+      and operation = 'update' and updated_at >= ${instantText(since)}`;
+  return new Set(await readTexts(db, updated));
+}
+
+/** A kind that the service does not allow us to write, and when to try again. */
+export type WriteBlock = RowOf<typeof WRITE_BLOCKS>;
+
+export async function readBlocks(db: Queryable): Promise<WriteBlock[]> {
+  return select(db, WRITE_BLOCKS, sql`order by kind`);
+}
+
+export async function readBlock(db: Queryable, kind: string): Promise<WriteBlock | null> {
+  return selectOne(db, WRITE_BLOCKS, sql`where kind = ${kind}`);
+}
+
+/** Blocks a kind, or postpones the next try of a blocked one. */
+export async function saveBlock(
+  tx: Transaction,
+  { kind, reason, now, probeAt }: { kind: string; reason: string; now: Date; probeAt: Date },
+): Promise<void> {
+  const block = { kind, reason, since: instantText(now), probeAt: instantText(probeAt) };
+  await tx.query(sql`
+    ${insertInto(WRITE_BLOCKS, block)}
+    on conflict (kind) do update set reason = excluded.reason, probe_at = excluded.probe_at`);
+}
+
+/** Lets blocked kinds be tried again at once: their token, or its rights, may be others by now. */
+export async function probeBlocks(tx: Transaction): Promise<void> {
+  await tx.query(sql`update write_blocks set probe_at = since`);
+  await tx.query(sql`
+    update outbox set next_attempt_at = null where state = 'ready' and verdict in ('kind_blocked', 'forbidden')`);
+}
+
+/** How many other entries of the kind are ready to be sent, but for those that wait for something else. */
+export async function countOthersReady(db: Queryable, { id, kind }: Entry): Promise<number> {
+  const ready = sql`kind = ${kind} and id <> ${id} and state = 'ready' and (verdict is null or verdict = 'kind_blocked')`;
+  return (await readNumber(db, sql`select count(*) from outbox where ${ready}`)) ?? 0;
+}
+
+/** Whether an update of another record has been refused, and no write of the kind has succeeded since. */
+export async function isOtherForbidden(db: Queryable, { id, kind }: Entry, now: Date): Promise<boolean> {
+  const other = sql`
+    select 1 from outbox where kind = ${kind} and id <> ${id} and state = 'ready' and verdict = 'forbidden'
+      and next_attempt_at > ${instantText(now)} limit 1`;
+  return hasRow(db, other);
+}
+
+/** Whether another entry of the kind has been written, and the service has said so, since an instant. */
+export async function hasWrittenOther(db: Queryable, { id, kind }: Entry, since: string): Promise<boolean> {
+  const written = sql`
+    select 1 from outbox as o join outbox_attempts as a on a.outbox_id = o.id
+    where o.kind = ${kind} and o.id <> ${id} and a.grade = 'done' and a.closed_at >= ${since} limit 1`;
+  return hasRow(db, written);
+}
+
+/** Makes the entries due that were refused for their record alone: a write of the kind has succeeded. */
+export async function wakeForbidden(tx: Transaction, kind: string, now: Date): Promise<void> {
+  await wake(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'forbidden'`, now);
+}
+
+/** Unblocks a kind, and makes the entries due that waited for it. */
+export async function dropBlock(tx: Transaction, kind: string, now: Date): Promise<void> {
+  const isDropped = await hasRow(tx, sql`delete from write_blocks where kind = ${kind} returning kind`);
+  if (isDropped) await wake(tx, sql`kind = ${kind} and state = 'ready' and verdict = 'kind_blocked'`, now);
+}

@@ -1,0 +1,172 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+import { bigint, text } from '../../db/rows/engine-column.ts';
+import { OUTBOX } from '../tables/outbox-tables.ts';
+import {
+  assign,
+  hasRow,
+  insertInto,
+  pick,
+  readNumber,
+  readRows,
+  select,
+  type RowOf,
+} from '../../db/rows/rows.ts';
+
+/** A create or update in the outbox. */
+export interface Entry extends Omit<RowOf<typeof OUTBOX>, 'idempotencyKey' | 'allowUnknown' | 'allowDouble'> {
+  readonly key: string;
+  /** Fields that are neither documented nor were ever seen are sent, too. */
+  readonly allowsUnknown: boolean;
+  /** It is sent although a record has its natural key. */
+  readonly allowsDouble: boolean;
+}
+
+export type EntryState = Entry['state'];
+export type Operation = Entry['operation'];
+
+/** Reads entries. @param condition What follows `select … from outbox where`. */
+export async function entriesWhere(db: Queryable, condition: SQL): Promise<Entry[]> {
+  return readEntries(db, sql`select * from outbox where ${condition}`);
+}
+
+/** Runs a statement that returns whole rows of the outbox. */
+export async function readEntries(db: Queryable, statement: SQL): Promise<Entry[]> {
+  const rows = await readRows(db, OUTBOX.columns, statement);
+  return rows.map(({ idempotencyKey: key, allowUnknown, allowDouble, ...row }) => ({
+    ...row,
+    key,
+    allowsUnknown: allowUnknown === 1,
+    allowsDouble: allowDouble === 1,
+  }));
+}
+
+export interface NewEntry extends Pick<
+  Entry,
+  'key' | 'kind' | 'operation' | 'recordId' | 'payload' | 'base' | 'naturalKey'
+> {
+  /** The base is the record as the mirror holds it now. */
+  readonly isMirrored?: boolean;
+  readonly allowsUnknown?: boolean;
+  readonly allowsDouble?: boolean;
+  readonly pushedBy?: string | null;
+  readonly now: Date;
+}
+
+/** Stores an entry and returns its id; null if its key is taken. */
+export async function insertEntry(tx: Transaction, entry: NewEntry): Promise<number | null> {
+  const { key, kind, operation, recordId, payload, base, naturalKey } = entry;
+  const at = instantText(entry.now);
+  const insert = insertInto(OUTBOX, {
+    idempotencyKey: key,
+    kind,
+    operation,
+    recordId,
+    payload,
+    base,
+    baseAt: entry.isMirrored === true ? at : null,
+    naturalKey,
+    allowUnknown: entry.allowsUnknown === true ? 1 : 0,
+    allowDouble: entry.allowsDouble === true ? 1 : 0,
+    createdAt: at,
+    updatedAt: at,
+    pushedBy: entry.pushedBy ?? null,
+  });
+  return readNumber(tx, sql`${insert} on conflict (idempotency_key) do nothing returning id`);
+}
+
+export async function findEntry(db: Queryable, id: number): Promise<Entry | null> {
+  return (await entriesWhere(db, sql`id = ${id}`))[0] ?? null;
+}
+
+/** Who has pushed the entries that change events name, by their origins: `outbox:12`. */
+export async function pushersOf(
+  db: Queryable,
+  events: readonly { readonly origin: string }[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = events.flatMap(({ origin }) => entryOf(origin) ?? []);
+  if (ids.length === 0) return new Map();
+  const rows = await select(db, pick(OUTBOX, 'id', 'pushed_by'), sql`where id in (${sqlList(ids)})`);
+  return new Map(rows.flatMap(({ id, pushedBy }) => (pushedBy === null ? [] : [[`outbox:${id}`, pushedBy]])));
+}
+
+/** The number of the entry that an origin names; null for changes that others made. */
+export const entryOf = (origin: string): number | null =>
+  origin.startsWith('outbox:') ? Number(origin.slice('outbox:'.length)) : null;
+
+export async function findByKey(db: Queryable, key: string): Promise<Entry | null> {
+  return (await entriesWhere(db, sql`idempotency_key = ${key}`))[0] ?? null;
+}
+
+/** The latest entries in these states, newest first. @param before Only entries with a lower id. */
+export async function listEntries(
+  db: Queryable,
+  states: readonly EntryState[],
+  limit: number,
+  before = Number.MAX_SAFE_INTEGER,
+): Promise<Entry[]> {
+  const latest = sql`state in (${sqlList(states)}) and id < ${before} order by id desc limit ${limit}`;
+  return entriesWhere(db, latest);
+}
+
+export interface EntriesWanted {
+  readonly states: readonly EntryState[];
+  /** Only entries with a higher id; 0 for all. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** The first entries after an id that are in these states, in the order of their ids. */
+export async function entriesAfter(db: Queryable, { states, after, limit }: EntriesWanted): Promise<Entry[]> {
+  return entriesWhere(db, sql`id > ${after} and state in (${sqlList(states)}) order by id limit ${limit}`);
+}
+
+/** The number of entries by state; states without any are left out. */
+export async function countEntries(db: Queryable): Promise<Partial<Record<EntryState, number>>> {
+  const counts = sql`select state, count(*) as n from outbox group by state`;
+  const rows = await readRows(db, [text<'state', EntryState>('state'), bigint('n')], counts);
+  return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
+}
+
+/** Updates of a record that were done between this entry's base and its claim, in their order. */
+export async function updatesSince(db: Queryable, entry: Entry, baseAt: string): Promise<Entry[]> {
+  const { id, kind, recordId } = entry;
+  const updates = sql`
+    kind = ${kind} and record_id = ${recordId} and operation = 'update' and state = 'done'
+      and id < ${id} and updated_at >= ${baseAt} order by id`;
+  return entriesWhere(db, updates);
+}
+
+const LATEST_UPDATES = 50;
+
+/** The latest updates of a record, the newest first. */
+export function updatesOf(db: Queryable, kind: string, recordId: string | null): Promise<Entry[]> {
+  const latest = sql`order by id desc limit ${LATEST_UPDATES}`;
+  return entriesWhere(db, sql`kind = ${kind} and record_id = ${recordId} and operation = 'update' ${latest}`);
+}
+
+type FixedOfEntry = 'id' | 'kind' | 'operation' | 'epoch' | `allows${string}` | 'createdAt' | 'updatedAt';
+
+/** Fields of an entry that its worker may change. */
+export type EntryPatch = Partial<Omit<Entry, 'key' | FixedOfEntry>> & {
+  /** A person has seen the record that has the natural key. */
+  readonly allowDouble?: 1;
+};
+
+/**
+ * Changes an entry by compare-and-set; false if another process has claimed it meanwhile, as its epoch tells. `raises` takes the
+ * entry away from its present worker.
+ */
+export async function changeEntry(
+  tx: Transaction,
+  { id, epoch, patch, now, raises }: WorkRef & { patch: EntryPatch; now: Date; raises?: true },
+): Promise<boolean> {
+  const change = sql`
+    update outbox set ${assign(OUTBOX, { ...patch, updatedAt: instantText(now) })}
+      ${raises ? sql`, epoch = epoch + 1` : sql``}
+    where id = ${id} and epoch = ${epoch} returning id`;
+  return hasRow(tx, change);
+}

@@ -1,0 +1,44 @@
+import type { Text } from '../../lib/text/speech.ts';
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { append, select, type RowOf } from '../../db/rows/rows.ts';
+import { DECISIONS } from '../tables/people-tables.ts';
+
+export type StoredDecision = RowOf<typeof DECISIONS>;
+
+/** Who decides, and by which door. */
+export type Decider = Pick<StoredDecision, 'who' | 'role' | 'via'>;
+
+/** Where decisions come from, in words. */
+export const DOORS = {
+  command: 'the command line',
+  page: 'the dashboard',
+  api: 'the HTTP API',
+} as const satisfies Record<string, Text>;
+
+/** A decision; only ids, names and our own words may stand in it. */
+export type Decision = Omit<StoredDecision, 'id' | 'at'>;
+
+/** Notes a decision, in the transaction of what it decides. */
+export const saveDecision = (tx: Transaction, decision: Decision, now: Date): Promise<void> =>
+  append(tx, DECISIONS, [{ at: instantText(now), ...decision }]);
+
+/** A session that notes a decision with the first thing that is written: both land, or neither does. */
+export function noting(session: Session, decision: Decision, now: Date): Session {
+  let isNoted = false;
+  const atomically: Session['atomically'] = async (work) => {
+    const result = await session.atomically(async (tx) => {
+      const done = await work(tx);
+      if (!isNoted) await saveDecision(tx, decision, now);
+      return done;
+    });
+    isNoted = true;
+    return result;
+  };
+  return { ...session, atomically };
+}
+
+/** Decisions, the newest first; `before` is the number of the one before which they begin. */
+export const listDecisions = (db: Queryable, limit: number, before = Number.MAX_SAFE_INTEGER) =>
+  select(db, DECISIONS, sql`where id < ${before} order by id desc limit ${limit}`);

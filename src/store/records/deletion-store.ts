@@ -1,0 +1,202 @@
+import { sql } from 'drizzle-orm';
+import type { Absence, AbsenceState } from '../../diff/plan-deletions.ts';
+import { instantOf, instantText } from '../../lib/time/clock.ts';
+import type { Text } from '../../lib/text/speech.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+import { DELETIONS } from '../tables/change-tables.ts';
+import { bigint, optionalText, text, timestamp } from '../../db/rows/engine-column.ts';
+import { hasRow, pick, readRows, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
+import { readCheck } from './hold-store.ts';
+
+/** Absences of a kind without a conclusion yet, by record id; those checked longest ago first. */
+export async function readAbsences(db: Queryable, kind: string): Promise<Map<string, Absence>> {
+  const open = sql`
+    where kind = ${kind} and concluded_at is null order by coalesce(struck_at, absent_since), record_id`;
+  const rows = await select(db, DELETIONS, open);
+  return new Map(
+    rows.map(({ recordId: id, state, sweep, absentSince, struckAt, certified, proof }) => [
+      id,
+      {
+        id,
+        state,
+        sweep,
+        absentSince: instantOf(absentSince),
+        firstGoneAt: struckAt === null ? null : instantOf(struckAt),
+        isCertified: certified !== 0,
+        ...(proof !== null && { why: proof }),
+      },
+    ]),
+  );
+}
+
+/**
+ * Notes absences. Earlier notes of the same records are replaced, except for the instant at which a list last showed them
+ * (null = unknown).
+ */
+export async function saveAbsences(
+  tx: Transaction,
+  kind: string,
+  absences: readonly (Absence & { readonly lastSeenAt: string | null })[],
+): Promise<void> {
+  if (absences.length === 0) return;
+  const rows = absences.map(({ id, state, sweep, lastSeenAt, isCertified, why = null, ...at }) => {
+    const goneAt = at.firstGoneAt === null ? null : instantText(at.firstGoneAt);
+    return sql`(${kind}, ${id}, ${state}, ${sweep}, ${instantText(at.absentSince)}, ${lastSeenAt}, ${goneAt},
+      cast(${isCertified ? 1 : 0} as bigint), ${why})`;
+  });
+  await tx.query(sql`
+    insert into deletions (kind, record_id, state, sweep, absent_since, last_seen_at, struck_at, certified, proof)
+    values ${sql.join(rows, sql`, `)}
+    on conflict (kind, record_id) do update set
+      state = excluded.state, sweep = excluded.sweep, absent_since = excluded.absent_since,
+      struck_at = excluded.struck_at, certified = excluded.certified, proof = excluded.proof, concluded_at = null,
+      last_seen_at = case when deletions.concluded_at is null then deletions.last_seen_at else excluded.last_seen_at end`);
+}
+
+/** Removes the absence of records that have reappeared. */
+export async function forgetAbsences(tx: Transaction, kind: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query(sql`delete from deletions where kind = ${kind} and record_id in (${sqlList(ids)})`);
+}
+
+/** Stores the proof by which records were found to be gone; returns when each was last seen, if that is known. */
+export async function saveProofs(
+  tx: Transaction,
+  kind: string,
+  { ids, proof, now }: { ids: readonly string[]; proof: Proof; now: Date },
+): Promise<Map<string, string | null>> {
+  if (ids.length === 0) return new Map();
+  const concluded = sql`
+    update deletions set state = 'deleted', proof = ${proof}, concluded_at = ${instantText(now)}
+    where kind = ${kind} and record_id in (${sqlList(ids)}) returning record_id, last_seen_at`;
+  const rows = await readRows(tx, pick(DELETIONS, 'record_id', 'last_seen_at').columns, concluded);
+  return new Map(rows.map(({ recordId, lastSeenAt }) => [recordId, lastSeenAt]));
+}
+
+/** The service said twice that the record is gone, or a later certified list lacks it too. */
+export type Proof = 'retrieve' | 'list';
+
+/** A mass disappearance that waits for a person's decision. */
+type Hold = RowOf<typeof HOLD>;
+
+const HOLD = [text('kind'), text<'state', AbsenceState>('state'), bigint('records'), timestamp('since')];
+const GROUP = [...HOLD, optionalText('why')];
+
+/** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
+export async function readHolds(db: Queryable): Promise<Hold[]> {
+  const groups = (await readGroups(db)).filter(({ state }) => state !== 'suspected');
+  return groups.map(({ kind, state, records, since }) => ({ kind, state, records, since }));
+}
+
+/** Disappearances that are not proven, by kind and state. */
+async function readGroups(db: Queryable): Promise<RowOf<typeof GROUP>[]> {
+  const groups = sql`
+    select kind, state, count(*) as records, min(absent_since) as since, max(proof) as why
+    from deletions
+    where state in ('suspected', 'held', 'approved', 'released', 'rejected')
+    group by kind, state order by kind, state`;
+  return readRows(db, GROUP, groups);
+}
+
+const DISAPPEARED = [text('id'), optionalText('raw')];
+
+/** The records of a hold after an id, in the order of their ids; the JSON text is null where the mirror has no row. */
+export async function readHeldRecords(
+  db: Queryable,
+  { kind, state }: Pick<Hold, 'kind' | 'state'>,
+  { after = '0', limit }: { readonly after?: string | undefined; readonly limit: number },
+): Promise<readonly RowOf<typeof DISAPPEARED>[]> {
+  const next = sql`
+    select d.record_id as id, k._raw as raw from deletions as d
+    left join ${sql.identifier(kind)} as k on k.id = cast(d.record_id as bigint)
+    where d.kind = ${kind} and d.state = ${state} and cast(d.record_id as bigint) > cast(${after} as bigint)
+    order by cast(d.record_id as bigint) limit ${limit}`;
+  return readRows(db, DISAPPEARED, next);
+}
+
+/** Disappearances of one kind in one state, with some of the records. */
+export interface ShownHold extends Hold {
+  readonly ids: readonly string[];
+  /** Names exactly these records in an approval; only of records that can be approved. */
+  readonly check?: string;
+  /** Why they need a person, where it is not their number. */
+  readonly why?: string;
+}
+
+/** Whether all disappeared records of a kind are held, or were decided to stay: none waits for proof. */
+export function isLeftToPerson(disappeared: readonly Pick<Hold, 'kind' | 'state'>[], kind: string): boolean {
+  const states = disappeared.filter((group) => group.kind === kind).map(({ state }) => state);
+  return states.length > 0 && states.every((state) => state === 'held' || state === 'rejected');
+}
+
+const IDS_SHOWN = 20;
+
+/** Some of the records, and how many more there are. */
+export function idsShown({ ids, records }: Pick<ShownHold, 'ids' | 'records'>, limit = IDS_SHOWN): string {
+  const shown = ids.slice(0, limit);
+  const more = records - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+}
+
+/** The next step for disappeared records, by their state. */
+export const HOLD_WORDS: Readonly<Record<string, Text>> = {
+  suspected: 'deleted once the service, or a later list, proves that they are gone',
+  held: 'stay until you decide: bms-sync deletions approve|reject KIND',
+  approved: 'deleted once proven, as you decided',
+  released: 'deleted once proven; nobody decided in time',
+  rejected: 'stay, as you decided',
+};
+
+export interface Disappearances {
+  /** Mass disappearances, whether they wait for a person or a person has decided them. */
+  readonly deletions: readonly ShownHold[];
+  /** Few at once: they wait for proof alone. */
+  readonly suspected: readonly ShownHold[];
+}
+
+/** Lists the records that disappeared and are not proven to be gone. */
+export async function readDisappearances(db: Queryable): Promise<Disappearances> {
+  const all = await readDisappeared(db);
+  const isSuspected = ({ state }: ShownHold): boolean => state === 'suspected';
+  return { deletions: all.filter((group) => !isSuspected(group)), suspected: all.filter(isSuspected) };
+}
+
+/** Lists all records that disappeared and are not proven to be gone: the suspected ones too, which wait for proof alone. */
+export async function readDisappeared(db: Queryable): Promise<readonly ShownHold[]> {
+  const shown: ShownHold[] = [];
+  for (const { why, ...group } of await readGroups(db)) {
+    const some = await readHeldRecords(db, group, { limit: IDS_SHOWN });
+    const { kind, state } = group;
+    const canApprove = state === 'held' || state === 'rejected';
+    const check = canApprove ? { check: await readCheck(db, kind, state) } : {};
+    const reason = why !== null && state === 'held' ? { why } : {};
+    shown.push({ ...group, ids: some.map(({ id }) => id), ...check, ...reason });
+  }
+  return shown;
+}
+
+/** Releases a kind's hold, as if a person had approved it, but for records with a reason that time does not mend; returns their number. */
+export async function releaseHeld(tx: Transaction, kind: string): Promise<number> {
+  const rows = await tx.query(sql`
+    update deletions set state = 'released' where kind = ${kind} and state = 'held' and proof is null
+    returning record_id`);
+  return rows.length;
+}
+
+/** How long a list and its single records may lag behind the answer that named a new one. */
+const LAG_MS = 900_000;
+
+/** Ids of records with an unsettled write of ours, or that a create has just made: their absence proves nothing yet. */
+export async function readProtected(db: Queryable, kind: string, now: Date): Promise<Set<string>> {
+  const since = instantText(new Date(now.getTime() - LAG_MS));
+  const written = sql`
+    select record_id from outbox where kind = ${kind} and record_id is not null
+      and (state in ('sending', 'unsettled') or (state = 'done' and operation = 'create' and updated_at >= ${since}))`;
+  return new Set(await readTexts(db, written));
+}
+
+/** Whether a write of ours waits to be found in the kind's list. */
+export async function awaitsSweep(db: Queryable, kind: string): Promise<boolean> {
+  return hasRow(db, sql`select 1 from outbox where kind = ${kind} and state = 'unsettled' limit 1`);
+}

@@ -1,0 +1,140 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+import { ERASURES } from '../tables/change-tables.ts';
+import { PLAN_ROWS } from '../tables/plan-tables.ts';
+import { namesNoRow, type RecordTraces } from './record-traces.ts';
+import { text } from '../../db/rows/engine-column.ts';
+import { append, readRows, readTexts, select } from '../../db/rows/rows.ts';
+
+/** The ids of a kind's records that are kept out of the mirror. */
+export async function readSuppressed(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
+  const ids = sql`select record_id from erasures where kind = ${kind} and suppressed = 1`;
+  return new Set(await readTexts(db, ids));
+}
+
+/** Whether this record is kept out of the mirror. */
+export async function isSuppressed(db: Queryable, kind: string, recordId: string | null): Promise<boolean> {
+  return recordId !== null && (await readSuppressed(db, kind)).has(recordId);
+}
+
+interface RecordKey {
+  readonly kind: string;
+  readonly id: string;
+}
+
+interface Erasure extends RecordKey {
+  readonly by: string;
+  readonly isSuppressed: boolean;
+  readonly now: Date;
+}
+
+/** Notes that a record was erased: the only trace of who did it. */
+export async function saveErasure(tx: Transaction, erasure: Erasure): Promise<void> {
+  const { kind, id: recordId, by: erasedBy, isSuppressed: isKeptOut, now } = erasure;
+  const suppressed = isKeptOut ? 1 : 0;
+  await append(tx, ERASURES, [{ kind, recordId, erasedAt: instantText(now), erasedBy, suppressed }]);
+}
+
+/** How many rows of the engine's tables lost content of a record. */
+export type ErasedTraces = Awaited<ReturnType<typeof eraseTraces>>;
+
+/**
+ * Removes the content of a record from events, issues, the outbox, plans and deliveries, and from all texts that have it without
+ * naming the record. The rows stay: they say that something happened, and hold numbers in order.
+ * @param left The record's text from now on: `{"id":17}`.
+ */
+export async function eraseTraces(tx: Transaction, record: RecordKey & RecordTraces, left: string) {
+  const { kind, id, hasContent } = record;
+  const isOfRecord = sql`kind = ${kind} and record_id = ${id}`;
+  const count = async (statement: SQL): Promise<number> => (await tx.query(statement)).length;
+  const entries = record.entries.map((entry) => entry.id);
+  const ofEntries = entries.length === 0 ? sql`1 = 0` : sql`outbox_id in (${sqlList(entries)})`;
+  await erasePlans(tx, record, entries);
+  await eraseTexts(tx, kind, hasContent);
+  // Earlier releases quoted the beginning of an answer that could not be read.
+  await tx.query(
+    sql`update run_kinds set detail = null where kind = ${kind} and state in ('invalid', 'aborted')`,
+  );
+  return {
+    events: await count(sql`
+      update changes set before = case when before is not null then ${left} end,
+        after = case when after is not null then ${left} end, fields = '{}'
+      where ${isOfRecord} returning seq`),
+    issues: await count(sql`update issues set detail = null where ${isOfRecord} returning id`),
+    entries: await eraseEntries(tx, record, entries),
+    attempts: await count(sql`
+      update outbox_attempts set request = '', response_start = null where ${ofEntries} returning n`),
+    deliveries: await eraseDeliveries(tx, isOfRecord),
+  };
+}
+
+/** Keys stay: without them a repeated request would be sent again. Without the hash, it is refused as another request. */
+async function eraseEntries(
+  tx: Transaction,
+  { kind, id }: RecordKey,
+  entries: readonly string[],
+): Promise<number> {
+  if (entries.length > 0)
+    await tx.query(sql`
+      update outbox set payload = '{}', base = null, preimage = null, result = null, natural_key = null
+      where id in (${sqlList(entries)})`);
+  const ended = sql`
+    update outbox_keys set request_hash = '', base_hash = null where kind = ${kind} and record_id = ${id}
+    returning outbox_id`;
+  return entries.length + (await tx.query(ended)).length;
+}
+
+/** Without one of its rows an open plan can no longer be applied. */
+async function erasePlans(
+  tx: Transaction,
+  { kind, id, hasContent }: RecordKey & RecordTraces,
+  entries: readonly string[],
+): Promise<void> {
+  const made = entries.length === 0 ? sql`` : sql`or entry_id in (${sqlList(entries)})`;
+  const ofKind = sql`plan_id in (select id from plans where kind = ${kind})`;
+  await tx.query(sql`delete from plan_rows where (record_id = ${id} and ${ofKind}) ${made}`);
+  for (const { planId, position, cells, refusal } of await select(
+    tx,
+    PLAN_ROWS,
+    sql`where ${ofKind} and ${namesNoRow(kind)}`,
+  ))
+    if (await hasContent(`${cells} ${refusal ?? ''}`))
+      await tx.query(sql`delete from plan_rows where plan_id = ${planId} and position = ${position}`);
+}
+
+const FORGOTTEN = '(forgotten)';
+
+/** Texts of the service and of people that need not name the record that they are about. */
+async function eraseTexts(
+  tx: Transaction,
+  kind: string,
+  hasContent: RecordTraces['hasContent'],
+): Promise<void> {
+  const isOfKind = sql`kind = ${kind}`;
+  const places = [
+    { table: 'issues', name: 'detail', where: sql`${isOfKind} and ${namesNoRow(kind)}` },
+    { table: 'drift', name: 'detail', where: sql`${isOfKind} and code = 'untracked_fields'` },
+    { table: 'plans', name: 'origin', where: isOfKind },
+    { table: 'webhook_deliveries', name: 'response_start', where: sql`response_start is not null` },
+  ];
+  for (const { table, name, where } of places) {
+    const column = sql.identifier(name);
+    const texts = sql`
+      select cast(id as text) as id, coalesce(${column}, '') as content from ${sql.identifier(table)} where ${where}`;
+    for (const { id, content } of await readRows(tx, [text('id'), text('content')], texts))
+      if (await hasContent(content))
+        await tx.query(sql`update ${sql.identifier(table)} set ${column} = ${FORGOTTEN} where id = ${id}`);
+  }
+}
+
+/** Deliveries with a body of their own cannot be sent without it; the others are made from the event. */
+async function eraseDeliveries(tx: Transaction, isOfRecord: SQL): Promise<number> {
+  if (!(await tx.columnsOf('webhook_deliveries')).has('record_id')) return 0;
+  const erased = sql`
+    update webhook_deliveries set response_start = null,
+      state = case when body is not null and state in ('ready', 'waiting') then 'dropped' else state end, body = null
+    where ${isOfRecord} returning id`;
+  return (await tx.query(erased)).length;
+}

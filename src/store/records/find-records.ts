@@ -1,0 +1,57 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { isRecordId } from '../../diff/judge-page.ts';
+import type { Kind } from '../../catalog/kind.ts';
+import type { Queryable } from '../../db/session/session.ts';
+import { readRows } from '../../db/rows/rows.ts';
+import { asMirrored } from '../kinds/field-store.ts';
+import { FOUND_COLUMN, folded } from '../tables/found-text.ts';
+import { foundTables, type FoundTable } from '../tables/kind-table.ts';
+import { LISTED_RECORD, type ListedRecord } from './record-store.ts';
+
+interface Wanted {
+  /** What a person typed: the id, or words that all stand in its code, names, phone numbers and addresses, in one of its rows. */
+  readonly text: string;
+  /** Only records with a higher id. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+/** The first records of a kind that a text finds, in the order of their ids, deleted ones too; accents and case do not count. */
+export async function findRecords(
+  db: Queryable,
+  kind: Kind,
+  { text, after = '0', limit }: Wanted,
+): Promise<readonly ListedRecord[]> {
+  const words = text
+    .split(/\s+/)
+    .map(folded)
+    .filter((word) => word !== '')
+    .sort((a, b) => b.length - a.length); // The longest is the rarest: few texts are tested for the others.
+  if (words.length === 0) return [];
+  const tables = foundTables(await asMirrored(db, kind));
+  const found = tables.map((table) => idsIn(table, words, { after, limit }));
+  const isId = isRecordId(text.trim());
+  const byId = sql`select id from ${sql.identifier(kind.name)} where id = ${text.trim()} and id > ${after}`;
+  const ids = sql.join(isId ? [byId, ...found] : found, sql` union `);
+  if (!isId && found.length === 0) return [];
+  const rows = sql`
+    select cast(k.id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
+    from ${sql.identifier(kind.name)} k where k.id in (${ids}) order by k.id limit ${limit}`;
+  return readRows(db, LISTED_RECORD, rows);
+}
+
+function idsIn(
+  { name, id }: FoundTable,
+  words: readonly string[],
+  { after, limit }: { readonly after: string; readonly limit: number },
+): SQL {
+  const column = sql.identifier(id);
+  const hasAll = sql.join(
+    words.map((word) => sql`${sql.identifier(FOUND_COLUMN)} like ${`%${word}%`}`),
+    sql` and `,
+  );
+  return sql`
+    select id from (
+      select distinct ${column} as id from ${sql.identifier(name)}
+      where ${hasAll} and ${column} > ${after} order by ${column} limit ${limit}) as f`;
+}

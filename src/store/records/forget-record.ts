@@ -1,0 +1,122 @@
+import { sql } from 'drizzle-orm';
+import { LosslessNumber } from 'lossless-json';
+import type { Kind } from '../../catalog/kind.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import { compactJson, parseObject, type JsonObject } from '../../lib/json/json.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import { asMirrored } from '../kinds/field-store.ts';
+import { leapTick } from '../kinds/kind-standing.ts';
+import type { Session, Transaction } from '../../db/session/session.ts';
+import { eraseTraces, saveErasure, type ErasedTraces } from './erasure-store.ts';
+import { readRecordStory } from './record-story.ts';
+import { findTraces, type RecordTraces } from './record-traces.ts';
+import { readStored, writeRows, type StoredRow } from './stored-rows.ts';
+
+interface Forgettable {
+  readonly kind: Kind;
+  readonly id: string;
+  /** Forgets a record that the service still lists, and keeps it out from now on. */
+  readonly suppress: boolean;
+}
+
+interface Forgetting extends Forgettable {
+  readonly by: string;
+  readonly now: Date;
+}
+
+/** How a record stands before it is forgotten: live, as a tombstone, or not in the mirror at all. */
+type RecordStanding = 'live' | 'deleted' | 'absent';
+
+/** The traces of a record that would be forgotten. */
+export type ForgetPlan = Awaited<ReturnType<typeof planForgetting>>;
+
+export interface Forgotten extends ErasedTraces {
+  readonly row: boolean;
+}
+
+/**
+ * Says what would be forgotten, and refuses what must not be; changes nothing.
+ * @throws {SyncError} `forget.listed` while the service lists the record, `forget.entries_open` while entries of the outbox are
+ * under way, `record.absent` without a trace of it.
+ */
+export async function planForgetting(session: Session, wanted: Forgettable) {
+  const { kind, id } = wanted;
+  const { standing, traces } = await session.atomically((tx) => checkedStanding(tx, wanted));
+  const story = await readRecordStory(session, kind, id);
+  if (story === null)
+    throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
+      code: 'record.absent',
+      hint: 'Nothing needs to be forgotten.',
+    });
+  const entries = traces.entries.length + story.endedEntries.length;
+  return { standing, events: story.events.length, issues: story.issues.length, entries };
+}
+
+async function checkedStanding(
+  tx: Transaction,
+  { kind, id, suppress }: Forgettable,
+): Promise<{ readonly standing: RecordStanding; readonly traces: RecordTraces }> {
+  const row = (await readStored(tx, kind, [id])).get(id);
+  const isLive = row !== undefined && !row.isDeleted;
+  if (isLive && !suppress)
+    throw new SyncError(`Record ${id} of ${kind.name} is live: the next pull would read it again.`, {
+      code: 'forget.listed',
+      hint: 'Delete it at the service and pull until the mirror has its deletion, or add --suppress to keep it out.',
+    });
+  const traces = await findTraces(tx, kind, id);
+  const open = traces.entries.filter((entry) => entry.isOpen).map((entry) => entry.id);
+  if (open.length > 0)
+    throw new SyncError(
+      `Entries of the outbox for record ${id} of ${kind.name}, or with its content, are open: ${open.join(', ')}.`,
+      {
+        code: 'forget.entries_open',
+        hint: 'Wait for their end, or decide: bms-sync outbox show ID, then abandon ID.',
+      },
+    );
+  return { standing: row === undefined ? 'absent' : isLive ? 'live' : 'deleted', traces };
+}
+
+/**
+ * Removes the content of a record from the mirror, in one transaction: a tombstone with the id stays, and a note of the
+ * erasure. No answer that was requested before can land the record again.
+ * @throws {SyncError} `forget.listed`, `forget.entries_open`
+ */
+export async function forgetRecord(tx: Transaction, forgetting: Forgetting): Promise<Forgotten> {
+  const { kind, id, suppress, by, now } = forgetting;
+  const key = { kind: kind.name, id };
+  const { traces: found } = await checkedStanding(tx, forgetting);
+  const row = (await readStored(tx, kind, [id])).get(id);
+  const left = { id: (row === undefined ? null : parseObject(row.raw)['id']) ?? new LosslessNumber(id) };
+  if (row !== undefined) await emptyRow(tx, forgetting, { stored: row, left });
+  await tx.query(sql`
+    delete from deletions where kind = ${kind.name} and record_id = ${id} and concluded_at is null`);
+  const traces = await eraseTraces(tx, { ...key, ...found }, compactJson(left));
+  await saveErasure(tx, { ...key, by, isSuppressed: suppress, now });
+  return { row: row !== undefined, ...traces };
+}
+
+/** Writes the row as that of a record with nothing but its id, as landing would: columns, twins and nested tables follow. */
+async function emptyRow(
+  tx: Transaction,
+  { kind, id, now }: Forgetting,
+  { stored, left: record }: { readonly stored: StoredRow; readonly left: JsonObject },
+): Promise<void> {
+  const raw = compactJson(record);
+  await writeRows(tx, {
+    kind: await asMirrored(tx, kind),
+    answers: [
+      {
+        records: [{ id, raw, record, stored, verdict: { is: 'unchanged' } }],
+        response: await leapTick(tx, kind.name),
+      },
+    ],
+    isListed: false,
+    origin: 'service',
+    runId: null,
+    now,
+    standing: { certifiedAt: null, baselineAt: null },
+    ignoredFields: new Set(),
+  });
+  const deletedAt = stored.deletedAt ?? instantText(now);
+  await tx.query(sql`update ${sql.identifier(kind.name)} set _deleted_at = ${deletedAt} where id = ${id}`);
+}

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { sql, type SQL } from 'drizzle-orm';
+import { olderBy, type AbsenceState } from '../../diff/plan-deletions.ts';
+import { SyncError } from '../../lib/sync-error.ts';
+import type { Text } from '../../lib/text/speech.ts';
+import { optionalText, text } from '../../db/rows/engine-column.ts';
+import { readRows } from '../../db/rows/rows.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
+
+type HoldDecision = 'approved' | 'rejected';
+
+/** The states that a decision may change: what is held; else the last decision is revised. */
+const DECIDABLE: Readonly<Record<HoldDecision, readonly (readonly AbsenceState[])[]>> = {
+  approved: [['held'], ['rejected'], ['approved', 'released']],
+  rejected: [['held'], ['approved', 'released'], ['rejected']],
+};
+
+/** Records in the order in which they joined their state, so that those that were shown come first. */
+function readJoined(db: Queryable, kind: string, states: readonly AbsenceState[]) {
+  const rows: SQL = sql`
+    select record_id as id, proof as why from deletions where kind = ${kind} and state in (${sqlList(states)})
+    order by sweep, length(record_id), record_id`;
+  return readRows(db, [text('id'), optionalText('why')], rows);
+}
+
+type Joined = Awaited<ReturnType<typeof readJoined>>;
+
+/** Names exactly these records: their number, and the beginning of a hash of their ids. */
+function checkOf(rows: Joined): string {
+  const ids = rows.map(({ id }) => id).join(',');
+  return `${rows.length}-${createHash('sha256').update(ids).digest('hex').slice(0, 10)}`;
+}
+
+/** The check of the records that a decision on a kind's hold would concern now. */
+export async function readCheck(db: Queryable, kind: string, state: AbsenceState): Promise<string> {
+  return checkOf(await readJoined(db, kind, [state]));
+}
+
+/** Remembers which held records of a kind a person was shown last: an approval without a check is of these. */
+export async function rememberShown(db: Queryable, kind: string, check: string): Promise<void> {
+  await writeMeta(db, `shown.${kind}`, check);
+}
+
+interface Decided {
+  readonly records: number;
+  /** Records that joined after those that were shown, and that no decision concerns. */
+  readonly newer: number;
+}
+
+/**
+ * Records a person's decision on a kind's hold; if nothing is held, it revises the last decision. An approval is of the records that
+ * were shown: by the check, or else by the last list.
+ *
+ * @throws {SyncError} `deletions.changed` if these are no longer the records of the hold.
+ */
+export async function decideHold(
+  tx: Transaction,
+  kind: string,
+  decision: HoldDecision,
+  only?: string,
+): Promise<Decided> {
+  for (const states of DECIDABLE[decision]) {
+    const rows = await readJoined(tx, kind, states);
+    if (rows.length === 0) continue;
+    const isNew = decision === 'approved' && states.includes('held');
+    const check = only ?? (isNew ? await readMeta(tx, `shown.${kind}`) : null);
+    const shown = check === null ? rows : shownBy(rows, check, kind);
+    for (const some of inChunks(shown.map(({ id }) => id)))
+      await tx.query(sql`
+        update deletions set state = ${decision} where kind = ${kind} and record_id in (${sqlList(some)})`);
+    await saveScope(tx, kind, decision, shown);
+    return { records: shown.length, newer: rows.length - shown.length };
+  }
+  return { records: 0, newer: 0 };
+}
+
+/** Rejecting the oldest rows says that what is older than the list stays; approving them takes that back. */
+async function saveScope(tx: Transaction, kind: string, decision: HoldDecision, rows: Joined): Promise<void> {
+  const by = rows.map(({ why }) => olderBy(why)).find((field) => field !== null);
+  if (by === undefined) return;
+  await (decision === 'rejected' ? writeMeta(tx, `scope.${kind}`, `${by} 0`) : dropMeta(tx, `scope.${kind}`));
+}
+
+function shownBy(rows: Joined, check: string, kind: string): Joined {
+  const shown = rows.slice(0, Number.parseInt(check, 10) || 0);
+  if (shown.length > 0 && checkOf(shown) === check) return shown;
+  throw new SyncError(`The held records of ${kind} are no longer those that were shown.`, {
+    code: 'deletions.changed',
+    hint: `bms-sync deletions shows them; then: bms-sync deletions approve ${kind}.`,
+  });
+}
+
+/**
+ * Records a person's decision on a kind's hold. An approved deletion still needs the service's own proof.
+ * @throws {SyncError} `deletions.none` if nothing of the kind is held.
+ */
+export async function decideHeld(session: Session, kind: string, decision: HoldDecision, only?: string) {
+  return await session.atomically(async (tx) => {
+    const { records, newer } = await decideHold(tx, kind, decision, only);
+    if (records > 0) return { kind, decision, records, ...(newer > 0 && { newer }) };
+    throw new SyncError(`Nothing of ${kind} is held.`, {
+      code: 'deletions.none',
+      hint: 'bms-sync deletions lists what waits for a decision.',
+    });
+  });
+}
+
+/** Whether rows older than a kind's list stay in the mirror, by which field; else the consecutive deletions that were exactly the oldest. */
+export async function readScope(db: Queryable, kind: string) {
+  const [by = '', waves = '0'] = ((await readMeta(db, `scope.${kind}`)) ?? '').split(' ');
+  return { by: by === '' ? null : by, waves: Number(waves) };
+}
+
+/** Notes how many deletions in a row were exactly the oldest rows. */
+export const saveWaves = (tx: Transaction, kind: string, waves: number): Promise<void> =>
+  writeMeta(tx, `scope.${kind}`, ` ${waves}`);
+
+/** Why held records need a person, where it is not their number. */
+const WHY: Readonly<Record<string, Text>> = {
+  never_listed: 'an answer of the service named them, and no list has ever shown them',
+  others_hidden:
+    'no list shows them, nor records that answers of the service have named: it may show a part only',
+  still_there: 'no list shows them, and the service still shows each by itself',
+  forbidden: 'no list shows them, and the service refuses to show them by themselves',
+};
+const OLDEST: Text =
+  'exactly the oldest rows are missing: if the list shows recent rows only, reject, and older rows stay while the kind is certified';
+const UNCLEAR: Text = 'no list shows them, and the service gives no clear answer about each by itself';
+
+/** Why held records need a person; null where too many are gone at once. */
+export function heldBecause(why: string | null): Text | null {
+  if (why === null) return null;
+  return olderBy(why) === null ? (WHY[why] ?? UNCLEAR) : OLDEST;
+}

@@ -1,0 +1,226 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { ISSUES } from '../tables/engine-tables.ts';
+import { append, hasRow, pick, select, without, type RowOf } from '../../db/rows/rows.ts';
+
+export interface Issue {
+  /** Null if the record has no usable id. */
+  readonly recordId: string | null;
+  /** Null if the issue concerns the whole record. */
+  readonly field: string | null;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** An issue of a whole list rather than of one record. */
+export type ListIssue = (typeof OF_LISTS)[number];
+const OF_LISTS = ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] as const;
+
+/** Issues without a field that no reading of the list closes. */
+const STANDING: readonly string[] = [...OF_LISTS, 'twins', 'on_two_pages'];
+
+/**
+ * Opens the issues that were found and are not open yet; closes the open issues of these records' fields that were not found,
+ * as the fields were just decoded.
+ */
+export async function saveFieldIssues(
+  tx: Transaction,
+  {
+    kind,
+    recordIds,
+    found,
+    now,
+  }: { kind: string; recordIds: readonly string[]; found: readonly Issue[]; now: Date },
+): Promise<void> {
+  if (found.length === 0 && !(await hasOpenFieldIssues(tx, kind))) return;
+  await replaceIssues(tx, kind, { open: await openFieldIssues(tx, kind, recordIds), found, now });
+}
+
+/** The keys of the open issues about whole records. */
+export async function readQuarantined(db: Queryable, kind: string): Promise<Set<string>> {
+  return new Set((await openQuarantined(db, kind)).map(issueKey));
+}
+
+/** Closes the issues about whole records that a complete sweep no longer showed. @param seen The keys of those that it found again. */
+export async function closeQuarantined(
+  tx: Transaction,
+  kind: string,
+  seen: ReadonlySet<string>,
+  now: Date,
+): Promise<void> {
+  await closeOthers(tx, await openQuarantined(tx, kind), seen, now);
+}
+
+/** Ids of records that cannot become rows, by their open issues. */
+export async function readRecordsWithoutRow(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
+  return new Set((await openQuarantined(db, kind)).flatMap(({ recordId }) => recordId ?? []));
+}
+
+/** Names a kind's records that cannot become rows: by their id, else by what is wrong. One in two versions will be one. */
+export async function readUnreadable(db: Queryable, kind: string): Promise<readonly string[]> {
+  const open = (await openQuarantined(db, kind)).filter(({ code }) => code !== 'two_versions');
+  return [...new Set(open.map(({ recordId, code }) => recordId ?? code))];
+}
+
+/** Closes the open issues of records that are gone. */
+export async function closeIssuesOf(tx: Transaction, kind: string, ids: readonly string[], now: Date) {
+  if (await hasOpenFieldIssues(tx, kind)) await closeIssues(tx, await openFieldIssues(tx, kind, ids), now);
+}
+
+/** Opens an issue about a whole list if it is not open yet, or closes it. */
+export async function saveListIssue(
+  tx: Transaction,
+  kind: string,
+  { code, detail, now }: { code: ListIssue; detail: string | null; now: Date },
+): Promise<void> {
+  const open = (await openRecordless(tx, kind)).filter((issue) => issue.code === code);
+  if (detail === null) await closeIssues(tx, open, now);
+  else if (open.length === 0)
+    await openIssues(tx, kind, [{ recordId: null, field: null, code, detail }], now);
+}
+
+const VANISHED = 'vanished_field';
+
+/** Opens an issue for every field that a whole list lacks and that is not open yet; closes those of fields that are back. */
+export async function saveVanishedIssues(
+  tx: Transaction,
+  kind: string,
+  { fields, now }: { fields: readonly string[]; now: Date },
+): Promise<void> {
+  const found = fields.map((field) => ({
+    recordId: null,
+    field,
+    code: VANISHED,
+    detail: 'no record has it',
+  }));
+  await replaceIssues(tx, kind, { open: await openWhere(tx, kind, sql`code = ${VANISHED}`), found, now });
+}
+
+/** Opens an issue for every record that two pages of a list show, and closes those of records that one page shows. */
+export async function saveDoubled(
+  tx: Transaction,
+  kind: string,
+  doubled: readonly { readonly id: string; readonly pages: readonly number[] }[],
+  now: Date,
+): Promise<void> {
+  const code = 'on_two_pages';
+  const found = doubled.map(({ id, pages }) => ({
+    recordId: id,
+    field: null,
+    code,
+    detail: `pages ${pages.join(', ')}`,
+  }));
+  await replaceIssues(tx, kind, { open: await openWhere(tx, kind, sql`code = ${code}`), found, now });
+}
+
+/** Opens an issue about a record that one of our creates may have made twice; a person closes it. */
+export async function saveTwins(
+  tx: Transaction,
+  kind: string,
+  { recordId, ids, now }: { recordId: string; ids: readonly string[]; now: Date },
+): Promise<void> {
+  const twins = { recordId, field: null, code: 'twins', detail: JSON.stringify(ids) };
+  const open = new Set((await openRecordless(tx, kind)).map(issueKey));
+  if (!open.has(issueKey(twins))) await openIssues(tx, kind, [twins], now);
+}
+
+/** The key of an issue within its kind. */
+export function issueKey({ recordId, field, code, detail }: Issue): string {
+  return JSON.stringify([recordId, field, code, detail]);
+}
+
+interface OpenIssue extends Issue {
+  readonly key: number;
+}
+
+async function hasOpenFieldIssues(db: Queryable, kind: string): Promise<boolean> {
+  const open = sql`kind = ${kind} and closed_at is null and field is not null`;
+  return hasRow(db, sql`select 1 from issues where ${open} limit 1`);
+}
+
+const OPEN = pick(ISSUES, 'id', 'record_id', 'field', 'code', 'detail');
+
+async function openWhere(db: Queryable, kind: string, condition: SQL): Promise<OpenIssue[]> {
+  const rows = await select(db, OPEN, sql`where kind = ${kind} and closed_at is null and ${condition}`);
+  return rows.map(({ id: key, detail, ...issue }) => ({ key, ...issue, detail: detail ?? '' }));
+}
+
+async function openFieldIssues(db: Queryable, kind: string, ids: readonly string[]): Promise<OpenIssue[]> {
+  const open: OpenIssue[] = [];
+  for (const some of inChunks(ids))
+    open.push(...(await openWhere(db, kind, sql`field is not null and record_id in (${sqlList(some)})`)));
+  return open;
+}
+
+const openRecordless = (db: Queryable, kind: string): Promise<OpenIssue[]> =>
+  openWhere(db, kind, sql`field is null`);
+
+async function openQuarantined(db: Queryable, kind: string): Promise<OpenIssue[]> {
+  return (await openRecordless(db, kind)).filter(({ code }) => !STANDING.includes(code));
+}
+
+/** Opens issues, each of which is known not to be open. */
+export async function openIssues(
+  tx: Transaction,
+  kind: string,
+  issues: readonly Issue[],
+  now: Date,
+): Promise<void> {
+  const firstSeenAt = instantText(now);
+  const rows = issues.map(({ recordId, field, code, detail }) => {
+    return { kind, recordId, field, code, detail, firstSeenAt };
+  });
+  await append(tx, ISSUES, rows);
+}
+
+async function closeIssues(tx: Transaction, issues: readonly OpenIssue[], now: Date): Promise<void> {
+  for (const { key } of issues)
+    await tx.query(sql`update issues set closed_at = ${instantText(now)} where id = ${key}`);
+}
+
+async function closeOthers(
+  tx: Transaction,
+  open: readonly OpenIssue[],
+  kept: ReadonlySet<string>,
+  now: Date,
+): Promise<void> {
+  const others = open.filter((issue) => !kept.has(issueKey(issue)));
+  await closeIssues(tx, others, now);
+}
+
+/** Closes the open ones that were not found again, and opens those found that are not open yet. */
+async function replaceIssues(
+  tx: Transaction,
+  kind: string,
+  { open, found, now }: { open: readonly OpenIssue[]; found: readonly Issue[]; now: Date },
+): Promise<void> {
+  await closeOthers(tx, open, new Set(found.map(issueKey)), now);
+  const known = new Set(open.map(issueKey));
+  const fresh = found.filter((issue) => !known.has(issueKey(issue)));
+  await openIssues(tx, kind, fresh, now);
+}
+
+const LISTED = without(ISSUES, 'closed_at');
+
+/** An issue in a list. */
+export type ListedIssue = RowOf<typeof LISTED>;
+
+interface IssuesWanted extends Partial<Record<'kind' | 'code', string | undefined>> {
+  /** Only issues with a lower id. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+/** The latest open issues, newest first. */
+export async function listOpenIssues(db: Queryable, wanted: IssuesWanted): Promise<ListedIssue[]> {
+  const { kind, code, before, limit } = wanted;
+  const conditions = [
+    sql`closed_at is null`,
+    ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
+    ...(code === undefined ? [] : [sql`code = ${code}`]),
+    ...(before === undefined ? [] : [sql`id < ${before}`]),
+  ];
+  return select(db, LISTED, sql`where ${sql.join(conditions, sql` and `)} order by id desc limit ${limit}`);
+}

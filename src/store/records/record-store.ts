@@ -1,0 +1,206 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { goneSince } from '../outbox/attempts-and-links.ts';
+import type { Queryable, SqlValue } from '../../db/session/session.ts';
+import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
+import { hasRow, readRow, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
+
+const RECORD = [
+  text('raw'),
+  timestamp('first_seen_at'),
+  timestamp('changed_at'),
+  optionalTimestamp('deleted_at'),
+];
+
+/** A record in the mirror: its JSON text, every number as received, and when it was deleted; null = live. */
+export type MirroredRecord = RowOf<typeof RECORD>;
+
+export async function findRecord(db: Queryable, kind: string, id: string): Promise<MirroredRecord | null> {
+  const record = sql`
+    select _raw as raw, _first_seen_at as first_seen_at, _changed_at as changed_at, _deleted_at as deleted_at
+    from ${sql.identifier(kind)} where id = ${id}`;
+  return readRow(db, RECORD, record);
+}
+
+/** A live row of a kind: its id and the record as compact JSON. */
+const LIVE_RECORD = [text('id'), text('raw')];
+export type LiveRecord = RowOf<typeof LIVE_RECORD>;
+
+const RECORDS_A_QUERY = 1000;
+
+/** Yields all live records of a kind in the order of their ids, in batches. */
+export async function* liveRecords(db: Queryable, kind: string): AsyncGenerator<LiveRecord> {
+  const next = (after: string): SQL => sql`
+    select id, _raw as raw from ${sql.identifier(kind)}
+    where _deleted_at is null and id > ${after} order by id limit ${RECORDS_A_QUERY}`;
+  for await (const records of batchesById(RECORDS_A_QUERY, (after) => readRows(db, LIVE_RECORD, next(after))))
+    yield* records;
+}
+
+/** Yields rows in batches, in the order of their ids. @param read Reads the first `size` rows after an id. */
+export async function* batchesById<Row extends { readonly id: string }>(
+  size: number,
+  read: (after: string) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+  for (let after: string | null = '0'; after !== null;) {
+    const rows: readonly Row[] = await read(after);
+    yield rows;
+    after = rows.length < size ? null : (rows.at(-1)?.id ?? null);
+  }
+}
+
+const IDS_A_QUERY = 10_000;
+
+const ID_CHUNK = [optionalText('ids'), optionalText('last'), bigint('count')];
+const SMALLEST_ID = String(-(2n ** 63n));
+
+/**
+ * Yields the ids of all live rows of a kind, thousands at a time as one comma-separated text. Ids come from the index of the
+ * primary key: checking `_deleted_at` of each row would read the whole table. Tombstones, which are few, are read beside the
+ * first ids and left out.
+ */
+export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<string> {
+  const table = sql.identifier(kind);
+  const tombstones = sql`select cast(id as text) from ${table} where _deleted_at is not null`;
+  const idsAfter = (after: string): SQL => sql`
+    select string_agg(cast(id as text), ',') as ids, cast(max(id) as text) as last, count(*) as count
+    from (select k.id from ${table} as k where k.id > ${after} order by k.id limit ${IDS_A_QUERY}) as chunk`;
+  const [deadIds, first] = await Promise.all([
+    readTexts(db, tombstones),
+    readRow(db, ID_CHUNK, idsAfter(SMALLEST_ID)),
+  ]);
+  const dead = new Set(deadIds);
+  for (let chunk: typeof first = first; chunk !== null;) {
+    const { last, count } = chunk;
+    const ids = chunk.ids ?? '';
+    yield dead.size === 0
+      ? ids
+      : ids
+          .split(',')
+          .filter((id) => !dead.has(id))
+          .join(',');
+    chunk = count < IDS_A_QUERY || last === null ? null : await readRow(db, ID_CHUNK, idsAfter(last));
+  }
+}
+
+export const LISTED_RECORD = [
+  text('id'),
+  text('raw'),
+  timestamp('changed_at'),
+  optionalTimestamp('deleted_at'),
+];
+
+/** A record in a list. */
+export type ListedRecord = RowOf<typeof LISTED_RECORD>;
+
+/** The first records after an id in the order of their ids, deleted ones too. */
+export async function recordsAfter(
+  db: Queryable,
+  kind: string,
+  { after = '0', limit }: { after?: string | undefined; limit: number },
+): Promise<ListedRecord[]> {
+  const next = sql`
+    select cast(id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at
+    from ${sql.identifier(kind)} k where k.id > ${after} order by k.id limit ${limit}`;
+  return readRows(db, LISTED_RECORD, next);
+}
+
+/** The mirror's state before a send: what it showed by then is not new. */
+export interface Watermark {
+  readonly tick: number;
+  readonly at: string;
+  /** The number of the last change event; null where no send was noted. */
+  readonly seq: number | null;
+}
+
+/** Live records that appeared or returned after a watermark, without those that an entry of the outbox is known to have made. */
+export async function newcomersSince(db: Queryable, kind: string, since: Watermark): Promise<LiveRecord[]> {
+  const { tick, at } = since;
+  const seen = sql`
+    select cast(k.id as text) as id, k._raw as raw from ${sql.identifier(kind)} as k
+    where k._deleted_at is null and (k._listed > ${tick} or (k._listed is null and k._first_seen_at >= ${at}))
+      and not exists (
+        select 1 from links as l where l.kind = ${kind} and l.record_id = cast(k.id as text)
+          and not ${goneSince(sql`l.linked_at`)})
+    order by k.id`;
+  return readRows(db, LIVE_RECORD, seen);
+}
+
+const REWRITTEN = [text('id'), text('raw'), text('before')];
+
+/** A live record that others have changed, with its content before. */
+export type Rewritten = RowOf<typeof REWRITTEN>;
+
+/** Live records that others have changed after a watermark: the id of one may have come to belong to another record. */
+export async function rewrittenSince(db: Queryable, kind: string, { seq }: Watermark): Promise<Rewritten[]> {
+  if (seq === null) return [];
+  const rewritten = sql`
+    select cast(k.id as text) as id, k._raw as raw, c.before as before
+    from changes as c join ${sql.identifier(kind)} as k on k.id = cast(c.record_id as bigint)
+    where c.seq > ${seq} and c.kind = ${kind} and c.change = 'updated' and c.origin = 'service'
+      and k._deleted_at is null order by c.seq`;
+  return readRows(db, REWRITTEN, rewritten);
+}
+
+const CONTENT = [optionalText('before'), optionalText('after')];
+
+/** The contents that the events after a watermark show of a record: somebody may have changed it since it appeared. */
+export async function contentsSince(
+  db: Queryable,
+  kind: string,
+  id: string,
+  { seq }: Watermark,
+): Promise<readonly string[]> {
+  if (seq === null) return [];
+  const shown = sql`
+    select case when change = 'updated' then before end as before, after
+    from changes where kind = ${kind} and record_id = ${id} and seq > ${seq} order by seq`;
+  const contents = (await readRows(db, CONTENT, shown)).flatMap(({ before, after }) => [before, after]);
+  return contents.filter((content) => content !== null);
+}
+
+/** Whether a record was live at a watermark. */
+export async function wasLiveAt(
+  db: Queryable,
+  kind: string,
+  { id, tick, at }: Watermark & { readonly id: string },
+): Promise<boolean> {
+  const seen = sql`
+    select 1 from ${sql.identifier(kind)} as k
+    where k.id = ${id} and (k._listed <= ${tick} or (k._listed is null and k._first_seen_at < ${at}))
+      and (k._deleted_at is null or k._deleted_at >= ${at})`;
+  return hasRow(db, seen);
+}
+
+/** Live records that have all these values. */
+export async function liveRecordsWith(
+  db: Queryable,
+  kind: string,
+  values: readonly { readonly column: string; readonly value: SqlValue }[],
+): Promise<LiveRecord[]> {
+  const tests = values.map(({ column, value }) => sql`${sql.identifier(column)} = ${value}`);
+  const live = sql`
+    select cast(id as text) as id, _raw as raw from ${sql.identifier(kind)}
+    where _deleted_at is null and ${sql.join(tests, sql` and `)}`;
+  return readRows(db, LIVE_RECORD, live);
+}
+
+/** Whether more than so many live records have a text in a column, in whatever case. */
+export async function isSharedByMore(
+  db: Queryable,
+  kind: string,
+  { column, text: shared, most }: { column: string; text: string; most: number },
+): Promise<boolean> {
+  const sharing = sql`
+    select 1 from ${sql.identifier(kind)}
+    where _deleted_at is null and lower(${sql.identifier(column)}) = lower(${shared}) limit ${most + 1}`;
+  return (await db.query(sharing)).length > most;
+}
+
+/** Whether a list has shown, since an instant, a record that could not become a row. */
+export async function hasQuarantinedSince(db: Queryable, kind: string, at: string): Promise<boolean> {
+  const quarantined = sql`
+    select 1 from issues where kind = ${kind} and closed_at is null and field is null
+      and code in ('no_id', 'id_not_an_integer', 'id_too_large', 'too_deep', 'two_versions') and first_seen_at >= ${at}
+    limit 1`;
+  return hasRow(db, quarantined);
+}

@@ -1,0 +1,156 @@
+import { sql } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import type { AbsenceState } from '../../diff/plan-deletions.ts';
+import { isNumber, parseObject, type JsonObject } from '../../lib/json/json.ts';
+import { endedEntriesOf, type EndedEntry } from '../outbox/ended-entries.ts';
+import { entriesOfRecord, linkedEntry, type TriedEntry } from '../outbox/attempts-and-links.ts';
+import type { Text } from '../../lib/text/speech.ts';
+import { pushersOf } from '../outbox/outbox-store.ts';
+import type { Queryable } from '../../db/session/session.ts';
+import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
+import { optionalText, optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
+import { ISSUES } from '../tables/engine-tables.ts';
+import { pick, readRows, readTexts, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import type { Proof } from './deletion-store.ts';
+import { isSuppressed } from './erasure-store.ts';
+import { findRecord, type MirroredRecord } from './record-store.ts';
+
+/** Everything that the mirror knows of one record. */
+export interface RecordStory {
+  readonly kind: string;
+  readonly id: string;
+  /** `absent`: there is no row, only traces; `suppressed`: kept out by `forget`; else as its row and its absence from the list say. */
+  readonly state: 'live' | 'deleted' | 'suppressed' | 'absent' | Exclude<RecordAbsence['state'], 'deleted'>;
+  readonly row: MirroredRecord | null;
+  readonly absence: RecordAbsence | null;
+  /** All that are kept, oldest first; `fields` is `{name: [old, new]}` as JSON text, `{}` for all but updates. */
+  readonly events: readonly RowOf<typeof EVENT>[];
+  /** Who has pushed the entries that the events name, by their origins. */
+  readonly pushers: ReadonlyMap<string, string>;
+  /** All that are kept, oldest first; open while `closedAt` is null. */
+  readonly issues: readonly RowOf<typeof ISSUE>[];
+  readonly entries: readonly TriedEntry[];
+  /** Entries that ended long ago. */
+  readonly endedEntries: readonly EndedEntry[];
+  /** The entry of the outbox that created the record; null = none. */
+  readonly createdBy: number | null;
+  /** Records of other kinds that its fields name. */
+  readonly refersTo: readonly Reference[];
+  /** Live records of other kinds whose fields name it, at most `MOST_REFERRED` of a field, by id. */
+  readonly referredBy: readonly Reference[];
+}
+
+interface Reference {
+  readonly field: string;
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** How many records that name a record are told of one field. */
+export const MOST_REFERRED = 20;
+
+/** Reads a record's story; null where the mirror has no trace of the record. */
+export async function readRecordStory(db: Queryable, kind: Kind, id: string): Promise<RecordStory | null> {
+  const { name } = kind;
+  const row = await findRecord(db, name, id);
+  const isOne = sql`where kind = ${name} and record_id = ${id}`;
+  const absence = await selectOne(db, ABSENCE, isOne);
+  const events = await select(db, EVENT, sql`${isOne} order by observed_at, seq`);
+  const traces = {
+    events,
+    issues: await select(db, ISSUE, sql`${isOne} order by id`),
+    entries: await entriesOfRecord(db, name, id),
+    endedEntries: await endedEntriesOf(db, name, id),
+  };
+  if (row === null && absence === null && Object.values(traces).every(({ length }) => length === 0))
+    return null;
+  return {
+    kind: name,
+    id,
+    row,
+    absence,
+    ...traces,
+    pushers: await pushersOf(db, events),
+    state: (await isSuppressed(db, name, id)) ? 'suppressed' : stateOf(row, absence),
+    createdBy: await linkedEntry(db, name, id),
+    refersTo: row === null ? [] : referencesIn(kind, parseObject(row.raw)),
+    referredBy: await referencesTo(db, name, id),
+  };
+}
+
+function stateOf(row: MirroredRecord | null, absence: RecordAbsence | null): RecordStory['state'] {
+  if (row === null) return 'absent';
+  if (row.deletedAt !== null) return 'deleted';
+  return absence === null || absence.state === 'deleted' ? 'live' : absence.state;
+}
+
+/** The records that a record's own fields name; those of nested lists are left out. */
+function referencesIn({ fields, hints }: Kind, record: JsonObject): readonly Reference[] {
+  return [...fields, ...hints].flatMap(({ name: field, refersTo: kind }) => {
+    const value = record[field];
+    const id = isNumber(value) || typeof value === 'string' ? String(value) : '';
+    return kind !== undefined && /^[1-9]\d*$/.test(id) ? [{ field, kind, id }] : [];
+  });
+}
+
+const RELATION = [text('kind'), text('field')];
+
+/** The records whose own fields name a record, by what `bi_relations` says; those of nested lists are left out. */
+async function referencesTo(db: Queryable, kind: string, id: string): Promise<readonly Reference[]> {
+  const relations = sql`
+    select substr(r.view, 4) as kind, r."column" as field from relations r
+    where r.to_view = ${`bi_${kind}`} and not exists (
+      select 1 from relations p where p.view = r.view and p."column" = 'parent_id')
+    order by 1, 2`;
+  const found: Reference[] = [];
+  for (const { kind: from, field } of await readRows(db, RELATION, relations)) {
+    const naming = sql`
+      select cast(id as text) from ${sql.identifier(`bi_${from}`)} v
+      where ${sql.identifier(field)} = ${id} order by v.id limit ${MOST_REFERRED}`;
+    const ids = await readTexts(db, naming);
+    found.push(...ids.map((one) => ({ field, kind: from, id: one })));
+  }
+  return found;
+}
+
+/** The state of a record in words, after "Record 17 of clients is". */
+export const STORY_STATES: Readonly<Record<RecordStory['state'], Text>> = {
+  live: 'live',
+  deleted: 'deleted: the service no longer has it',
+  suppressed:
+    'forgotten, and kept out of the mirror (forget --suppress): whatever the service has of it does not land',
+  absent: 'without a row: the mirror has only traces of it',
+  suspected: 'live, but the list no longer shows it: its deletion is suspected and waits for its proof',
+  held: 'live, but the list no longer shows it; its deletion is held for a person (bms-sync deletions)',
+  approved: 'live, but the list no longer shows it; a person let its deletion go on to its proof',
+  released: 'live, but the list no longer shows it; its held deletion goes on to its proof by itself',
+  rejected: 'live, though the list no longer shows it: a person decided that it stays',
+  unlisted: 'live: the list no longer shows it, and the service still answers with it',
+};
+
+/** How the deletion of a record was proven; null where the proof is not known, or no longer. */
+export function proofWords(absence: RecordAbsence | null): Text | null {
+  if (!absence?.proof || absence.state !== 'deleted') return null;
+  return absence.proof === 'list' ? 'later certified lists lack it' : 'the service answered that it is gone';
+}
+
+const EVENT = pick(CHANGES, 'seq', 'change', 'observed_from', 'observed_at', 'origin', 'run_id', 'fields');
+
+const ISSUE = pick(ISSUES, 'field', 'code', 'detail', 'first_seen_at', 'closed_at');
+
+const ABSENCE = {
+  name: DELETIONS.name,
+  columns: [
+    text<'state', AbsenceState | 'deleted'>('state'),
+    timestamp('absent_since'),
+    optionalTimestamp('last_seen_at'),
+    optionalText<'proof', Proof>('proof'),
+    optionalTimestamp('concluded_at'),
+  ],
+} as const;
+
+/**
+ * A record's absence from its list: suspected, held or decided by a person, or concluded with its proof. `lastSeenAt` is when a
+ * list last showed the record; null = unknown.
+ */
+type RecordAbsence = RowOf<typeof ABSENCE>;

@@ -1,0 +1,77 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { saveDirtyRows } from '../sightings/page-store.ts';
+import { forgetUnlisted } from '../sightings/sighting-store.ts';
+import { bigint, optionalBigint, text, timestamp } from '../../db/rows/engine-column.ts';
+import { readRows, type RowOf } from '../../db/rows/rows.ts';
+import { appendChanges } from './change-store.ts';
+import { saveProofs, type Proof } from './deletion-store.ts';
+import { closeIssuesOf } from './issue-store.ts';
+import { batchesById } from './record-store.ts';
+
+/** Records whose rows become tombstones. */
+export interface TombstoneBatch {
+  readonly kind: string;
+  /** At most a few hundred: they go into one statement. */
+  readonly ids: readonly string[];
+  readonly proof: Proof;
+  /** The tick at which the records were known to be gone; a row written since is left alone. */
+  readonly response: number;
+  readonly runId: number;
+  readonly now: Date;
+}
+
+/**
+ * Marks rows as deleted and appends one event each; their content stays. Returns the ids of the rows that were unchanged
+ * since `response`.
+ */
+export async function writeTombstones(
+  tx: Transaction,
+  { kind, ids, proof, response, runId, now }: TombstoneBatch,
+): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const at = instantText(now);
+  const marking = sql`
+    update ${sql.identifier(kind)} set _deleted_at = ${at}, _changed_at = ${at}, _response = ${response}
+    where id in (${sqlList(ids)}) and _deleted_at is null and _response < ${response}
+    returning cast(id as text) as id, _raw as raw`;
+  const rows = await readRows(tx, [text('id'), text('raw')], marking);
+  const deleted = rows.map(({ id }) => id);
+  if (deleted.length === 0) return [];
+  const lastSeen = await saveProofs(tx, kind, { ids: deleted, proof, now });
+  await closeIssuesOf(tx, kind, deleted, now);
+  await saveDirtyRows(tx, kind, new Map(deleted.map((id) => [id, response])));
+  await forgetUnlisted(tx, kind, deleted);
+  const events = rows.map(({ id: recordId, raw: before }) => {
+    const observedFrom = lastSeen.get(recordId) ?? null;
+    return { recordId, change: 'deleted' as const, before, after: null, fields: '{}', observedFrom };
+  });
+  await appendChanges(tx, { kind, events, origin: 'service', runId, now });
+  return deleted;
+}
+
+const LIVE_ROW = [text('id'), bigint('response'), timestamp('changed_at'), optionalBigint('listed')];
+export type LiveRow = RowOf<typeof LIVE_ROW>;
+
+const live = (kind: string): SQL => sql`
+  select cast(id as text) as id, _response as response, _changed_at as changed_at, _listed as listed
+  from ${sql.identifier(kind)} as k
+  where _deleted_at is null`;
+
+const ROWS_A_QUERY = 5_000;
+
+/** Yields all live rows of a kind in the order of their ids. */
+export const liveRows = (db: Queryable, kind: string): AsyncGenerator<readonly LiveRow[]> =>
+  batchesById(ROWS_A_QUERY, (after) =>
+    readRows(db, LIVE_ROW, sql`${live(kind)} and k.id > ${after} order by k.id limit ${ROWS_A_QUERY}`),
+  );
+
+/** Those of these ids whose rows are live. */
+export async function liveRowsOf(db: Queryable, kind: string, ids: readonly string[]): Promise<LiveRow[]> {
+  const found: LiveRow[] = [];
+  for (const some of inChunks(ids))
+    found.push(...(await readRows(db, LIVE_ROW, sql`${live(kind)} and k.id in (${sqlList(some)})`)));
+  return found;
+}

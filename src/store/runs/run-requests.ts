@@ -1,0 +1,136 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
+import { leaseEnd } from '../kinds/kind-lease.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { RUNS } from '../tables/engine-tables.ts';
+import {
+  hasRow,
+  insertInto,
+  pick,
+  readNumber,
+  readTexts,
+  select,
+  type RowOf,
+  type WorkClaim,
+} from '../../db/rows/rows.ts';
+import type { WorkerJudge } from './worker-store.ts';
+
+/** Requests a pull of these kinds; an equal request that has not begun serves both. `request` says who asks, for people. */
+export async function requestPull(
+  tx: Transaction,
+  { kinds, request, now }: { kinds: readonly string[]; request: string; now: Date },
+): Promise<number> {
+  const wanted = JSON.stringify(kinds);
+  const equal = sql`
+    select id from runs where command = 'pull' and state = 'requested' and kinds = ${wanted} order by id limit 1`;
+  const waiting = await readNumber(tx, equal);
+  return waiting ?? insertRequest(tx, { kinds: wanted, request, now });
+}
+
+/** Stores a pull that waits for a process; returns its id. `kinds` are JSON. */
+export async function insertRequest(
+  tx: Transaction,
+  { now, ...request }: { kinds: string; request: string; slot?: string; now: Date },
+): Promise<number> {
+  const requestedAt = instantText(now);
+  const run = { ...request, command: 'pull', state: 'requested', requestedAt, epoch: 0 } as const;
+  return (await readNumber(tx, sql`${insertInto(RUNS, run)} returning id`)) ?? 0;
+}
+
+/** Requested runs that have not begun, oldest first. */
+export async function requestedRuns(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
+  const waiting = sql`
+    where state = 'requested' and (next_attempt_at is null or next_attempt_at <= ${instantText(now)})
+    order by id limit ${limit}`;
+  const rows = await select(db, pick(RUNS, 'id', 'epoch'), waiting);
+  return rows.map(({ id, epoch }) => ({ id, epoch: epoch ?? 0 }));
+}
+
+/** Raises the epoch of a run that still waits with this one; null if it does not. */
+export async function raiseRun(tx: Transaction, { id, epoch }: WorkRef): Promise<WorkRef | null> {
+  const raise = sql`
+    update runs set epoch = ${epoch + 1} where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch}
+    returning id`;
+  return (await hasRow(tx, raise)) ? { id, epoch: epoch + 1 } : null;
+}
+
+/** Begins a requested run by compare-and-set; returns its kinds, or null if another process has claimed it. */
+export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<readonly string[] | null> {
+  const { id, epoch, owner, now } = claim;
+  const begun = sql`
+    update runs set state = 'running', owner = ${owner}, started_at = ${instantText(now)}, epoch = ${epoch + 1},
+      lease_until = ${leaseEnd(now)}
+    where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning kinds`;
+  const [kinds] = await readTexts(tx, begun);
+  return kinds === undefined ? null : (JSON.parse(kinds) as string[]);
+}
+
+/**
+ * Ends the runs of dead processes; requested ones wait for another process. A process is dead if `isDead` says so or if the
+ * run's lease has lapsed: nothing else is known of a process on another host.
+ */
+export async function closeDeadRuns(tx: Transaction, { isDead, now }: WorkerJudge): Promise<void> {
+  for (const run of await select(tx, RUNS, sql`where state = 'running'`)) {
+    const hasEnded = isDead(String(run.owner));
+    if (!hasEnded && !hasLapsed(run, now)) continue;
+    if (fateOf(run) === 'requested') await askAgain(tx, run.id);
+    else
+      await tx.query(sql`
+        update runs set state = 'interrupted', reason = ${hasEnded ? ENDED : UNHEARD},
+          finished_at = ${instantText(now)}, lease_until = null
+        where id = ${run.id}`);
+  }
+}
+
+const ENDED = 'its process ended';
+
+/** Requests a run again that was cut off because its process had to end, as after a crash. */
+export async function resumeInterrupted(tx: Transaction, id: number): Promise<void> {
+  const mayResume = sql`select 1 from runs where id = ${id} and state = 'interrupted' and epoch < ${MOST_EPOCH}`;
+  if (await hasRow(tx, mayResume)) await askAgain(tx, id);
+}
+
+async function askAgain(tx: Transaction, id: number): Promise<void> {
+  await tx.query(sql`delete from run_kinds where run_id = ${id}`); // The run starts over, and so does its report.
+  await tx.query(sql`
+    update runs set state = 'requested', owner = null, lease_until = null, reason = null, finished_at = null,
+      epoch = epoch + 1
+    where id = ${id}`);
+}
+
+/** A run and the owner that claims to work it. */
+export interface OwnRun {
+  readonly runId: number;
+  readonly owner: string;
+}
+
+/** The reason given for an interrupted run whose process stopped renewing its lease. */
+export const UNHEARD = 'nothing more was heard of its process';
+
+/** Five processes may die on a run before it is given up: a claim and a death raise its epoch by one each. */
+const MOST_EPOCH = 10;
+
+/** Whether a run is marked as running although its lease has lapsed. */
+export function hasLapsed({ state, leaseUntil }: RowOf<typeof RUNS>, now: Date): boolean {
+  return state === 'running' && (leaseUntil ?? '') <= instantText(now);
+}
+
+/** The next state of a run whose process is gone: a requested run is worked again. */
+export function fateOf({ epoch }: RowOf<typeof RUNS>): 'requested' | 'interrupted' {
+  return epoch !== null && epoch < MOST_EPOCH ? 'requested' : 'interrupted';
+}
+
+/** Renews a run's lease; does nothing if another process owns the run by now. */
+export async function renewRun(session: Session, { runId, owner }: OwnRun, now: Date): Promise<void> {
+  await session.atomically(async (tx) => {
+    await tx.query(sql`
+      update runs set lease_until = ${leaseEnd(now)}
+      where id = ${runId} and owner = ${owner} and state = 'running'`);
+  });
+}
+
+/** Whether the process still owns the run: after a long standstill another may have taken it over. */
+export async function isOwnRun(tx: Transaction, { runId, owner }: OwnRun): Promise<boolean> {
+  return hasRow(tx, sql`select 1 from runs where id = ${runId} and owner = ${owner}`);
+}

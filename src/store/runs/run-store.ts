@@ -1,0 +1,158 @@
+import { sql } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import { leaseEnd } from '../kinds/kind-lease.ts';
+import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+import { bigint } from '../../db/rows/engine-column.ts';
+import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
+import {
+  append,
+  assign,
+  insertInto,
+  readNumber,
+  readRows,
+  select,
+  selectOne,
+  without,
+  type RowOf,
+} from '../../db/rows/rows.ts';
+import { leaveNews, refusedNews } from '../webhooks/news.ts';
+import { UNHEARD, closeDeadRuns, fateOf, hasLapsed, isOwnRun, type OwnRun } from './run-requests.ts';
+import type { WorkerJudge } from './worker-store.ts';
+
+export type RunState = RowOf<typeof RUNS>['state'];
+
+const REPORT = without(RUN_KINDS, 'run_id', 'started_at');
+
+/** The result of a run for one kind: the sums of its sweeps. */
+export type KindReport = RowOf<typeof REPORT>;
+
+/** Whether a run has read a kind to the end of its list, or to the last page that was asked for. */
+export const isRead = ({ state }: Pick<KindReport, 'state'>): boolean =>
+  state === 'certified' || state === 'complete';
+
+export interface Run {
+  readonly id: number;
+  readonly command: string;
+  readonly kinds: readonly string[];
+  readonly state: RunState;
+  readonly reason: string | null;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+}
+
+export interface RunStart extends WorkerJudge {
+  readonly command: string;
+  readonly kinds: readonly string[];
+  /** The parameters of the request besides the kinds. */
+  readonly request?: string;
+  readonly owner: string;
+}
+
+/** Records that a run begins, and that runs of dead processes ended; returns its id. */
+export async function startRun(session: Session, start: RunStart): Promise<number> {
+  const { command, request = null, owner, now, isDead } = start;
+  const at = instantText(now);
+  const kinds = JSON.stringify(start.kinds);
+  const times = { requestedAt: at, startedAt: at, leaseUntil: leaseEnd(now) };
+  const run = insertInto(RUNS, { command, kinds, request, state: 'running', owner, ...times });
+  return session.atomically(async (tx) => {
+    await closeDeadRuns(tx, { isDead, now });
+    return (await readNumber(tx, sql`${run} returning id`)) ?? 0;
+  });
+}
+
+/** Records a run's result for one kind, unless another process owns the run by now. */
+export async function saveKindReport(
+  tx: Transaction,
+  run: OwnRun,
+  report: KindReport,
+  startedAt: Date,
+): Promise<void> {
+  if (!(await isOwnRun(tx, run))) return;
+  await append(tx, RUN_KINDS, [{ ...report, runId: run.runId, startedAt: instantText(startedAt) }]);
+  if (isRead(report)) await dropMeta(tx, 'source.refused');
+  if (report.reason === 'unauthorized') await noteRefusal(tx, run.runId, startedAt);
+}
+
+/** The second run in a row whose token the service refuses is news; one refusal may be a passing fault of the service. */
+async function noteRefusal(tx: Transaction, runId: number, now: Date): Promise<void> {
+  const noted = await readMeta(tx, 'source.refused');
+  const [since, latest, times] = noted?.split(' ') ?? [now.toISOString(), null, 0];
+  if (Number(latest) === runId) return;
+  await writeMeta(tx, 'source.refused', `${since} ${runId} ${Number(times) + 1}`);
+  if (Number(times) === 1) await leaveNews(tx, refusedNews(String(since), now));
+}
+
+/** Records how a run ended, unless another process owns it by now. */
+export async function finishRun(
+  session: Session,
+  { runId, owner }: OwnRun,
+  { now, ...end }: { state: RunState; reason: string | null; now: Date },
+): Promise<void> {
+  const set = assign(RUNS, { ...end, finishedAt: instantText(now), leaseUntil: null });
+  await session.atomically((tx) =>
+    tx.query(sql`update runs set ${set} where id = ${runId} and owner = ${owner}`),
+  );
+}
+
+/** The latest runs, newest first. `before`: only runs with a lower id. */
+export async function listRuns(
+  db: Queryable,
+  { before, limit, now }: { before?: number | undefined; limit: number; now: Date },
+): Promise<Run[]> {
+  const isBefore = before === undefined ? sql`` : sql`where id < ${before} `;
+  const rows = await select(db, RUNS, sql`${isBefore}order by id desc limit ${limit}`);
+  return rows.map((row) => readRun(row, now));
+}
+
+/** The sums of a run's reports. */
+export interface RunSums {
+  /** Rows that its lists showed. */
+  readonly rows: number;
+  /** Rows that it created, updated, deleted or restored in the mirror. */
+  readonly changes: number;
+}
+
+/** The sums of some runs by their ids; a run without reports is absent. */
+export async function sumsOfRuns(db: Queryable, ids: readonly number[]) {
+  if (ids.length === 0) return new Map<number, RunSums>();
+  const sums = sql`
+    select run_id, sum(${sql.identifier('rows')}) as ${sql.identifier('rows')},
+      sum(created + updated + deleted + restored) as changes
+    from run_kinds where run_id in (${sqlList(ids)}) group by run_id`;
+  const rows = await readRows(db, [bigint('run_id'), bigint('rows'), bigint('changes')], sums);
+  return new Map<number, RunSums>(rows.map(({ runId, ...sums }) => [runId, sums]));
+}
+
+/** The first runs after an id, in the order of their ids; 0 for all. */
+export async function runsAfter(db: Queryable, after: number, limit: number, now: Date): Promise<Run[]> {
+  const rows = await select(db, RUNS, sql`where id > ${after} order by id limit ${limit}`);
+  return rows.map((row) => readRun(row, now));
+}
+
+/** A run with the results of its kinds; null if there is none with this id. */
+export async function findRun(db: Queryable, id: number, now: Date) {
+  const row = await selectOne(db, RUNS, sql`where id = ${id}`);
+  if (row === null) return null;
+  const reports = await select(db, REPORT, sql`where run_id = ${id} order by started_at, kind`);
+  return { ...readRun(row, now), reports };
+}
+
+/** Shows a run whose process is gone as `closeDeadRuns` will record it. */
+function readRun(row: RowOf<typeof RUNS>, now: Date): Run {
+  const { id, command, startedAt, finishedAt } = row;
+  const fate = hasLapsed(row, now) ? fateOf(row) : null;
+  const kinds = JSON.parse(row.kinds) as string[];
+  const reason = fate === 'interrupted' ? UNHEARD : row.reason;
+  return { id, command, kinds, state: fate ?? row.state, reason, startedAt, finishedAt };
+}
+
+/** One reading of a kind's list, by the run that it was part of. */
+export type ReportedReading = RowOf<typeof RUN_KINDS>;
+
+/** The latest readings of a kind's list, newest first. */
+export async function latestReadings(db: Queryable, kind: string, limit: number): Promise<ReportedReading[]> {
+  return select(db, RUN_KINDS, sql`where kind = ${kind} order by run_id desc limit ${limit}`);
+}

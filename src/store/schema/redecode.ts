@@ -1,0 +1,141 @@
+import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import { recordDecoder } from '../../diff/decode-record.ts';
+import { parseObject, type JsonObject } from '../../lib/json/json.ts';
+import { saveFieldIssues, type Issue } from '../records/issue-store.ts';
+import { putNestedRows } from '../records/nested-rows.ts';
+import type { Session, SqlValue, Transaction } from '../../db/session/session.ts';
+import { KIND_STATE } from '../tables/engine-tables.ts';
+import { OWN_COLUMNS, decoderOf, writtenColumns, writtenRow } from '../tables/kind-table.ts';
+import { selectOne } from '../../db/rows/rows.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+
+/** Values decoded in one transaction: more would block the event loop. */
+const VALUES_A_TRANSACTION = 10_000;
+
+/** How far a kind is refilled. */
+interface RefillProgress {
+  readonly kind: string;
+  readonly rows: number;
+}
+
+export interface RefillOptions {
+  readonly now: Date;
+  readonly onProgress?: ((progress: RefillProgress) => void) | undefined;
+}
+
+/**
+ * Refills a kind's columns and its nested tables from `_raw` if their fields or the decoder have changed since they were
+ * filled. After an interruption it starts over at the next migration. The rows' own columns (when seen, when changed) stay.
+ */
+export async function redecode(
+  session: Session,
+  kind: Kind,
+  { now, onProgress }: RefillOptions,
+): Promise<void> {
+  const state = await selectOne(session, KIND_STATE, sql`where kind = ${kind.name}`);
+  const rules = decoderOf(kind);
+  if (state === null || state.decodedAs === rules) return;
+  const isNestedOnly = columnsPart(state.decodedAs) === columnsPart(rules);
+  let rows = 0;
+  for (let after: string | null = '0'; after !== null;) {
+    const from: string = after;
+    const refilled = await session.atomically((tx) => redecodeSome(tx, kind, { now, isNestedOnly, from }));
+    rows += refilled.rows;
+    after = refilled.after;
+    onProgress?.({ kind: kind.name, rows });
+  }
+  await session.atomically((tx) =>
+    tx.query(sql`update kind_state set decoded_as = ${rules} where kind = ${kind.name}`),
+  );
+}
+
+const columnsPart = (rules: string | null): string | undefined => rules?.split(' ')[0];
+
+interface Refill {
+  readonly from: string;
+  readonly now: Date;
+  /** The columns are filled by the present rules already. */
+  readonly isNestedOnly: boolean;
+}
+
+interface Refilled {
+  readonly rows: number;
+  /** The id after which to continue; null if no rows are left. */
+  readonly after: string | null;
+}
+
+/** Decodes the next rows. */
+async function redecodeSome(
+  tx: Transaction,
+  kind: Kind,
+  { from, now, isNestedOnly }: Refill,
+): Promise<Refilled> {
+  const limit = rowsATransaction(kind);
+  const next = sql`where k.id > ${from} order by k.id limit ${limit}`;
+  const ids = await refillRows(tx, kind, next, { now, isNestedOnly });
+  return { rows: ids.length, after: ids.length < limit ? null : (ids.at(-1) ?? null) };
+}
+
+const rowsATransaction = ({ fields }: Kind): number =>
+  Math.ceil(VALUES_A_TRANSACTION / Math.max(1, fields.length));
+
+/** Refills the columns of some records and their nested rows from `_raw`, whatever they hold. */
+export async function refill(session: Session, kind: Kind, ids: readonly string[], now: Date): Promise<void> {
+  const most = Math.min(rowsATransaction(kind), 500);
+  for (const some of inChunks(ids, most))
+    await session.atomically((tx) =>
+      refillRows(tx, kind, sql`where k.id in (${sqlList(some)})`, { now, isNestedOnly: false }),
+    );
+}
+
+/** @returns The ids of the rows. */
+async function refillRows(
+  tx: Transaction,
+  kind: Kind,
+  which: SQL,
+  { now, isNestedOnly }: Pick<Refill, 'now' | 'isNestedOnly'>,
+): Promise<readonly string[]> {
+  const own = sql.join(
+    OWN_COLUMNS.map((name) => sql.identifier(name)),
+    sql`, `,
+  );
+  const rows = await tx.query(sql`
+    select cast(id as text) as id, ${own} from ${sql.identifier(kind.name)} as k ${which}`);
+  const found: Issue[] = [];
+  const records = rows.map((row) => ({
+    id: String(row['id']),
+    record: parseObject(String(row['_raw'])),
+    row,
+  }));
+  const decodeStored = storedDecoder(kind, found);
+  const values = records.map(decodeStored);
+  if (!isNestedOnly)
+    await tx.putRows({
+      table: kind.name,
+      columns: writtenColumns(kind, tx.dialect),
+      rows: records.map(({ row }, at) => {
+        const own = OWN_COLUMNS.map((name) => row[name] ?? null);
+        return writtenRow(kind, tx.dialect, values[at] ?? [], own);
+      }),
+    });
+  await putNestedRows(tx, { kind, records, found, now });
+  const recordIds = records.map(({ id }) => id);
+  await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now });
+  return recordIds;
+}
+
+/** Makes the decoder of a kind's rows, which adds the issues that it finds. */
+function storedDecoder(
+  kind: Kind,
+  found: Issue[],
+): (stored: { readonly id: string; readonly record: JsonObject }) => SqlValue[] {
+  const decode = recordDecoder(kind);
+  return ({ id, record }) => {
+    const { values, misfits } = decode(record);
+    found.push(...misfits.map((misfit) => ({ recordId: id, ...misfit })));
+    // A user may have copied a row under another id: by the id in `_raw`, the copy would overwrite its original.
+    return kind.fields.map(({ name }, index) => (name === 'id' ? id : (values[index] ?? null)));
+  };
+}

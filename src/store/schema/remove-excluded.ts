@@ -1,0 +1,202 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { NOT_SHOWN, withoutExcluded } from '../../catalog/exclude.ts';
+import { idColumn, type Field, type Kind } from '../../catalog/kind.ts';
+import { DECIMAL_TWINS } from '../../catalog/reserved-names.ts';
+import { compactJson, isObject, tryParse } from '../../lib/json/json.ts';
+import { exclusionsIn } from '../kinds/exclusions.ts';
+import { dropMeta, readMeta, writeMeta } from '../kinds/meta.ts';
+import { removeAnswers, removeFromOutbox } from '../outbox/excluded-entries.ts';
+import { deletePlans } from '../outbox/plan-store.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+import { CHANGES } from '../tables/change-tables.ts';
+import { optionalText, text } from '../../db/rows/engine-column.ts';
+import { FIELDS } from '../tables/engine-tables.ts';
+import { FOUND_COLUMN, isFoundBy } from '../tables/found-text.ts';
+import { nestedName } from '../tables/kind-table.ts';
+import { pick, readRows, select } from '../../db/rows/rows.ts';
+import { removeFromDeliveries } from '../webhooks/delivery-queue.ts';
+import type { RefillOptions } from './redecode.ts';
+
+/**
+ * Removes what the mirror holds of fields that `privacy.exclude` names since it was last applied: out of rows, events, issues,
+ * nested tables, plans, notes of drift and deliveries; and, each time, out of entries of the outbox that have ended since. After an
+ * interruption it starts over. Tombstones are cleaned like live rows. What a busy SQLite file still holds in free space or in
+ * its log is tried again each time, whatever is excluded by then.
+ */
+export async function removeExcluded(
+  session: Session,
+  kinds: readonly Kind[],
+  { onProgress }: Partial<RefillOptions> = {},
+): Promise<Removal> {
+  const excluding = kinds.filter(({ excluded }) => excluded !== undefined);
+  const applied = await readMeta(session, 'privacy.excluded');
+  const leftover = await readMeta(session, 'privacy.scrub');
+  // What the mirror keeps out of kinds that the settings do not declare at present holds again once they do.
+  const undeclared = [...exclusionsIn(applied)].filter(([name]) => kinds.every((kind) => kind.name !== name));
+  const all = [...excluding.map((kind) => [kind.name, namesOf(kind)]), ...undeclared];
+  const wanted = all.length === 0 ? null : JSON.stringify(all);
+  if ([wanted, applied, leftover].every((each) => each === null))
+    return { hasRemoved: false, isScrubbed: null };
+  const hasRemoved = wanted !== null && wanted !== applied;
+  if (hasRemoved) await session.atomically((tx) => writeMeta(tx, 'privacy.excluding', wanted)); // Others land none of them from now on.
+  for (const kind of hasRemoved ? excluding : []) {
+    await removeFromRows(session, kind, (rows) => onProgress?.({ kind: kind.name, rows }));
+    await removeFromEvents(session, kind);
+    await session.atomically((tx) => removeBeside(tx, kind));
+  }
+  for (const kind of excluding) await removeFromOutbox(session, kind);
+  const isScrubbed = await scrub(session, hasRemoved, leftover);
+  if (wanted !== applied)
+    await session.atomically(async (tx) => {
+      await saveMeta(tx, 'privacy.excluded', wanted);
+      await dropMeta(tx, 'privacy.excluding');
+    });
+  return { hasRemoved, isScrubbed };
+}
+
+/** The outcome of a removal. */
+interface Removal {
+  /** False if everything had been removed before. */
+  readonly hasRemoved: boolean;
+  /** Whether a SQLite file is free of the removed content; null if none was removed, and in PostgreSQL. */
+  readonly isScrubbed: boolean | null;
+}
+
+/** Clears the file of content removed now or left by an earlier attempt; notes the step that is left to do. */
+async function scrub(session: Session, hasRemoved: boolean, before: string | null): Promise<boolean | null> {
+  if (session.dialect === 'postgres' || (!hasRemoved && before === null)) return null;
+  const { scrubFile } = await import('../../db/sqlite/scrub.ts'); // PostgreSQL has no need of SQLite's driver.
+  const left = scrubFile(session.location, !hasRemoved && before === 'checkpoint' ? 'checkpoint' : 'vacuum');
+  await session.atomically((tx) => saveMeta(tx, 'privacy.scrub', left));
+  return left === null;
+}
+
+const saveMeta = (tx: Transaction, key: `privacy.${'excluded' | 'scrub'}`, value: string | null) =>
+  value === null ? dropMeta(tx, key) : writeMeta(tx, key, value);
+
+const ROWS_A_TRANSACTION = 1_000;
+
+async function removeFromRows(session: Session, kind: Kind, onRows: (rows: number) => void): Promise<void> {
+  let rows = 0;
+  for (let after: string | null = '0'; after !== null;) {
+    const from: string = after;
+    const ids = await session.atomically((tx) => removeFromSome(tx, kind, from));
+    rows += ids.length;
+    after = ids.length < ROWS_A_TRANSACTION ? null : (ids.at(-1) ?? null);
+    onRows(rows);
+  }
+}
+
+async function removeFromSome(tx: Transaction, kind: Kind, from: string): Promise<readonly string[]> {
+  const table = sql.identifier(kind.name);
+  const next = sql`
+    select cast(id as text) as id, _raw as raw from ${table} as k where k.id > ${from} order by k.id
+    limit ${ROWS_A_TRANSACTION}`;
+  const rows = await readRows(tx, [text('id'), text('raw')], next);
+  const last = rows.at(-1);
+  if (last === undefined) return [];
+  for (const { id, raw } of rows) {
+    const kept = recordWithout(kind, raw);
+    if (kept !== raw) await tx.write(sql`update ${table} set _raw = ${kept} where id = ${id}`);
+  }
+  const columns = await columnsToClear(tx, kind);
+  if (columns.length > 0) {
+    const nulls = columns.map((column) => sql`${sql.identifier(column)} = null`);
+    await tx.write(
+      sql`update ${table} set ${sql.join(nulls, sql`, `)} where id > ${from} and id <= ${last.id}`,
+    );
+  }
+  return rows.map(({ id }) => id);
+}
+
+/** The record's text without excluded fields; a text that is no record is dropped, and read again by the next sweep. */
+function recordWithout(kind: Kind, raw: string): string {
+  const record = tryParse(raw);
+  if (!isObject(record)) return '{}';
+  const kept = withoutExcluded(kind, record);
+  return kept === record ? raw : compactJson(kept);
+}
+
+/** The columns of excluded fields, those of decimals' twins, of texts that did not fit and of what is searched included. */
+async function columnsToClear(tx: Transaction, kind: Kind): Promise<readonly string[]> {
+  const names = namesOf(kind);
+  const present = await tx.columnsOf(kind.name);
+  const texts = await select(
+    tx,
+    pick(FIELDS, 'text_column'),
+    sql`where kind = ${kind.name} and field in (${sqlList(names)})`,
+  );
+  const taken = new Set(kind.fields.map(({ name }) => name));
+  return [
+    ...names.flatMap((name) => [name, ...DECIMAL_TWINS.map((twin) => name + twin)]),
+    ...(kind.excluded ?? []).flatMap(({ name, recordOf }) =>
+      recordOf === undefined ? [] : [idColumn(name)],
+    ),
+    ...texts.map((row) => row.textColumn ?? ''),
+    ...((kind.excluded ?? []).some(isFoundBy) ? [FOUND_COLUMN] : []), // It is filled again without them.
+  ].filter((name) => present.has(name) && !taken.has(name));
+}
+
+const namesOf = ({ excluded = [] }: Kind): readonly string[] => excluded.map(({ name }: Field) => name);
+
+const EVENT = pick(CHANGES, 'seq', 'before', 'after', 'fields');
+
+async function removeFromEvents(session: Session, kind: Kind): Promise<void> {
+  for (let after: number | null = 0; after !== null;) {
+    const from: number = after;
+    after = await session.atomically(async (tx) => {
+      const next = sql`where kind = ${kind.name} and seq > ${from} order by seq limit ${ROWS_A_TRANSACTION}`;
+      const events = await select(tx, EVENT, next);
+      for (const { seq, ...event } of events) {
+        const without = (record: string | null): string | null => record && recordWithout(kind, record);
+        const [before, later, fields] = [event.before, event.after, event.fields].map(without);
+        if (before !== event.before || later !== event.after || fields !== event.fields)
+          await tx.write(sql`
+            update changes set before = ${before}, after = ${later}, fields = ${fields} where seq = ${seq}`);
+      }
+      return events.length < ROWS_A_TRANSACTION ? null : (events.at(-1)?.seq ?? null);
+    });
+  }
+}
+
+const QUARANTINED = [text('id'), optionalText('detail')];
+const OF_WHOLE_RECORDS = [
+  'not_a_record',
+  'no_id',
+  'id_not_an_integer',
+  'id_too_large',
+  'two_versions',
+] as const;
+
+/** Elements of arrays, issues, and notes of drift. */
+async function removeBeside(tx: Transaction, kind: Kind): Promise<void> {
+  const { name } = kind;
+  for (const field of namesOf(kind)) {
+    const elements = nestedName(name, field);
+    if ((await tx.columnsOf(elements)).has('parent_id'))
+      await tx.query(sql`delete from ${sql.identifier(elements)}`);
+    const about: SQL = sql`kind = ${name} and (field = ${field} or substr(field, 1, ${field.length + 1}) = ${`${field}[`})`;
+    await tx.query(sql`delete from issues where ${about}`);
+    await tx.query(sql`delete from drift where kind = ${name} and field = ${field}`);
+  }
+  await deletePlans(tx, sql`kind = ${name}`); // Their refusals quote values, too.
+  await cleanQuarantined(tx, kind);
+  await removeAnswers(tx, kind);
+  // Earlier releases quoted the beginning of an answer that could not be read.
+  await tx.query(
+    sql`update run_kinds set detail = null where kind = ${name} and state in ('invalid', 'aborted')`,
+  );
+  await removeFromDeliveries(tx, kind);
+}
+
+/** Issues about whole records quote their beginnings, which may end in the middle of a value. */
+async function cleanQuarantined(db: Queryable, kind: Kind): Promise<void> {
+  const quoting = sql`
+    select cast(id as text) as id, detail from issues where kind = ${kind.name} and code in (${sqlList(OF_WHOLE_RECORDS)})`;
+  for (const { id, detail } of await readRows(db, QUARANTINED, quoting)) {
+    const record = tryParse(detail ?? '');
+    const kept = isObject(record) ? recordWithout(kind, detail ?? '') : NOT_SHOWN;
+    await db.query(sql`update issues set detail = ${kept} where id = ${id}`);
+  }
+}

@@ -1,0 +1,157 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { betweenCommas, type TextList } from '../../lib/text/text-list.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
+import { PAGES, TOUCHED } from '../tables/change-tables.ts';
+import { SIGHTINGS } from '../tables/engine-tables.ts';
+import { append, readNumber, select, without } from '../../db/rows/rows.ts';
+
+/** The content of a page when it was last landed. */
+export interface StoredPage {
+  readonly digest: string;
+  /** Length of the records' text. */
+  readonly bytes: number;
+  /** Ids of the records, in their order, as `idsText` writes them. */
+  readonly ids: string;
+  /** The same ids as a list. */
+  readonly keys: TextList;
+  /** Fields that at least one record had. */
+  readonly fields: readonly string[];
+  /** The ticks between which the page was read; each record's row then equalled the page. */
+  readonly sent: number;
+  readonly response: number;
+}
+
+export type NewPage = Omit<StoredPage, 'keys'>;
+
+/** Reads a kind's pages, or one of them, by their numbers. */
+export async function readPages(
+  db: Queryable,
+  kind: string,
+  page: number | null = null,
+): Promise<Map<number, StoredPage>> {
+  const some = page === null ? sql`` : sql` and page = ${page}`;
+  const rows = await select(db, without(PAGES, 'kind'), sql`where kind = ${kind}${some}`);
+  // Most pages of a list have the same fields, so each list of names is kept in memory once.
+  const lists = new Map(rows.map(({ fields }) => [fields, [] as readonly string[]]));
+  for (const text of lists.keys()) lists.set(text, JSON.parse(text) as string[]);
+  return new Map(
+    rows.map(({ page, fields, ...row }) => [
+      page,
+      {
+        ...row,
+        get keys() {
+          return idsOf(this.ids);
+        },
+        fields: lists.get(fields) ?? [],
+      },
+    ]),
+  );
+}
+
+/** Stores the content of pages in place of their former one; the next sweep parses a page without content. */
+export async function savePages(
+  tx: Transaction,
+  kind: string,
+  pages: ReadonlyMap<number, NewPage | null>,
+): Promise<void> {
+  if (pages.size === 0) return;
+  await tx.write(sql`delete from pages where kind = ${kind} and page in (${sqlList([...pages.keys()])})`);
+  const rows = [...pages].flatMap(([page, content]) =>
+    content === null ? [] : [{ kind, page, ...content, fields: JSON.stringify(content.fields) }],
+  );
+  await append(tx, PAGES, rows);
+}
+
+/** The ids that one list response showed, and when. It stays true even if its sweep turns out invalid. */
+export interface NewSighting {
+  readonly kind: string;
+  readonly runId: number;
+  /** The tick at which its sweep began; null if only some pages were read. */
+  readonly sweep: number | null;
+  readonly page: number;
+  readonly sent: number;
+  readonly answered: number;
+  /** Every id on the page, those of quarantined rows too, as `idsText` writes them. */
+  readonly ids: string;
+  /** The number of rows on the page, including those without an id. */
+  readonly rows: number;
+  /** An upper bound for the number of rows in the list, if this response proves the list's end. */
+  readonly endRows: number | null;
+  readonly total: number | null;
+  /** When its request was sent: its content was true at this instant or later. */
+  readonly sentAt: Date;
+}
+
+export async function saveSightings(tx: Transaction, sightings: readonly NewSighting[]): Promise<void> {
+  const rows = sightings.map(({ sentAt, ...sighting }) => ({ ...sighting, seenAt: instantText(sentAt) }));
+  await append(tx, SIGHTINGS, rows);
+}
+
+/** Removes pages that were requested after a tick. */
+export async function dropPagesAfter(tx: Transaction, kind: string, tick: number): Promise<void> {
+  await tx.write(sql`delete from pages where kind = ${kind} and sent > ${tick}`);
+}
+
+/**
+ * Ends a sweep that has read every page: removes the pages beyond its end and the dirty rows from before it. An unchanged page
+ * keeps the ticks at which it was landed. The sweep found that none of the removed dirty rows is on it, and every later one has
+ * a later tick. Raising the ticks would rewrite all pages.
+ */
+export async function prunePages(
+  tx: Transaction,
+  kind: string,
+  { lastPage, began }: { lastPage: number; began: number },
+): Promise<void> {
+  await tx.query(sql`delete from pages where kind = ${kind} and page > ${lastPage}`);
+  await tx.query(sql`delete from touched where kind = ${kind} and response < ${began}`);
+}
+
+/** The page of a kind's list that last showed a record; null if none is stored. */
+export async function readPageOf(db: Queryable, kind: string, id: string): Promise<number | null> {
+  return readNumber(db, sql`select min(page) from pages where kind = ${kind} and ${showing(id)}`);
+}
+
+/** Whether the column `ids` of a row has an id. */
+export const showing = (id: string): SQL =>
+  sql`replace(replace(ids, '[', ','), ']', ',') like ${`%,${id},%`}`;
+
+/**
+ * Dirty rows: rows rewritten since their page was landed, by the tick of the response that their present content or state is
+ * from. Every write to an existing row is noted here: a page that lists the row must be parsed even if its digest is unchanged.
+ */
+export type DirtyRows = ReadonlyMap<string, number>;
+
+export async function readDirtyRows(db: Queryable, kind: string, after: number) {
+  const rows = await select(db, TOUCHED, sql`where kind = ${kind} and response > ${after} order by response`);
+  return new Map(rows.map(({ recordId, response }) => [recordId, response]));
+}
+
+export async function saveDirtyRows(tx: Transaction, kind: string, rows: DirtyRows): Promise<void> {
+  const touched = [...rows].map(([recordId, response]) => ({ kind, response, recordId }));
+  await append(tx, TOUCHED, touched);
+}
+
+/**
+ * Removes dirty rows that were written again later: only the last write of a row counts. Complete sweeps remove the others;
+ * where none comes, each row is kept once.
+ */
+export async function thinDirtyRows(session: Session): Promise<void> {
+  const last = sql`select kind, max(response), record_id from touched group by kind, record_id`;
+  await session.atomically((tx) =>
+    tx.query(sql`delete from touched where (kind, response, record_id) not in (${last})`),
+  );
+}
+
+/** Raises `_response` of rows when a later response has shown the same content. */
+export async function confirmRows(tx: Transaction, kind: string, ids: readonly string[], response: number) {
+  if (ids.length === 0) return;
+  const table = sql.identifier(kind);
+  await tx.query(sql`update ${table} set _response = ${response} where id in (${sqlList(ids)})`);
+}
+
+/** Ids as `pages` and `sightings` store them: a JSON array of numbers. */
+export const idsText = (ids: Iterable<string>): string => `[${[...ids].join(',')}]`;
+
+export const idsOf = (text: string): TextList => betweenCommas(text.slice(1, -1));

@@ -1,0 +1,131 @@
+import { sql } from 'drizzle-orm';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { CHANGES } from '../tables/change-tables.ts';
+import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
+import { pick, readNumber, readTexts, select, without, type RowOf } from '../../db/rows/rows.ts';
+import type { Sighting } from '../../diff/certify.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+
+/** A response as certification uses it, with the instant at which its request was sent. */
+export type SeenPage = Sighting & { readonly seenAt: string };
+
+const SWEEPS_KEPT = 3;
+const READ_TOGETHER = 500;
+
+const SEEN_PAGE = without(SIGHTINGS, 'kind', 'run_id');
+
+/**
+ * Every kept sighting of a kind, in the order of answers.
+ * @param pages The last known ids of each page: most pages show the same ids again, which then share one text.
+ */
+export async function readSightings(
+  db: Queryable,
+  kind: string,
+  pages: ReadonlyMap<number, Pick<Sighting, 'ids'>> = new Map(),
+): Promise<SeenPage[]> {
+  const seen: SeenPage[] = [];
+  const shown = new Map<number, string>();
+  for (const [page, { ids }] of pages) shown.set(page, ids);
+  for (let after: number | null = -1; after !== null;) {
+    const next = sql`
+      where kind = ${kind} and answered > ${after} order by answered limit ${READ_TOGETHER}`;
+    const rows: readonly SeenPage[] = await select(db, SEEN_PAGE, next);
+    for (const row of rows) {
+      const before = shown.get(row.page);
+      const ids = before === row.ids ? before : row.ids;
+      shown.set(row.page, ids);
+      seen.push({ ...row, ids });
+    }
+    after = rows.length < READ_TOGETHER ? null : (seen.at(-1)?.answered ?? null);
+  }
+  return seen;
+}
+
+/** An invalid sweep proves no end of the list; its sightings stay true. */
+export async function voidEnds(tx: Transaction, kind: string, sweep: number): Promise<void> {
+  await tx.query(sql`update sightings set end_rows = null where kind = ${kind} and sweep = ${sweep}`);
+}
+
+/** The tick up to which sightings are to be removed, those before the last three sweeps; null if there are none. */
+export async function oldSightings(db: Queryable, kind: string): Promise<number | null> {
+  const oldest = sql`
+    select min(sweep) from (
+      select distinct sweep from sightings where kind = ${kind} and sweep is not null
+      order by sweep desc limit ${SWEEPS_KEPT}) as kept`;
+  return readNumber(db, oldest);
+}
+
+/** Removes the sightings from before the last three sweeps of a kind. */
+export async function pruneSightings(tx: Transaction, kind: string): Promise<void> {
+  const oldest = await oldSightings(tx, kind);
+  if (oldest === null) return;
+  await tx.query(sql`delete from sightings where kind = ${kind} and answered <= ${oldest}`);
+}
+
+/** Stores those of these ids that have a live row: the rows are ours, although soon no kept list response shows them. */
+export async function saveUnlisted(tx: Transaction, kind: string, ids: readonly string[]): Promise<void> {
+  for (const some of inChunks(ids))
+    await tx.query(sql`
+      insert into unlisted_rows (kind, record_id)
+      select ${kind}, cast(k.id as text) from ${sql.identifier(kind)} as k
+      where k.id in (${sqlList(some)}) and k._deleted_at is null
+      on conflict do nothing`);
+}
+
+/** Removes ids that a list shows again, or whose rows have become tombstones. */
+export async function forgetUnlisted(tx: Transaction, kind: string, ids: readonly string[]): Promise<void> {
+  for (const some of inChunks(ids))
+    await tx.query(sql`delete from unlisted_rows where kind = ${kind} and record_id in (${sqlList(some)})`);
+}
+
+export async function readUnlisted(db: Queryable, kind: string): Promise<string[]> {
+  return readTexts(db, sql`select record_id from unlisted_rows where kind = ${kind}`);
+}
+
+const WATCHED_KIND = pick(KIND_STATE, 'kind', 'tick', 'last_complete_sweep', 'page_size');
+
+/** The facts of a kind's list. */
+export type WatchedKind = RowOf<typeof WATCHED_KIND>;
+
+/** The kinds whose list was read to its end, and that have a baseline: a record new in such a list is new to the service. */
+export const readWatchedKinds = (db: Queryable): Promise<WatchedKind[]> => {
+  const isWatched = sql`baseline_at is not null and last_complete_sweep is not null`;
+  return select(db, WATCHED_KIND, sql`where ${isWatched} order by kind`);
+};
+
+const PAGE_SIGHTING = pick(SIGHTINGS, 'page', 'ids', 'total', 'answered', 'seen_at');
+
+/** A page as a list response has shown it. */
+export type PageSighting = RowOf<typeof PAGE_SIGHTING>;
+
+/** The list responses of one sweep, in the order of answers; null if they show more rows than `most`. */
+export async function readSweepPages(
+  db: Queryable,
+  kind: string,
+  sweep: number,
+  most: number,
+): Promise<PageSighting[] | null> {
+  const ofSweep = sql`where kind = ${kind} and sweep = ${sweep}`;
+  const rows = await readNumber(db, sql`select sum(rows) from sightings ${ofSweep}`);
+  if ((rows ?? 0) > most) return null;
+  return select(db, PAGE_SIGHTING, sql`${ofSweep} order by answered`);
+}
+
+/** The list responses that came after a tick, in the order of answers. */
+export const readPagesSince = (db: Queryable, kind: string, tick: number): Promise<PageSighting[]> =>
+  select(db, PAGE_SIGHTING, sql`where kind = ${kind} and answered > ${tick} order by answered`);
+
+const NOTED_CHANGE = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at', 'origin');
+
+/** A change event, as far as it is counted. */
+export type NotedChange = RowOf<typeof NOTED_CHANGE>;
+
+/** The latest events after one, in their order, and no more than `most`. */
+export async function readChangesSince(db: Queryable, seq: number, most: number): Promise<NotedChange[]> {
+  const oldest = sql`(select coalesce(max(seq), 0) - ${most} from changes)`;
+  return select(db, NOTED_CHANGE, sql`where seq > ${seq} and seq > ${oldest} order by seq`);
+}
+
+/** The kinds in which a create of ours waits to be found. */
+export const readAwaitedKinds = (db: Queryable): Promise<string[]> =>
+  readTexts(db, sql`select distinct kind from outbox where operation = 'create' and state = 'unsettled'`);

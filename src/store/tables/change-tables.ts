@@ -1,0 +1,117 @@
+/**
+ * Engine tables of change events, deletions, the pages that they are found by, and the reading between sweeps. drizzle-kit
+ * generates the migrations from them.
+ */
+
+import type { Change } from '../../diff/judge-page.ts';
+import type { AbsenceState } from '../../diff/plan-deletions.ts';
+import {
+  bigint,
+  integer,
+  optionalBigint,
+  optionalText,
+  optionalTimestamp,
+  serial,
+  text,
+  timestamp,
+  withDefault,
+  type EngineTable,
+} from '../../db/rows/engine-column.ts';
+
+/** The content of each list page when it was last landed. While the page's digest stays the same, it need not be parsed. */
+export const PAGES = {
+  name: 'pages',
+  columns: [
+    text('kind'),
+    integer('page'),
+    text('digest'),
+    bigint('bytes'),
+    text('ids'),
+    text('fields'),
+    bigint('sent'),
+    bigint('response'),
+  ],
+  primaryKey: ['kind', 'page'],
+} as const satisfies EngineTable;
+
+/** Dirty rows: rows rewritten since their page was landed. Such a page must be parsed even if its digest is unchanged. */
+export const TOUCHED = {
+  name: 'touched',
+  columns: [text('kind'), bigint('response'), text('record_id')],
+  primaryKey: ['kind', 'response', 'record_id'],
+} as const satisfies EngineTable;
+
+/** Change events of records. `seq` is the order that readers may rely on. */
+export const CHANGES = {
+  name: 'changes',
+  columns: [
+    serial('seq'),
+    text('kind'),
+    text('record_id'),
+    text<'change', Change>('change'),
+    optionalTimestamp('observed_from'),
+    timestamp('observed_at'),
+    optionalText('before'),
+    optionalText('after'),
+    text('fields'),
+    text('origin'),
+    optionalBigint('run_id'),
+  ],
+  primaryKey: ['seq'],
+  indexes: [['kind', 'record_id', 'observed_at', 'seq'], ['record_number']],
+  isNumbered: true,
+} as const satisfies EngineTable;
+
+/** Records that a list no longer shows: suspected, held for a person, or found to be gone, each with its proof. */
+export const DELETIONS = {
+  name: 'deletions',
+  columns: [
+    text('kind'),
+    text('record_id'),
+    text<'state', AbsenceState>('state'), // `deleted` once it is concluded.
+    bigint('sweep'),
+    timestamp('absent_since'),
+    optionalTimestamp('last_seen_at'),
+    optionalTimestamp('struck_at'),
+    optionalText('proof'),
+    optionalTimestamp('concluded_at'),
+    withDefault(bigint('certified'), '1'), // 1: a certified list lacked the record.
+  ],
+  primaryKey: ['kind', 'record_id'],
+} as const satisfies EngineTable;
+
+/** Records whose content a person had removed: by whom and when, and whether the record is kept out from then on. */
+export const ERASURES = {
+  name: 'erasures',
+  columns: [
+    serial('id'),
+    text('kind'),
+    text('record_id'),
+    timestamp('erased_at'),
+    text('erased_by'), // A user of a machine: `ada@office`.
+    integer('suppressed'), // 1: the service still lists the record, and nothing of it is landed.
+  ],
+  primaryKey: ['id'],
+  indexes: [['kind', 'suppressed']],
+} as const satisfies EngineTable;
+
+/**
+ * Rows that we landed and that no kept list response shows: their records were retrieved one by one, or have left the list.
+ * The table distinguishes such rows from rows that another program inserted.
+ */
+export const UNLISTED_ROWS = {
+  name: 'unlisted_rows',
+  columns: [text('kind'), text('record_id')],
+  primaryKey: ['kind', 'record_id'],
+} as const satisfies EngineTable;
+
+/** The one row `between sweeps`: the token bucket that all processes take their requests from, by compare-and-set. */
+export const REQUEST_BUDGETS = {
+  name: 'request_budgets',
+  columns: [
+    text('name'),
+    bigint('thousandths'), // Below 0, requests were made on credit.
+    timestamp('filled_at'),
+  ],
+  primaryKey: ['name'],
+} as const satisfies EngineTable;

@@ -1,0 +1,212 @@
+/** Engine tables of lists, fields and runs. drizzle-kit generates the migrations from them. */
+
+import {
+  bigint,
+  integer,
+  optionalBigint,
+  optionalText,
+  optionalTimestamp,
+  serial,
+  text,
+  timestamp,
+  withDefault,
+  type EngineTable,
+} from '../../db/rows/engine-column.ts';
+import type { FieldType } from '../../catalog/kind.ts';
+import type { SeenType } from '../../diff/observe-fields.ts';
+
+/** Facts about the mirror as a whole: its version, the shape of its tables, the source of its data. */
+export const MIRROR_META = {
+  name: 'mirror_meta',
+  columns: [text('key'), text('value')],
+  primaryKey: ['key'],
+} as const satisfies EngineTable;
+
+/** One row a kind: its tick counter, the end of its last sweep, the owner of the present sweep. */
+export const KIND_STATE = {
+  name: 'kind_state',
+  columns: [
+    text('kind'),
+    bigint('tick'),
+    text('state'),
+    optionalText('reason'),
+    bigint('complete_sweeps'), // How many sweeps have reached the end of the list so far.
+    optionalText('decoded_as'),
+    optionalText('envelope'),
+    optionalBigint('page_size'),
+    optionalTimestamp('last_sweep_at'), // The end of the last sweep that reached the end of the list.
+    optionalTimestamp('certified_at'), // When the list was last known exactly.
+    optionalTimestamp('last_change_at'),
+    optionalText('owner'),
+    bigint('epoch'),
+    optionalTimestamp('lease_until'),
+    optionalTimestamp('baseline_at'), // Since when a record new to the mirror is also new to the service.
+    withDefault(bigint('control_failures'), '0'), // Consecutive sweeps in which a record known to exist could not be retrieved.
+    withDefault(bigint('known_from'), '0'), // The tick from which sightings are of the present source.
+    optionalText('system_ids'),
+    optionalBigint('last_complete_sweep'), // The tick at which it began; null = none counts.
+    withDefault(bigint('uncertified_sweeps'), '0'), // Consecutive complete sweeps that did not certify the list.
+    optionalTimestamp('held_since'),
+    optionalBigint('held_records'),
+    optionalBigint('lease_yields'), // 1 = a sweep may take the lease over at once: it is held for a reading between sweeps.
+  ],
+  primaryKey: ['kind'],
+} as const satisfies EngineTable;
+
+/** One row a run. The row exists before the work begins. */
+export const RUNS = {
+  name: 'runs',
+  columns: [
+    serial('id'),
+    text('command'),
+    text('kinds'),
+    text<'state', 'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted'>('state'),
+    optionalText('reason'),
+    optionalText('owner'),
+    timestamp('requested_at'),
+    optionalTimestamp('started_at'),
+    optionalTimestamp('finished_at'),
+    optionalText('request'),
+    optionalBigint('epoch'),
+    optionalTimestamp('next_attempt_at'),
+    optionalText('slot'),
+    optionalTimestamp('lease_until'),
+  ],
+  primaryKey: ['id'],
+  unique: 'slot',
+} as const satisfies EngineTable;
+
+/** The result of a run for one kind. */
+export const RUN_KINDS = {
+  name: 'run_kinds',
+  columns: [
+    bigint('run_id'),
+    text('kind'),
+    text<'state', 'certified' | 'complete' | 'invalid' | 'aborted' | 'busy'>('state'),
+    optionalText('reason'), // A stable code: why the sweep did not reach the end of the list.
+    optionalText('detail'), // The same for a person: what happened, where, and what to do.
+    optionalTimestamp('certified_at'),
+    integer('pages'),
+    integer('rows'),
+    integer('created'),
+    integer('updated'),
+    integer('deleted'),
+    integer('restored'),
+    integer('unchanged'),
+    integer('quarantined'),
+    integer('requests'),
+    integer('retries'),
+    timestamp('started_at'),
+    integer('duration_ms'),
+  ],
+  primaryKey: ['run_id', 'kind'],
+} as const satisfies EngineTable;
+
+/** Which ids each list response showed, between which ticks: the facts that a certificate is computed from. */
+export const SIGHTINGS = {
+  name: 'sightings',
+  columns: [
+    text('kind'),
+    bigint('answered'),
+    bigint('sent'),
+    bigint('run_id'),
+    integer('page'),
+    text('ids'),
+    integer('rows'),
+    optionalBigint('end_rows'),
+    optionalBigint('total'),
+    timestamp('seen_at'),
+    optionalBigint('sweep'),
+  ],
+  primaryKey: ['kind', 'answered'],
+} as const satisfies EngineTable;
+
+/** Every field that the service has sent, documented or not, with its column and the column that keeps its misfits as text. */
+export const FIELDS = {
+  name: 'fields',
+  columns: [
+    text('kind'),
+    text('field'),
+    integer('documented'),
+    text<'type', SeenType>('type'),
+    integer('fits_hint'),
+    text('wire'),
+    optionalText<'column_type', FieldType | 'unusable'>('column_type'),
+    optionalBigint('column_scale'),
+    integer('position'),
+    timestamp('first_seen_at'),
+    optionalTimestamp('vanished_at'),
+    optionalText('text_column'),
+    optionalBigint('text_position'),
+  ],
+  primaryKey: ['kind', 'field'],
+} as const satisfies EngineTable;
+
+/** Changes in how the service answers: fields that appeared, vanished or changed type, envelopes, page sizes. */
+export const DRIFT = {
+  name: 'drift',
+  columns: [
+    serial('id'),
+    text('kind'),
+    text<
+      'code',
+      | (
+          | 'new_field'
+          | 'vanished_field'
+          | 'returned_field'
+          | 'retyped_field'
+          | 'unusable_field'
+          | 'update_replaces'
+          | 'volatile_field'
+        )
+      | ('text_column' | 'untracked_fields' | 'holes' | 'envelope' | 'page_size')
+    >('code'),
+    optionalText('field'),
+    text('detail'),
+    timestamp('seen_at'),
+  ],
+  primaryKey: ['id'],
+} as const satisfies EngineTable;
+
+/** Content of the service that no rule fits; an issue is closed once its content is gone. */
+export const ISSUES = {
+  name: 'issues',
+  columns: [
+    serial('id'),
+    text('kind'),
+    optionalText('record_id'),
+    optionalText('field'),
+    text('code'),
+    optionalText('detail'),
+    timestamp('first_seen_at'),
+    optionalTimestamp('closed_at'),
+  ],
+  primaryKey: ['id'],
+  indexes: [['kind', 'closed_at', 'record_id']],
+  isNumbered: true,
+} as const satisfies EngineTable;
+
+/** Every column of every view, for people and reporting tools; written with the views. */
+export const DICTIONARY = {
+  name: 'dictionary',
+  columns: [
+    text('view'),
+    text('column'),
+    text('type'),
+    optionalText('unit'),
+    text('meaning'),
+    optionalText('section'),
+    text('label_en'),
+    text('label_fr'),
+    withDefault(integer('ordinal'), '0'), // The place of the column in its view, from 1.
+    withDefault(text('meaning_fr'), "''"),
+  ],
+  primaryKey: ['view', 'column'],
+} as const satisfies EngineTable;
+
+/** Which column of a view names a record of which other view; written with the views. */
+export const RELATIONS = {
+  name: 'relations',
+  columns: [text('view'), text('column'), text('to_view'), text('to_column'), optionalText('none')],
+  primaryKey: ['view', 'column'],
+} as const satisfies EngineTable;

@@ -1,0 +1,279 @@
+import { createHash } from 'node:crypto';
+import { integer, json } from '../../catalog/field.ts';
+import { columnType, idColumn, type Field, type FieldType, type Kind } from '../../catalog/kind.ts';
+import { fittingValue, ownValue } from '../../diff/decode-record.ts';
+import { decimalPlaces } from '../../lib/json/decimal.ts';
+import { isObject, tryParse } from '../../lib/json/json.ts';
+import type { Session, SqlValue } from '../../db/session/session.ts';
+import { FOUND_COLUMN, folded, isFoundBy } from './found-text.ts';
+
+export type Dialect = Session['dialect'];
+
+export interface Column {
+  readonly name: string;
+  /** The declared type, which BI clients rely on. */
+  readonly type: string;
+  /** The rest of the definition: a constraint. */
+  readonly rule?: string;
+}
+
+/**
+ * Our own columns. They begin with `_`, so that they collide with no field of the service. `_raw` is last: what stands behind a
+ * long value is slow to read.
+ */
+export const OWN_COLUMNS = [
+  '_first_seen_at',
+  '_changed_at',
+  '_deleted_at',
+  '_response',
+  '_listed',
+  '_raw',
+] as const;
+
+const TYPES: Record<Dialect, Record<FieldType | 'instant', string>> = {
+  sqlite: {
+    integer: 'BIGINT', // Over ODBC, INTEGER is 32-bit.
+    flag: 'INTEGER',
+    decimal: 'TEXT',
+    date: 'DATE',
+    time: 'TEXT', // DuckDB cannot read the type TIME of a SQLite file.
+    timestamp: 'TIMESTAMP',
+    text: 'TEXT',
+    json: 'TEXT',
+    instant: 'TIMESTAMP',
+  },
+  postgres: {
+    integer: 'bigint',
+    flag: 'integer',
+    decimal: 'numeric',
+    date: 'date',
+    time: 'time',
+    timestamp: 'timestamp', // The service's wall clock, which has no zone.
+    text: 'text',
+    json: 'text', // jsonb would change numbers and the order of keys.
+    instant: 'timestamptz(3)',
+  },
+};
+
+/** The columns of a kind's table, in their order: the fields, those derived from them, and our own. */
+export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
+  const { integer, instant, text } = TYPES[dialect];
+  return [
+    ...kind.fields.map((field) => ({
+      ...fieldColumn(field, dialect),
+      ...(field.name === 'id' && { rule: 'NOT NULL PRIMARY KEY' }),
+    })),
+    ...twinColumns(kind.fields, dialect),
+    { name: '_first_seen_at', type: instant, rule: 'NOT NULL' },
+    { name: '_changed_at', type: instant, rule: 'NOT NULL' },
+    { name: '_deleted_at', type: instant },
+    { name: '_response', type: integer, rule: 'NOT NULL' },
+    { name: '_listed', type: integer },
+    { name: '_raw', type: text, rule: 'NOT NULL' },
+  ];
+}
+
+/** The column of a field, without those derived from it. */
+function fieldColumn(field: Field, dialect: Dialect): Column {
+  return { name: field.name, type: TYPES[dialect][columnType(field)] };
+}
+
+/** The columns that landing writes. */
+export function writtenColumns(kind: Kind, dialect: Dialect): readonly string[] {
+  return [...filledColumns(kind, dialect), ...OWN_COLUMNS];
+}
+
+/** The columns that are filled from a record: `writtenColumns` without our own. */
+export function filledColumns(kind: Kind, dialect: Dialect): readonly string[] {
+  return [...kind.fields, ...twinColumns(kind.fields, dialect)].map(({ name }) => name);
+}
+
+/** A row for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
+export function writtenRow(
+  kind: Kind,
+  dialect: Dialect,
+  values: readonly SqlValue[],
+  own: readonly SqlValue[] = [],
+): SqlValue[] {
+  return [...values, ...twinValues(kind.fields, dialect, values), ...own];
+}
+
+/** The values of the columns that are derived from decoded fields, in the order of `twinColumns`. */
+export function twinValues(
+  fields: readonly Field[],
+  dialect: Dialect,
+  values: readonly SqlValue[],
+): SqlValue[] {
+  const twins: SqlValue[] = [];
+  const found: string[] = [];
+  let isFound = false;
+  let index = -1;
+  for (const field of fields) {
+    const value = values[++index] ?? null;
+    if (isFoundBy(field)) {
+      isFound = true;
+      if (value !== null) found.push(String(value));
+    }
+    if (field.recordOf !== undefined) twins.push(idIn(value));
+    else if (!isDecimal(field)) continue;
+    else if (value === null) twins.push(null, null);
+    else twins.push(SHOWN[dialect](String(value)), unitsOf(String(value)));
+  }
+  if (isFound) twins.push(folded(found.join('|')));
+  return twins;
+}
+
+/** The id of the record that a nested value is; null if it has none that can be one. */
+function idIn(json: SqlValue): SqlValue {
+  if (json === null) return null;
+  const value = tryParse(String(json));
+  const id = isObject(value) ? ownValue(value, 'id') : value;
+  return fittingValue({ name: 'id', type: 'integer' }, id) ?? null;
+}
+
+const isDecimal = ({ type }: Field): boolean => type === 'decimal';
+
+/** PostgreSQL's `_real` has a scale: readers such as DuckDB take a plain `numeric` for a DOUBLE. */
+const DIGITS = 38;
+const PLACES = 10;
+
+/** What a view shows of a decimal; null where PostgreSQL would have to round it. */
+const SHOWN: Record<Dialect, (decimal: string) => SqlValue> = {
+  sqlite: Number,
+  postgres: (decimal) => {
+    const [whole = '', fraction = ''] = decimal.split('.');
+    const isShown = whole.replace('-', '').length <= DIGITS - PLACES && /^0*$/.test(fraction.slice(PLACES));
+    return isShown ? `${whole}.${fraction.slice(0, PLACES).padEnd(PLACES, '0')}` : null;
+  },
+};
+
+/**
+ * Beside the exact decimal stand a number to chart and an integer of 0.0001 to sum exactly and fast; beside a nested record, its
+ * id to join by. Behind them stand the texts that a record is found by.
+ */
+function twinColumns(fields: readonly Field[], dialect: Dialect): readonly Column[] {
+  const real = dialect === 'sqlite' ? 'REAL' : `numeric(${DIGITS},${PLACES})`;
+  const { integer, text } = TYPES[dialect];
+  const twins = fields.flatMap((field) => {
+    const { name, recordOf } = field;
+    if (recordOf !== undefined) return [{ name: idColumn(name), type: integer }];
+    if (!isDecimal(field)) return [];
+    return [
+      { name: `${name}_real`, type: real },
+      { name: `${name}_e4`, type: integer },
+    ];
+  });
+  return fields.some(isFoundBy) ? [...twins, { name: FOUND_COLUMN, type: text }] : twins;
+}
+
+const UNIT_PLACES = 4;
+const MOST_DIGITS = 14;
+
+/**
+ * A canonical decimal in units of 0.0001, as text where a JS number would not hold it exactly. Null beyond 4 places or 14
+ * digits before the point, where 64 bits would not hold it.
+ */
+function unitsOf(decimal: string): SqlValue {
+  const places = decimalPlaces(decimal);
+  const whole = decimal.length - (places === 0 ? 0 : places + 1) - (decimal.startsWith('-') ? 1 : 0);
+  if (places > UNIT_PLACES || whole > MOST_DIGITS) return null;
+  const units = decimal.replace('.', '') + '0'.repeat(UNIT_PLACES - places);
+  const number = Number(units);
+  return Number.isSafeInteger(number) ? number : units;
+}
+
+/** The table of the elements of a kind's nested array: one row an element, written with the parent's row. */
+export interface NestedTable {
+  /** `clients_contacts`; its view is `bi_clients_contacts`. */
+  readonly name: string;
+  readonly kind: string;
+  /** The field that holds the array. */
+  readonly array: string;
+  /** The columns that the array's place gives: the parent's id, the position from 0, the element where it is kept. */
+  readonly own: readonly Field[];
+  /** Fields of the elements: documented ones, then discovered ones in order of first sight. */
+  readonly items: readonly Field[];
+  /** Fields of the elements that were seen in the wild. */
+  readonly hints: readonly Field[];
+  /** Set where a text stands for the array: the field of its parts. */
+  readonly part: Field | undefined;
+}
+
+/** The name of the table of a nested array. */
+export const nestedName = (kind: string, array: string): string => `${kind}_${array}`;
+
+const PARENT = integer('parent_id');
+const POSITION = integer('position');
+/** An element of an array without documented fields: a scalar as text, any other value as JSON. */
+const VALUE = json('value');
+
+/**
+ * The tables of a kind's nested arrays, in the order of its fields. Arrays that were seen in the wild have theirs before the
+ * service sends them, so that analysts' queries can rely on it.
+ */
+export function nestedTables({ name: kind, fields, hints }: Kind): readonly NestedTable[] {
+  const known = new Set(fields.map(({ name }) => name));
+  const all = [...fields, ...hints.filter(({ name }) => !known.has(name))];
+  const arrays = all.filter((field) => isArrayField(field) || field.part !== undefined);
+  return arrays.map(({ name: array, part, items = part && [part], foundItems = [], itemHints = [] }) => ({
+    name: nestedName(kind, array),
+    kind,
+    array,
+    own: items === undefined ? [PARENT, POSITION, VALUE] : [PARENT, POSITION],
+    items: [...(items ?? []), ...foundItems],
+    hints: itemHints,
+    part,
+  }));
+}
+
+/** A table with `FOUND_COLUMN`, and its column with the id of the record. */
+export interface FoundTable {
+  readonly name: string;
+  readonly id: 'id' | 'parent_id';
+}
+
+/** The tables in which records of a kind, as the mirror holds it, are found by their texts. */
+export function foundTables(kind: Kind): readonly FoundTable[] {
+  const nested = nestedTables(kind).filter(({ items }) => items.some(isFoundBy));
+  const own = kind.fields.some(isFoundBy) ? [{ name: kind.name, id: 'id' } as const] : [];
+  return [...own, ...nested.map(({ name }) => ({ name, id: 'parent_id' }) as const)];
+}
+
+/** Whether a field may hold an array of its own table. */
+export const isArrayField = ({ type, isObject }: Field): boolean => type === 'json' && isObject !== true;
+
+/** The table as a kind whose records are the elements: its fields are tracked and discovered like those of records. */
+export function elementKind(kind: Kind, { name, own, items, hints }: NestedTable): Kind {
+  return { ...kind, name, fields: [...own, ...items], hints };
+}
+
+/** The columns of a nested table, in their order. */
+export function nestedColumns({ own, items }: NestedTable, dialect: Dialect): readonly Column[] {
+  return [
+    ...own.map((field) => ({ ...fieldColumn(field, dialect), ...(field !== VALUE && { rule: 'NOT NULL' }) })),
+    ...items.map((field) => fieldColumn(field, dialect)),
+    ...twinColumns(items, dialect),
+  ];
+}
+
+/** Raised when the decoder reads the same text differently than before. */
+const DECODER_VERSION = 6;
+
+/**
+ * Digests of the rules by which a kind's columns are filled and, after a space, of those of its nested tables if it has any.
+ */
+export function decoderOf(kind: Kind): string {
+  const columns = digest([DECODER_VERSION, kind.fields.map(ruleOf)]);
+  const tables = nestedTables(kind);
+  if (tables.length === 0) return columns;
+  const nested = tables.map(({ name, own, items }) => [name, own.map(ruleOf), items.map(ruleOf)]);
+  return `${columns} ${digest([DECODER_VERSION, nested])}`;
+}
+
+function ruleOf(field: Field): readonly (string | number | null)[] {
+  const { name, scale, textOf, recordOf } = field;
+  const further = [textOf, recordOf].filter((each) => each !== undefined);
+  return [name, columnType(field), scale ?? null, ...further];
+}
+
+const digest = (rules: unknown): string => createHash('sha256').update(JSON.stringify(rules)).digest('hex');

@@ -1,0 +1,121 @@
+/** Engine tables of the outbox. drizzle-kit generates the migrations from them. */
+
+import {
+  bigint,
+  integer,
+  optionalBigint,
+  optionalText,
+  optionalTimestamp,
+  serial,
+  text,
+  timestamp,
+  withDefault,
+  type EngineTable,
+} from '../../db/rows/engine-column.ts';
+
+/** Creates and updates on their way to the service. The row is the truth; a queue only says where to look. */
+export const OUTBOX = {
+  name: 'outbox',
+  columns: [
+    serial('id'),
+    text('idempotency_key'),
+    text('kind'),
+    text<'operation', 'create' | 'update'>('operation'),
+    optionalText('record_id'), // The record of an update, or of a create once it is known.
+    text('payload'), // A JSON object with the field names of a write.
+    optionalText('base'), // The record as the caller saw it before, with the field names of a read.
+    optionalTimestamp('base_at'), // When the base was taken from the mirror; null if the caller gave it.
+    withDefault(
+      text<'state', 'ready' | 'sending' | 'unsettled' | 'done' | 'parked' | 'rejected' | 'abandoned'>(
+        'state',
+      ),
+      `'ready'`,
+    ),
+    withDefault(bigint('epoch'), '0'), // Raised by every claim; a process with an older one can no longer write the row.
+    optionalText('owner'),
+    withDefault(integer('attempts'), '0'),
+    optionalTimestamp('next_attempt_at'),
+    optionalText('natural_key'),
+    optionalText('preimage'), // The mirror's state before the last send, as JSON.
+    optionalText('verdict'), // A stable code: why the entry is in its state.
+    optionalText('result'), // Details of the verdict, as JSON.
+    withDefault(timestamp('created_at'), 'now'),
+    withDefault(timestamp('updated_at'), 'now'),
+    withDefault(integer('allow_unknown'), '0'),
+    withDefault(integer('allow_double'), '0'), // 1: sent although a record has its natural key.
+    withDefault(bigint('elapsed_ms'), '0'), // Since a send was lost, as far as a process was there to measure it.
+    optionalTimestamp('elapsed_at'), // Up to when that is measured.
+    optionalText('pushed_by'), // A person or a user of a machine, as in `decisions`; null where an application inserted it.
+  ],
+  primaryKey: ['id'],
+  // Finds due entries, and the entries that an entry must wait for.
+  indexes: [
+    ['state', 'next_attempt_at'],
+    ['kind', 'natural_key', 'state'],
+    ['kind', 'record_id', 'state'],
+  ],
+  unique: 'idempotency_key',
+} as const satisfies EngineTable;
+
+/** The keys of entries that ended long ago. A key stays taken for ever, even after its entry's contents are removed. */
+export const OUTBOX_KEYS = {
+  name: 'outbox_keys',
+  columns: [
+    text('idempotency_key'),
+    bigint('outbox_id'),
+    text('kind'),
+    text<'operation', 'create' | 'update'>('operation'),
+    optionalText('record_id'),
+    text<'state', 'done' | 'rejected' | 'abandoned'>('state'),
+    text('request_hash'), // Of the requested change, without its base.
+    optionalText('base_hash'),
+    timestamp('ended_at'),
+  ],
+  primaryKey: ['idempotency_key'],
+  indexes: [['kind', 'record_id']],
+  unique: 'outbox_id',
+} as const satisfies EngineTable;
+
+/** Every request that may have changed the service, journalled before it is sent. */
+export const OUTBOX_ATTEMPTS = {
+  name: 'outbox_attempts',
+  columns: [
+    bigint('outbox_id'),
+    integer('n'),
+    timestamp('opened_at'),
+    optionalTimestamp('closed_at'),
+    optionalText('grade'),
+    optionalBigint('status'),
+    text('request'), // Method, path and body.
+    optionalText('response_start'),
+  ],
+  primaryKey: ['outbox_id', 'n'],
+} as const satisfies EngineTable;
+
+/** Which record an entry of the outbox created; a record was created by one entry at most. */
+export const LINKS = {
+  name: 'links',
+  columns: [text('kind'), text('record_id'), bigint('outbox_id'), timestamp('linked_at')],
+  primaryKey: ['kind', 'record_id'],
+  unique: 'outbox_id',
+} as const satisfies EngineTable;
+
+/** Kinds that the service does not allow us to write. */
+export const WRITE_BLOCKS = {
+  name: 'write_blocks',
+  columns: [text('kind'), text('reason'), timestamp('since'), timestamp('probe_at')],
+  primaryKey: ['kind'],
+} as const satisfies EngineTable;
+
+/** Processes that work rows, by the owner name that they write into the rows. */
+export const WORKERS = {
+  name: 'workers',
+  columns: [
+    text('owner'),
+    text('roles'),
+    timestamp('started_at'),
+    timestamp('seen_at'),
+    optionalText('schedules'), // Those by which it pulls, as JSON; null = it does not pull.
+  ],
+  primaryKey: ['owner'],
+} as const satisfies EngineTable;

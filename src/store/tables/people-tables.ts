@@ -1,0 +1,40 @@
+/** Engine tables of people: who may do what, and what they have decided. drizzle-kit generates the migrations from them. */
+
+import {
+  optionalText,
+  serial,
+  text,
+  timestamp,
+  withDefault,
+  type EngineTable,
+} from '../../db/rows/engine-column.ts';
+
+/** Who may look, decide or administer. Of a token only its hash is kept: a copy of the mirror signs nobody in. */
+export const USERS = {
+  name: 'users',
+  columns: [
+    text('name_key'), // The name in small letters: no two names differ only in their case.
+    text('name'),
+    text<'role', 'viewer' | 'operator' | 'admin'>('role'),
+    text('token_hash'), // SHA-256, in hexadecimal digits.
+    withDefault(timestamp('created_at'), 'now'),
+  ],
+  primaryKey: ['name_key'],
+  unique: 'token_hash',
+} as const satisfies EngineTable;
+
+/** What people have decided. It holds ids, names and our own words, never content of a record: nothing in it has to be erased. */
+export const DECISIONS = {
+  name: 'decisions',
+  columns: [
+    serial('id'),
+    timestamp('at'),
+    text('who'), // A user; `admin`, who has the setting's token; on the command line the user of the machine: `ada@office`.
+    text<'role', 'viewer' | 'operator' | 'admin'>('role'),
+    text<'via', 'command' | 'page' | 'api'>('via'),
+    text('what'), // In the words of the command line: `deletions approve`.
+    optionalText('target'), // What it is about: the number of an entry, a kind, the name of an endpoint or a user.
+    optionalText('detail'), // What else was given: `recordId 501`.
+  ],
+  primaryKey: ['id'],
+} as const satisfies EngineTable;

@@ -1,0 +1,222 @@
+import { sql, type SQL } from 'drizzle-orm';
+import type { Kind } from '../../catalog/kind.ts';
+import { withoutNames } from '../outbox/excluded-entries.ts';
+import type { Queryable, Transaction, SqlValue } from '../../db/session/session.ts';
+import { sqlList, inChunks } from '../../db/session/sql-text.ts';
+import { bigint } from '../../db/rows/engine-column.ts';
+import {
+  pick,
+  readRows,
+  select,
+  without,
+  append,
+  readNumber,
+  rewrite,
+  type RowOf,
+} from '../../db/rows/rows.ts';
+import { WEBHOOK_DELIVERIES, WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
+import { aheadOf, instantText } from '../../lib/time/clock.ts';
+
+/** A change event that an endpoint is to be sent. */
+export interface PlannedDelivery extends Pick<Delivery, 'webhookId' | 'type' | 'seq' | 'kind' | 'recordId'> {
+  readonly state: 'ready' | 'waiting';
+}
+
+/** Stores the planned deliveries of an endpoint, in the order in which their events happened. */
+export async function insertDeliveries(
+  tx: Transaction,
+  endpointId: number,
+  planned: readonly PlannedDelivery[],
+  now: Date,
+): Promise<void> {
+  const createdAt = instantText(now);
+  const rows = planned.map((each) => ({
+    ...each,
+    endpointId,
+    nextAttemptAt: each.state === 'ready' ? createdAt : null,
+    createdAt,
+  }));
+  await append(tx, WEBHOOK_DELIVERIES, rows);
+}
+
+const PENDING = sql`state in ('ready', 'waiting')`;
+const PENDING_STATES: readonly SqlValue[] = ['ready', 'waiting'];
+
+/** The records with one of these ids that have an unsettled delivery, as `recordKey` writes them. */
+export async function pendingRecords(
+  db: Queryable,
+  endpointId: number,
+  recordIds: readonly string[],
+): Promise<Set<string>> {
+  const keys = new Set<string>();
+  for (const some of inChunks([...new Set(recordIds)])) {
+    const rows = await select(
+      db,
+      pick(WEBHOOK_DELIVERIES, 'kind', 'record_id'),
+      sql`where endpoint_id = ${endpointId} and ${PENDING} and record_id in (${sqlList(some)})`,
+    );
+    for (const { kind, recordId } of rows) keys.add(recordKey(kind, recordId));
+  }
+  return keys;
+}
+
+export const recordKey = (kind: string | null, recordId: string | null): string =>
+  JSON.stringify([kind, recordId]);
+
+/** Removes the unsettled deliveries of events after a `seq`: a replay plans them again. */
+export async function dropPendingAfter(tx: Transaction, endpointId: number, after: number): Promise<void> {
+  await tx.query(sql`
+    delete from webhook_deliveries where endpoint_id = ${endpointId} and ${PENDING} and seq > ${after}`);
+}
+
+/** A delivery that a clock which was ahead has put off is due, too. */
+export const isDueDelivery = (
+  now: Date,
+): SQL => sql`state = 'ready' and (next_attempt_at <= ${instantText(now)}
+  or coalesce(attempted_at, created_at) > ${instantText(aheadOf(now))})`;
+
+const LONGEST_PAUSE_MS = 900_000;
+
+/** The end of a pause of an endpoint; one later than this was written by a clock that was ahead. */
+export const latestPause = (now: Date): string =>
+  instantText(aheadOf(new Date(now.getTime() + LONGEST_PAUSE_MS)));
+
+/** Deliveries of an endpoint that may be sent now, oldest first. `except`: those that are being sent. */
+export async function readyDeliveries(
+  db: Queryable,
+  endpointId: number,
+  { except, now, limit }: { except: readonly number[]; now: Date; limit: number },
+): Promise<Delivery[]> {
+  const others = except.length === 0 ? sql`` : sql` and id not in (${sqlList(except)})`;
+  const due = sql`
+    where endpoint_id = ${endpointId} and ${isDueDelivery(now)}${others}
+    order by id limit ${limit}`;
+  return select(db, WEBHOOK_DELIVERIES, due);
+}
+
+/** A delivery as it was read, and what becomes of it. */
+export interface DeliveryOutcome {
+  readonly delivery: Delivery;
+  readonly patch: Partial<Omit<Delivery, 'id' | 'endpointId' | 'webhookId' | 'createdAt' | 'body'>>;
+}
+
+/**
+ * Writes how attempts changed deliveries; one that a replay, an erasure or its endpoint's removal took away stays away. A body
+ * stays as it is stored: excluded fields may have been taken out of it since it was read.
+ */
+export async function writeOutcomes(tx: Transaction, outcomes: readonly DeliveryOutcome[]): Promise<void> {
+  const ids = outcomes.map(({ delivery }) => String(delivery.id));
+  const present = await tx.rowsById(WEBHOOK_DELIVERIES.name, ['state', 'body'], ids);
+  const rows = outcomes.flatMap(({ delivery, patch }) => {
+    const [state = null, body = null] = present.get(String(delivery.id)) ?? [];
+    if (!PENDING_STATES.includes(state)) return [];
+    return [{ ...delivery, ...patch, body: body === null ? null : String(body) }];
+  });
+  await rewrite(tx, WEBHOOK_DELIVERIES, rows);
+}
+
+/** Makes the next delivery of each of these records ready, where no earlier one is unsettled any more. */
+export async function wakeNext(
+  tx: Transaction,
+  endpointId: number,
+  recordIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  for (const some of inChunks([...new Set(recordIds)]))
+    await tx.write(sql`
+      update webhook_deliveries set state = 'ready', next_attempt_at = ${instantText(now)}
+      where state = 'waiting' and id in (select min(id) from webhook_deliveries
+        where endpoint_id = ${endpointId} and record_id in (${sqlList(some)}) and ${PENDING}
+        group by kind, record_id)`);
+}
+
+/** Makes the deliveries due now that wait for a later attempt. */
+export async function retryNow(tx: Transaction, endpointId: number, now: Date): Promise<void> {
+  await tx.write(sql`
+    update webhook_deliveries set next_attempt_at = ${instantText(now)}
+    where endpoint_id = ${endpointId} and state = 'ready' and next_attempt_at > ${instantText(now)}`);
+}
+
+/** The first event that an endpoint has not taken, tried or planned since an instant (null = ever); null if there is none. */
+export async function firstUntaken(db: Queryable, endpointId: number, since: string | null) {
+  const isRecent = since === null ? sql`` : sql` and (attempted_at is null or attempted_at >= ${since})`;
+  const untaken = sql`endpoint_id = ${endpointId} and state in ('ready', 'waiting', 'failed')${isRecent}`;
+  return readNumber(db, sql`select min(seq) from webhook_deliveries where ${untaken}`);
+}
+
+/** Removes old deliveries that are settled. Others stay: without one of them, those behind it would wait for ever. */
+export async function pruneDeliveries(tx: Transaction, oldest: Date): Promise<void> {
+  await tx.query(sql`
+    delete from webhook_deliveries
+    where created_at < ${instantText(oldest)} and state in ('delivered', 'failed', 'dropped')`);
+}
+
+/** A condition of change events: no active endpoint still has to be sent them. */
+export const isSentEverywhere = sql`
+  seq <= coalesce((select min(cursor) from webhook_endpoints where state = 'active' and format = 'json'), seq)
+  and seq < coalesce((select min(d.seq) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
+    where e.state = 'active' and d.state in ('ready', 'waiting')), seq + 1)`;
+
+/** One event on its way to one endpoint, or settled. */
+export type Delivery = RowOf<typeof WEBHOOK_DELIVERIES>;
+
+export type DeliveryState = Delivery['state'];
+
+const LISTED = without(WEBHOOK_DELIVERIES, 'body');
+
+/** A line of the delivery log. */
+export interface LoggedDelivery extends RowOf<typeof LISTED> {
+  /** The name of its endpoint. */
+  readonly endpoint: string;
+}
+
+interface DeliveriesWanted {
+  /** The name of an endpoint; absent = all. */
+  readonly endpoint?: string | undefined;
+  /** Absent = all. */
+  readonly states?: readonly DeliveryState[] | undefined;
+  /** Only deliveries with a lower id: to read on. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+/** The latest deliveries, newest first. */
+export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): Promise<LoggedDelivery[]> {
+  const { endpoint, states, before, limit } = wanted;
+  const endpoints = await select(db, pick(WEBHOOK_ENDPOINTS, 'id', 'name'), sql``);
+  const names = new Map(endpoints.map(({ id, name }) => [id, name]));
+  const one = endpoints.find(({ name }) => name === endpoint);
+  if (endpoint !== undefined && one === undefined) return [];
+  const conditions = [
+    sql`true`,
+    ...(one === undefined ? [] : [sql`endpoint_id = ${one.id}`]),
+    ...(states === undefined ? [] : [sql`state in (${sqlList(states)})`]),
+    ...(before === undefined ? [] : [sql`id < ${before}`]),
+  ];
+  const rest = sql`where ${sql.join(conditions, sql` and `)} order by id desc limit ${limit}`;
+  const rows = await select(db, LISTED, rest);
+  return rows.map((row) => ({ ...row, endpoint: names.get(row.endpointId) ?? '' }));
+}
+
+/** The number of deliveries by endpoint and state; states without any are left out. */
+export async function countDeliveries(db: Queryable) {
+  const columns = [...pick(WEBHOOK_DELIVERIES, 'endpoint_id', 'state').columns, bigint('n')];
+  const counts = sql`select endpoint_id, state, count(*) as n from webhook_deliveries group by endpoint_id, state`;
+  return readRows(db, columns, counts);
+}
+
+/**
+ * Takes a kind's excluded fields out of its deliveries. Only news has a body, that of events is made from the events when they
+ * are sent; what a receiver answered may quote anything.
+ */
+export async function removeFromDeliveries(tx: Transaction, kind: Kind): Promise<void> {
+  const isOfKind = sql`kind = ${kind.name}`;
+  await tx.write(
+    sql`update webhook_deliveries set response_start = null where ${isOfKind} and response_start is not null`,
+  );
+  const withBody = pick(WEBHOOK_DELIVERIES, 'id', 'body');
+  for (const { id, body } of await select(tx, withBody, sql`where ${isOfKind} and body is not null`)) {
+    const kept = withoutNames(kind, body);
+    if (kept !== body) await tx.write(sql`update webhook_deliveries set body = ${kept} where id = ${id}`);
+  }
+}

@@ -1,0 +1,240 @@
+import { isDueDelivery, latestPause } from './delivery-queue.ts';
+import { sql, type SQL } from 'drizzle-orm';
+import { instantText } from '../../lib/time/clock.ts';
+import type { WorkRef } from '../../lib/work-queue.ts';
+import type { Queryable, Transaction } from '../../db/session/session.ts';
+import {
+  assign,
+  pick,
+  select,
+  claimRow,
+  raiseRow,
+  append,
+  insertInto,
+  readNumber,
+  readRow,
+  readTexts,
+  type WorkClaim,
+  type RowOf,
+} from '../../db/rows/rows.ts';
+import { WEBHOOK_ENDPOINTS, WEBHOOK_SECRETS } from '../tables/webhook-tables.ts';
+import { bigint, optionalTimestamp } from '../../db/rows/engine-column.ts';
+
+type EndpointRow = RowOf<typeof WEBHOOK_ENDPOINTS>;
+
+/** Which events an endpoint is sent; null = all. */
+export interface EventFilter {
+  readonly kinds: readonly string[] | null;
+  /** Change events only. */
+  readonly changes: readonly string[] | null;
+  /** Updates only: at least one of these fields changed. */
+  readonly fields: readonly string[] | null;
+}
+
+/** A receiver of events, without its secrets. */
+export interface WebhookEndpoint extends Omit<EndpointRow, keyof EventFilter>, EventFilter {}
+
+export type WebhookFormat = WebhookEndpoint['format'];
+
+/** `failing`: the last attempts failed, for long enough to be told. */
+type EndpointHealth = 'healthy' | 'failing' | 'disabled';
+
+/** An endpoint with the state of its deliveries, as people see it. */
+export interface EndpointStanding extends WebhookEndpoint {
+  readonly health: EndpointHealth;
+  /** Deliveries that are neither taken nor given up. */
+  readonly pending: number;
+  /** When the oldest of them was planned. */
+  readonly pendingSince: string | null;
+}
+
+/** All endpoints with their health, by name. */
+export async function listEndpoints(db: Queryable): Promise<EndpointStanding[]> {
+  const standings: EndpointStanding[] = [];
+  for (const endpoint of await readEndpoints(db, sql`order by name`)) {
+    // Of one endpoint: counted for all at once, the settled deliveries would be read as well.
+    const waiting = sql`
+      select count(*) as pending, min(created_at) as pending_since from webhook_deliveries
+      where endpoint_id = ${endpoint.id} and state in ('ready', 'waiting')`;
+    const { pending = 0, pendingSince = null } = (await readRow(db, PENDING, waiting)) ?? {};
+    standings.push({ ...endpoint, health: healthOf(endpoint), pending, pendingSince });
+  }
+  return standings;
+}
+
+const PENDING = [bigint('pending'), optionalTimestamp('pending_since')];
+
+const healthOf = ({ state, failingToldAt }: WebhookEndpoint): EndpointHealth => {
+  if (state === 'disabled') return 'disabled';
+  return failingToldAt === null ? 'healthy' : 'failing';
+};
+
+/** Why an endpoint is disabled that a person has disabled. */
+export const BY_A_PERSON = 'by_a_person';
+
+/** Whether an endpoint takes no deliveries, and nobody wanted that. */
+export const needsPerson = (endpoint: WebhookEndpoint): boolean =>
+  healthOf(endpoint) !== 'healthy' && endpoint.disabledReason !== BY_A_PERSON;
+
+/** The endpoints that fail or were disabled (`reason`: a stable code), by name. One that a person disabled needs nobody. */
+export async function failingEndpoints(db: Queryable) {
+  const isOut = sql`where state = 'disabled' or failing_told_at is not null order by name`;
+  return (await readEndpoints(db, isOut)).flatMap((endpoint) => {
+    const { name, disabledReason: reason, failingSince: since } = endpoint;
+    const health = healthOf(endpoint);
+    return health === 'healthy' || !needsPerson(endpoint) ? [] : [{ name, health, reason, since }];
+  });
+}
+
+/** Reads endpoints. @param rest What follows `select … from webhook_endpoints`. */
+export async function readEndpoints(db: Queryable, rest: SQL): Promise<WebhookEndpoint[]> {
+  return (await select(db, WEBHOOK_ENDPOINTS, rest)).map(decoded);
+}
+
+export async function endpointNames(db: Queryable): Promise<string[]> {
+  return readTexts(db, sql`select name from webhook_endpoints order by name`);
+}
+
+export async function findEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint | null> {
+  return (await readEndpoints(db, sql`where name = ${name}`))[0] ?? null;
+}
+
+/** Runs a statement that returns a whole row of an endpoint, or none. */
+export async function readEndpoint(db: Queryable, statement: SQL): Promise<WebhookEndpoint | null> {
+  const row = await readRow(db, WEBHOOK_ENDPOINTS.columns, statement);
+  return row === null ? null : decoded(row);
+}
+
+const decoded = (row: EndpointRow): WebhookEndpoint => ({
+  ...row,
+  kinds: listOf(row.kinds),
+  changes: listOf(row.changes),
+  fields: listOf(row.fields),
+});
+
+const listOf = (json: string | null): readonly string[] | null =>
+  json === null ? null : (JSON.parse(json) as readonly string[]);
+
+const jsonOf = (list: readonly string[] | null): string | null =>
+  list === null ? null : JSON.stringify(list);
+
+/** The part of an endpoint that a person decides. */
+export interface EndpointWish extends EventFilter {
+  readonly name: string;
+  readonly url: string;
+  readonly format: WebhookFormat;
+  /** Of messages to people; null = that of the settings. */
+  readonly language?: WebhookEndpoint['language'];
+}
+
+/**
+ * Stores an endpoint that gets the events from now on, and returns its id; null if the name is taken.
+ * @param publicId Random text that no other endpoint has, of this mirror or another.
+ */
+export async function insertEndpoint(
+  tx: Transaction,
+  wish: EndpointWish,
+  publicId: string,
+  now: Date,
+): Promise<number | null> {
+  const cursor = (await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0;
+  const at = instantText(now);
+  const { name, url, format, language = null } = wish;
+  const filter = { kinds: jsonOf(wish.kinds), changes: jsonOf(wish.changes), fields: jsonOf(wish.fields) };
+  const row = { name, url, format, language, ...filter, publicId, cursor, createdAt: at, updatedAt: at };
+  const insert = insertInto(WEBHOOK_ENDPOINTS, row);
+  return readNumber(tx, sql`${insert} on conflict (name) do nothing returning id`);
+}
+
+/** Columns of an endpoint that may change. */
+export type EndpointPatch = Partial<
+  Omit<EndpointRow, keyof EventFilter | 'id' | 'publicId' | 'createdAt' | 'updatedAt'>
+>;
+
+/** Changes an endpoint: whoever owns it or, if an epoch is given, as its owner, which has read it by `readOwned`. */
+export async function changeEndpoint(
+  tx: Transaction,
+  { id, epoch }: { id: number; epoch?: number },
+  patch: EndpointPatch,
+  now: Date,
+): Promise<void> {
+  const set = assign(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: instantText(now) });
+  const isOwn = epoch === undefined ? sql`` : sql` and epoch = ${epoch}`;
+  await tx.write(sql`update webhook_endpoints set ${set} where id = ${id}${isOwn}`);
+}
+
+/** Removes an endpoint with its secrets and its deliveries. */
+export async function removeEndpoint(tx: Transaction, id: number): Promise<void> {
+  await tx.query(sql`delete from webhook_endpoints where id = ${id}`);
+  await tx.query(sql`delete from webhook_secrets where endpoint_id = ${id}`);
+  await tx.query(sql`delete from webhook_deliveries where endpoint_id = ${id}`);
+}
+
+/** The secrets to sign with now, the newest first: the present one, and its predecessor during the overlap. */
+export async function readSecrets(db: Queryable, endpointId: number, now: Date): Promise<string[]> {
+  const valid = sql`
+    select secret from webhook_secrets
+    where endpoint_id = ${endpointId} and (expires_at is null or expires_at > ${instantText(now)})
+    order by id desc`;
+  return readTexts(db, valid);
+}
+
+/** Stores the present secret of an endpoint. Its predecessor signs too until the overlap ends, earlier ones are removed. */
+export async function saveSecret(
+  tx: Transaction,
+  {
+    endpointId,
+    secret,
+    now,
+    overlapUntil,
+  }: { endpointId: number; secret: string; now: Date; overlapUntil: Date },
+): Promise<void> {
+  const expiresAt = instantText(overlapUntil);
+  await tx.query(sql`
+    delete from webhook_secrets where endpoint_id = ${endpointId} and expires_at is not null`);
+  await tx.query(sql`update webhook_secrets set expires_at = ${expiresAt} where endpoint_id = ${endpointId}`);
+  await append(tx, WEBHOOK_SECRETS, [{ endpointId, secret, createdAt: instantText(now) }]);
+}
+
+/** Removes secrets whose overlap has ended. */
+export async function forgetExpiredSecrets(tx: Transaction, now: Date): Promise<void> {
+  await tx.query(sql`delete from webhook_secrets where expires_at <= ${instantText(now)}`);
+}
+
+/** Active endpoints with something to plan or to send, which no process works on. */
+export async function dueEndpoints(db: Queryable, now: Date, limit: number): Promise<WorkRef[]> {
+  const at = instantText(now);
+  const due = sql`
+    where state = 'active' and owner is null and (not_before is null or not_before <= ${at} or not_before > ${latestPause(now)})
+      and (replay_after is not null
+        or (format = 'json' and cursor < (select coalesce(max(seq), 0) from changes))
+        or exists (select 1 from webhook_deliveries d
+          where d.endpoint_id = webhook_endpoints.id and ${isDueDelivery(now)}))
+    order by id limit ${limit}`;
+  return select(db, pick(WEBHOOK_ENDPOINTS, 'id', 'epoch'), due);
+}
+
+const ACTIVE = { name: WEBHOOK_ENDPOINTS.name, isDue: sql`state = 'active'` };
+
+/** Claims an endpoint by compare-and-set and raises its epoch; null if it is no longer free with this epoch. */
+export const claimEndpoint = (tx: Transaction, claim: WorkClaim): Promise<WebhookEndpoint | null> =>
+  readEndpoint(tx, claimRow(ACTIVE, claim));
+
+/** Raises the epoch of an endpoint that is still free with this one; null if it is not. */
+export const raiseEndpoint = (tx: Transaction, ref: WorkRef): Promise<WorkRef | null> =>
+  raiseRow(tx, ACTIVE, ref);
+
+/** The endpoint as its owner left it; null if another process has claimed it, or it was removed. */
+export async function readOwned(tx: Transaction, { id, epoch }: WorkRef): Promise<WebhookEndpoint | null> {
+  return readEndpoint(tx, sql`select * from webhook_endpoints where id = ${id} and epoch = ${epoch}`);
+}
+
+/** Frees endpoints of owners that are gone. */
+export async function freeEndpoints(
+  tx: Transaction,
+  isFree: (owned: WorkRef & { owner: string }) => boolean,
+): Promise<void> {
+  for (const { id, epoch, owner } of await readEndpoints(tx, sql`where owner is not null order by id`))
+    if (owner !== null && isFree({ id, epoch, owner }))
+      await tx.query(sql`update webhook_endpoints set owner = null, epoch = epoch + 1 where id = ${id}`);
+}

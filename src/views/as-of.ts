@@ -1,0 +1,108 @@
+import { sql, type SQL } from 'drizzle-orm';
+import type { Kind } from '../catalog/kind.ts';
+import { recordDecoder } from '../diff/decode-record.ts';
+import { parseObject } from '../lib/json/json.ts';
+import { readMeta } from '../store/kinds/meta.ts';
+import type { Queryable, Row, Values } from '../db/session/session.ts';
+import { optionalTimestamp, text, timestamp } from '../db/rows/engine-column.ts';
+import { KIND_STATE } from '../store/tables/engine-tables.ts';
+import {
+  OWN_COLUMNS,
+  nestedColumns,
+  writtenColumns,
+  writtenRow,
+  type NestedTable,
+} from '../store/tables/kind-table.ts';
+import { pick, readRows, readTexts, selectOne, type RowOf } from '../db/rows/rows.ts';
+import { elementReader, idsIn, type WithDialect } from '../store/records/nested-rows.ts';
+import { batchesById } from '../store/records/record-store.ts';
+
+/** The instants between which a kind's past is known. */
+export interface KnownPast {
+  /** When the first record of the kind was read, or another one before the instant; null = none was. */
+  readonly firstSeenAt: string | null;
+  /** Since when the whole list is known; null = it is not yet. */
+  readonly baselineAt: string | null;
+  /** Change events before this instant were removed (`retention.changesDays`); null = none were. */
+  readonly forgottenBefore: string | null;
+}
+
+export async function readKnownPast(db: Queryable, kind: string, instant: string): Promise<KnownPast> {
+  const seen = sql`select _first_seen_at from ${sql.identifier(kind)} where _first_seen_at <= ${instant} limit 1`;
+  const first = sql`select coalesce((${seen}), (select min(_first_seen_at) from ${sql.identifier(kind)}))`;
+  const state = await selectOne(db, pick(KIND_STATE, 'baseline_at'), sql`where kind = ${kind}`);
+  return {
+    firstSeenAt: (await readTexts(db, first))[0] ?? null,
+    baselineAt: state?.baselineAt ?? null,
+    forgottenBefore: await readMeta(db, 'changes.forgotten_before'),
+  };
+}
+
+/** Whose rows are wanted, as they were at an instant. */
+export interface PastRows {
+  /** The kind as mirrored. */
+  readonly kind: Kind;
+  /** The nested array whose elements are wanted; null = the records themselves. */
+  readonly nested: NestedTable | null;
+  /** UTC, as `instantText` writes it. */
+  readonly instant: string;
+  /** Of these records only, which are found by their index; left out = of all. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+const PAST_RECORD = [text('id'), text('record'), timestamp('first_seen_at'), optionalTimestamp('changed_at')];
+
+const RECORDS_A_QUERY = 1_000;
+
+/**
+ * Yields the rows of a kind as they were at an instant, in the order of their ids, in batches: the present rows, with the
+ * events after the instant undone, decoded as landing decodes them. A row has the columns of the kind's table in SQLite, with
+ * the twins of decimals, or those of the table of the nested array.
+ */
+export async function* rowsAsOf(db: WithDialect & Queryable, past: PastRows): AsyncGenerator<readonly Row[]> {
+  const toRows = past.nested === null ? recordRows(past.kind) : elementRows(past.nested);
+  const read = (after: string) => readRows(db, PAST_RECORD, pastRecords(db, past, after));
+  for await (const records of batchesById(RECORDS_A_QUERY, read)) yield records.flatMap(toRows);
+}
+
+type ToRows = (record: RowOf<typeof PAST_RECORD>) => readonly Row[];
+
+function recordRows(kind: Kind): ToRows {
+  const decode = recordDecoder(kind);
+  const names = writtenColumns(kind, 'sqlite');
+  return ({ id, record, firstSeenAt, changedAt }) => {
+    const { values } = decode(parseObject(record));
+    const known: Row = { _raw: record, _first_seen_at: firstSeenAt, _changed_at: changedAt ?? firstSeenAt };
+    const own = OWN_COLUMNS.map((name) => known[name] ?? null);
+    return [{ ...named(names, writtenRow(kind, 'sqlite', values, own)), id }];
+  };
+}
+
+function elementRows(table: NestedTable): ToRows {
+  const names = nestedColumns(table, 'sqlite').map(({ name }) => name);
+  return ({ id, record }) => {
+    const read = elementReader(table, 'sqlite', []);
+    return read({ id, record: parseObject(record) }).map((row) => named(names, row));
+  };
+}
+
+const named = (names: readonly string[], values: Values): Row =>
+  Object.fromEntries(names.map((name, index) => [name, values[index] ?? null]));
+
+/** `observed_at` never goes back, so the first event after the instant is the one with the lowest `seq`. */
+const pastRecords = (
+  db: WithDialect,
+  { kind: { name: kind }, instant, ids }: PastRows,
+  after: string,
+): SQL => sql`
+  select cast(k.id as text) as id, coalesce(c.before, k._raw) as record, k._first_seen_at as first_seen_at, (
+      select max(e.observed_at) from changes e
+      where e.kind = ${kind} and e.record_id = cast(k.id as text) and e.observed_at <= ${instant}) as changed_at
+  from ${sql.identifier(kind)} k
+  left join changes c on c.seq = (
+    select min(seq) from changes
+    where kind = ${kind} and record_id = cast(k.id as text) and observed_at > ${instant})
+  where k.id > cast(${after} as bigint) and k._first_seen_at <= ${instant}
+    and case when c.seq is null then k._deleted_at is null else c.before is not null end
+    ${ids === undefined ? sql`` : sql`and k.id in ${idsIn(db, ids)}`}
+  order by k.id limit ${RECORDS_A_QUERY}`;

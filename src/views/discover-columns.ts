@@ -1,0 +1,163 @@
+import { sql } from 'drizzle-orm';
+import { isListed, type Field, type Kind } from '../catalog/kind.ts';
+import { LONGEST_IDENTIFIER, RESERVED_SUFFIXES } from '../catalog/reserved-names.ts';
+import type { MisfitCode } from '../diff/decode-record.ts';
+import { columnObstacle, discoveredColumn, textColumnName } from '../diff/observe-fields.ts';
+import { saveDrift, type Drift } from '../store/kinds/drift-store.ts';
+import {
+  asMirrored,
+  readUndiscovered,
+  saveColumn,
+  saveTextColumn,
+  saveUnusable,
+} from '../store/kinds/field-store.ts';
+import type { Queryable, Session, Transaction } from '../db/session/session.ts';
+import { sqlList } from '../db/session/sql-text.ts';
+import {
+  decoderOf,
+  elementKind,
+  nestedName,
+  nestedTables,
+  type NestedTable,
+} from '../store/tables/kind-table.ts';
+import { readTexts } from '../db/rows/rows.ts';
+import { describeViews, drawViews } from './draw-views.ts';
+import { kindViews, withRows } from './views.ts';
+import { growKindTable } from '../store/schema/grow-kind-tables.ts';
+
+/**
+ * Adds an empty column for every undocumented field of a kind's records and of their nested arrays, and puts it at the end of
+ * its view. Adds a text column likewise for a field with a value that does not fit. Makes the views of a kind that has its
+ * first rows.
+ * @param kind The kind as mirrored so far.
+ * @returns The kind as mirrored from now on.
+ * @throws {MirrorError} `mirror.locked` on PostgreSQL if a reader holds the table; the next sweep tries again.
+ */
+export async function discoverColumns<K extends Kind>(session: Session, kind: K, now: Date): Promise<K> {
+  return session.atomically(async (tx) => {
+    await addDiscovered(tx, kind, { now, nested: null });
+    await typeLateNested(tx, kind);
+    await addTextColumns(tx, await asMirrored(tx, kind), now);
+    for (const table of nestedTables(kind))
+      await addDiscovered(tx, elementKind(kind, table), { now, nested: table });
+    const grown = await asMirrored(tx, kind);
+    if (!(await mustDraw(tx, kind, grown))) return kind;
+    const views = kindViews(grown, session.dialect);
+    await growKindTable(tx, grown, session.dialect);
+    await drawViews(tx, views, session.dialect);
+    await describeViews(tx, views, 'these');
+    return grown;
+  });
+}
+
+async function mustDraw(tx: Transaction, kind: Kind, grown: Kind): Promise<boolean> {
+  if (decoderOf(grown) !== decoderOf(kind)) return true;
+  return (
+    !isListed(kind) &&
+    (await tx.columnsOf(`bi_${kind.name}`)).size === 0 &&
+    (await withRows(tx, [kind])).length > 0
+  );
+}
+
+interface Discovery {
+  readonly now: Date;
+  /** The table of the elements whose fields these are; null = they are those of the records. */
+  readonly nested: NestedTable | null;
+}
+
+async function addDiscovered(tx: Transaction, kind: Kind, { now, nested }: Discovery): Promise<void> {
+  let grown = kind;
+  const unusable: Drift[] = [];
+  const place = nested === null ? '' : `${nested.array}[].`;
+  const sent = nested === null ? kind : { ...kind, fields: nested.items };
+  for (const [name, seen] of await readUndiscovered(tx, sent)) {
+    const column = discoveredColumn(kind, name, seen);
+    const obstacle =
+      columnObstacle(grown, column) ?? (nested === null ? await viewObstacle(tx, kind, column) : null);
+    if (obstacle === null) {
+      await saveColumn(tx, kind.name, column);
+      grown = { ...grown, fields: [...grown.fields, column] };
+    } else {
+      await saveUnusable(tx, kind.name, [name]);
+      unusable.push({
+        kind: nested?.kind ?? kind.name,
+        code: 'unusable_field',
+        field: `${place}${name}`,
+        detail: obstacle,
+      });
+    }
+  }
+  await saveDrift(tx, unusable, now);
+}
+
+/**
+ * Gives the type of nested values to fields that had only been empty when they got their columns, as texts, and that are nested
+ * values since. The column keeps its declared type.
+ */
+async function typeLateNested(tx: Transaction, kind: Kind): Promise<void> {
+  const late = sql`
+    select field from fields
+    where kind = ${kind.name} and type = 'none' and column_type = 'text' and wire in ('array', 'object', 'array object')`;
+  for (const name of await readTexts(tx, late)) {
+    const column: Field = { name, type: 'json' };
+    if ((await viewObstacle(tx, kind, column)) === null) await saveColumn(tx, kind.name, column);
+  }
+}
+
+/** A nested value has a table and a view of its own. Their name must not be another kind's, nor too long for PostgreSQL. */
+async function viewObstacle(tx: Transaction, kind: Kind, { name, type }: Field): Promise<string | null> {
+  if (type !== 'json') return null;
+  const view = nestedName(kind.name, name);
+  const isOurs = nestedTables(kind).some((table) => table.name === view); // Seen in the wild: it has its table already.
+  const isReserved =
+    RESERVED_SUFFIXES.some((suffix) => view.endsWith(suffix)) ||
+    (!isOurs && (await tx.columnsOf(view)).size > 0);
+  if (isReserved) return `the view bi_${view} is another one's`;
+  return Buffer.byteLength(`bi_${view}`) > LONGEST_IDENTIFIER
+    ? `the name of its view, bi_${view}, is too long`
+    : null;
+}
+
+/** Codes of misfits whose value cannot stand in the column and is a text that a database can store. */
+const LOST: readonly MisfitCode[] = [
+  'not_an_integer',
+  'not_a_flag',
+  'not_a_decimal',
+  'not_a_date',
+  'not_a_time',
+  'not_a_timestamp',
+  'not_text',
+];
+
+/**
+ * Registers `<field>_text` for each discovered field, and each reference documented as a text, that has an open misfit. The
+ * table and the view do not have the column yet.
+ * @returns The kind with these columns.
+ */
+async function addTextColumns<K extends Kind>(tx: Transaction, kind: K, now: Date): Promise<K> {
+  let grown = kind;
+  for (const field of await fieldsWithLostTexts(tx, kind)) {
+    const name = textColumnName(grown, field);
+    if (name === null) continue; // Its issue and `_raw` keep it.
+    if (name !== `${field}_text`) {
+      const detail = `"${field}_text" is a field of the service: values that do not fit are in "${name}"`;
+      await saveDrift(tx, [{ kind: kind.name, code: 'text_column', field, detail }], now);
+    }
+    await saveTextColumn(tx, kind, { field, column: name, now });
+    grown = { ...grown, fields: [...grown.fields, { name, type: 'text', textOf: field }] };
+  }
+  return grown;
+}
+
+/** An empty text cannot stand in the column either, but needs no column to be kept. */
+async function fieldsWithLostTexts(db: Queryable, { name, fields }: Kind): Promise<readonly string[]> {
+  const references = fields.filter(({ type, refersTo }) => type === 'text' && refersTo !== undefined);
+  const names = ['', ...references.map((field) => field.name)];
+  const lost = sql`
+    select i.field, coalesce(min(f.position), 0) from issues i
+    left join fields f on f.kind = i.kind and f.field = i.field
+    where i.kind = ${name} and i.closed_at is null and i.code in (${sqlList(LOST)}) and i.detail <> '""'
+      and f.text_column is null and (f.column_type not in ('unusable', 'json') or i.field in (${sqlList(names)}))
+    group by i.field order by 2, 1`;
+  return readTexts(db, lost);
+}

@@ -1,0 +1,166 @@
+import type { Kind, ListedKind } from '../catalog/kind.ts';
+import { kindWords } from '../catalog/words.ts';
+import { RECORD_NUMBER } from '../db/rows/engine-column.ts';
+import { identifier, literal } from '../db/session/sql-text.ts';
+import { bilingual } from '../lib/text/speech.ts';
+import type { Dialect } from '../store/tables/kind-table.ts';
+import type { View, ViewColumn } from './draw-views.ts';
+import { engineColumns } from './engine-words.ts';
+
+/** One row an event, with the table's column names. */
+export const CHANGES_VIEW: View = {
+  name: 'bi_changes',
+  meaning: bilingual('Changes of records, one row each, in the order in which they were found.'),
+  columns: engineColumns('changes', { record_id: RECORD_NUMBER }),
+  from: 'from changes',
+};
+
+/** The open issues, each with the value as sent. */
+export const ISSUES_VIEW: View = {
+  name: 'bi_issues',
+  meaning: bilingual('Values and records of the service that fit no rule, one row each, while they do not.'),
+  columns: engineColumns('issues', { record_id: RECORD_NUMBER, sent: 'detail', since: 'first_seen_at' }),
+  from: 'from issues where closed_at is null',
+};
+
+export const DRIFT_VIEW: View = {
+  name: 'bi_drift',
+  meaning: bilingual('Changes in how the service answers, one row each.'),
+  columns: engineColumns('drift'),
+  from: 'from drift',
+};
+
+export const FIELDS_VIEW: View = {
+  name: 'bi_fields',
+  meaning: bilingual('Every field that the service has ever sent, with its types.'),
+  columns: engineColumns('fields'),
+  from: 'from fields',
+};
+
+export const DICTIONARY_VIEW: View = {
+  name: 'bi_dictionary',
+  meaning: bilingual('Every column of every view: its type, unit and meaning.'),
+  columns: engineColumns('dictionary'),
+  from: 'from dictionary',
+};
+
+export const RELATIONS_VIEW: View = {
+  name: 'bi_relations',
+  meaning: bilingual('Which column of which view names a record of which other view.'),
+  columns: engineColumns('relations'),
+  from: 'from relations',
+};
+
+/**
+ * One row for each version of a record that the mirror knows: the content before the first event (part 0), and the content
+ * after each event (part 1). The time during which a record was deleted has no row. No union of whole versions: in SQLite, only
+ * a plain reference to a table's column keeps the declared type that clients rely on.
+ */
+export function historyView({ name }: Kind): View {
+  const isFirst = `part.n = 0 and case when n.seq is null then k._deleted_at is null else n.before is not null end`;
+  return {
+    name: `bi_${name}_history`,
+    meaning: bilingual('The versions of each record that the mirror knows. {kind}', {
+      kind: kindWords(name).meaning,
+    }),
+    columns: engineColumns('history', {
+      id: 'k.id',
+      valid_from: 'c.observed_at',
+      valid_to: 'n.observed_at',
+      change: 'c.change',
+      record: versionOf(name),
+      seq: 'c.seq',
+    }),
+    from: `
+      from ${identifier(name)} k
+      cross join (select 0 as n union all select 1) part
+      left join changes c on part.n = 1 and ${isOf(name, 'c')}
+      left join changes n on n.seq = ${nextEvent(name)}
+      where (part.n = 1 and c.after is not null) or (${isFirst})`,
+  };
+}
+
+/** The content of a version. SQLite before 3.41 gives a cast no type, but a sub-select that of its last part's column. */
+const versionOf = (kind: string): string => `(
+      select x.after from changes x where part.n = 1 and x.seq = c.seq
+      union all select x.before from changes x where part.n = 0 and x.seq = n.seq
+      union all select x._raw from ${identifier(kind)} x where part.n = 0 and n.seq is null and x.id = k.id)`;
+
+/**
+ * The event after `c`, or the record's first event, found through an index; `observed_at` never goes back, so this is the order
+ * of `seq`.
+ */
+function nextEvent(kind: string): string {
+  const last = `(coalesce(c.observed_at, '0001-01-01 00:00:00.000'), coalesce(c.seq, 0))`;
+  return `(
+        select x.seq from changes x where ${isOf(kind, 'x')} and (x.observed_at, x.seq) > ${last}
+        order by x.observed_at, x.seq limit 1)`;
+}
+
+const isOf = (kind: string, events: string): string =>
+  `${events}.kind = ${literal(kind)} and ${events}.record_id = cast(k.id as text)`;
+
+const NOW: Record<Dialect, string> = { sqlite: `strftime('%Y-%m-%d %H:%M:%f', 'now')`, postgres: 'now()' };
+
+const LAG: Record<Dialect, string> = {
+  sqlite: `round((julianday('now') - julianday(s.last_sweep_at)) * 86400)`,
+  postgres: `case when isfinite(s.last_sweep_at) then round(extract(epoch from now() - s.last_sweep_at)) end`,
+};
+
+/** One row a kind: how fresh and how sound its copy is. In SQLite the analysts' view reads another one, which has no types. */
+export function syncStatusViews(kinds: readonly ListedKind[], dialect: Dialect): readonly View[] {
+  const view = statusView(kinds, dialect);
+  return dialect === 'postgres' ? [view] : [{ ...view, name: STATUS_NOW, isInner: true }, typedStatus(view)];
+}
+
+/** The values of `bi_sync_status` in SQLite, most of them expressions. */
+const STATUS_NOW = 'sync_status_now';
+
+/**
+ * Shows the values of the inner view in columns that have a type. DuckDB takes a view that uses functions of SQLite for texts,
+ * and reads any other view as its own SQL: so such functions stand in the inner view, and the types in this one.
+ */
+function typedStatus(view: View): View {
+  const columns = view.columns.map((column) => ({ ...column, expression: typedValue(column) }));
+  return { ...view, columns, from: `from ${STATUS_NOW} n left join kind_state s on s.kind = n.kind` };
+}
+
+function typedValue({ name, type }: ViewColumn): string {
+  if (type === 'timestamp') return `s.${name}`;
+  return type === 'text' ? asText(`n.${name}`) : asInteger(`cast(n.${name} as bigint)`);
+}
+
+/** A value with the type of a table's column: SQLite before 3.41 gives a cast none, but a sub-select that of its last part. */
+export const typedAs = (value: string, table: string, column: string): string =>
+  `(select ${value} union all select x.${column} from ${table} x where false)`;
+
+export const asText = (value: string): string => typedAs(value, 'kind_state', 'kind');
+export const asInteger = (value: string): string => typedAs(value, 'kind_state', 'tick');
+
+/** In SQLite no union and no `count(*)`: DuckDB rewrites these in a way that SQLite does not understand. */
+function statusView(kinds: readonly ListedKind[], dialect: Dialect): View {
+  const names = kinds.map(({ name }) => `(${literal(name)})`);
+  const rows = kinds.map(({ name }) => {
+    const all = `(select count(1) from ${identifier(name)}`; // Through two indexes: a million rows would take seconds.
+    return `when ${literal(name)} then ${all}) - ${all} where _deleted_at is not null)`;
+  });
+  const isDead = `s.state = 'running' and s.lease_until < ${NOW[dialect]}`; // Its process has renewed no lease.
+  const castToText = (expression: string): string => `cast(${expression} as text)`;
+  return {
+    name: 'bi_sync_status',
+    meaning: bilingual('How fresh and how sound the copy of each record kind is.'),
+    columns: engineColumns('sync_status', {
+      kind: castToText('k.kind'),
+      state: castToText(`case when ${isDead} then 'aborted' else coalesce(s.state, 'never') end`),
+      reason: castToText(`case when ${isDead} then 'interrupted' else s.reason end`),
+      rows: `cast(case k.kind ${rows.join(' ')} end as bigint)`,
+      last_sweep_at: 's.last_sweep_at',
+      certified_at: 's.certified_at',
+      lag_seconds: `cast(${LAG[dialect]} as bigint)`,
+      last_change_at: 's.last_change_at',
+      open_issues: `cast((select count(1) from issues i where i.kind = k.kind and i.closed_at is null) as bigint)`,
+      held_deletions: `cast((select count(1) from deletions d where d.kind = k.kind and d.state = 'held') as bigint)`,
+    }),
+    from: `from (select column1 as kind from (values ${names.join(', ')}) v) k left join kind_state s on s.kind = k.kind`,
+  };
+}

@@ -1,0 +1,140 @@
+import { sql } from 'drizzle-orm';
+import { isListed, type Kind } from '../catalog/kind.ts';
+import { kindWords } from '../catalog/words.ts';
+import type { Queryable, Session } from '../db/session/session.ts';
+import { OLD_CONTACTS, VIEWS_SCHEMA, identifier, isViewName, placeOf } from '../db/session/sql-text.ts';
+import { text } from '../db/rows/engine-column.ts';
+import { bilingual } from '../lib/text/speech.ts';
+import { FIELDS } from '../store/tables/engine-tables.ts';
+import { nestedTables, type Dialect, type NestedTable } from '../store/tables/kind-table.ts';
+import { hasRow, pick, readRows, readTexts, select, type RowOf } from '../db/rows/rows.ts';
+import { calendarViews } from './calendar-view.ts';
+import type { View, ViewColumn } from './draw-views.ts';
+import {
+  CHANGES_VIEW,
+  DICTIONARY_VIEW,
+  DRIFT_VIEW,
+  FIELDS_VIEW,
+  ISSUES_VIEW,
+  RELATIONS_VIEW,
+  historyView,
+  syncStatusViews,
+} from './engine-views.ts';
+import { engineColumns } from './engine-words.ts';
+import { fieldColumns } from './field-columns.ts';
+
+/** The views that analysts read; a view comes after the views that it uses. */
+export function viewsOf(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
+  return [
+    ...kinds.flatMap((kind) => kindViews(kind, dialect)),
+    CHANGES_VIEW,
+    ...syncStatusViews(kinds.filter(isListed), dialect),
+    ISSUES_VIEW,
+    DRIFT_VIEW,
+    FIELDS_VIEW,
+    ...calendarViews(kinds, dialect),
+    DICTIONARY_VIEW,
+    RELATIONS_VIEW,
+  ];
+}
+
+/** One kind's views: its live rows, the elements of its nested arrays (`bi_clients_contacts`), and its history. */
+export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
+  const rows: View = {
+    name: `bi_${kind.name}`,
+    meaning: kindWords(kind.name).meaning,
+    columns: [...fieldColumns(kind.fields, { kind: kind.name, dialect }), ...engineColumns('record')],
+    from: `from ${identifier(kind.name)} where _deleted_at is null`,
+  };
+  const nested = nestedTables(kind).map((table) => childView(table, dialect));
+  const contacts = nested.filter(({ name }) => name === 'bi_clients_contacts');
+  return [rows, ...nested, ...contacts.map((view) => ({ ...view, name: OLD_CONTACTS })), historyView(kind)];
+}
+
+function childView(table: NestedTable, dialect: Dialect): View {
+  const { kind, array } = table;
+  const elements = identifier(table.name);
+  const parents = identifier(kind);
+  const columns = fieldColumns([...table.own, ...table.items], { kind, array, dialect });
+  return {
+    name: `bi_${table.name}`,
+    meaning: bilingual('The elements of {array}, one row each. {kind}', {
+      array,
+      kind: kindWords(kind).meaning,
+    }),
+    columns: columns.map((column): ViewColumn => {
+      if (column.name === 'parent_id') return { ...column, refersTo: kind, none: null };
+      const isScalar = column.name === 'value' && column.type === 'json' && table.items.length === 0;
+      return isScalar ? { ...column, type: 'text' } : column; // No object has come, which would have fields.
+    }),
+    from: `from ${elements} where ${LIVE[dialect](elements, parents)}`,
+  };
+}
+
+/** Leaves out the elements of deleted parents, which are few and have an index; each database by the form that it plans best. */
+const LIVE: Record<Dialect, (elements: string, parents: string) => string> = {
+  sqlite: (_, parents) => `parent_id not in (select id from ${parents} where _deleted_at is not null)`,
+  postgres: (elements, parents) =>
+    `not exists (select from ${parents} p where p.id = ${elements}.parent_id and p._deleted_at is not null)`,
+};
+
+/**
+ * The kinds that have views: one that the service does not list has them from its first row on, because most mirrors never get
+ * any.
+ */
+export async function withRows<K extends Kind>(db: Queryable, kinds: readonly K[]): Promise<readonly K[]> {
+  const shown: K[] = [];
+  for (const kind of kinds) {
+    const first = sql`select 1 from ${sql.identifier(kind.name)} limit 1`;
+    if (isListed(kind) || (await hasRow(db, first))) shown.push(kind);
+  }
+  return shown;
+}
+
+/** The names that our views of these kinds may have in a mirror, discovered arrays included; any other name is a user's own. */
+export async function namesOfViews(
+  db: Queryable,
+  kinds: readonly Kind[],
+  dialect: Dialect,
+): Promise<ReadonlySet<string>> {
+  const nested = await select(db, pick(FIELDS, 'kind', 'field'), sql`where column_type = 'json'`);
+  return new Set([
+    ...viewsOf(kinds, dialect).map(({ name }) => name),
+    ...nested
+      .filter(({ kind }) => kinds.some(({ name }) => name === kind))
+      .map(({ kind, field }) => `bi_${kind}_${field}`),
+  ]);
+}
+
+/** Reads an open database whose kind is known. */
+interface DialectReader extends Queryable {
+  readonly dialect: Session['dialect'];
+}
+
+const DECLARED = [text('name'), text('type')];
+
+/** A column of a view, with its declared type in lower case; SQLite knows no type of an expression (`''`). */
+export type DeclaredColumn = RowOf<typeof DECLARED>;
+
+/** The columns of an analysts' view in their order; empty if there is no such view. */
+export async function readDeclaredColumns(db: DialectReader, view: string): Promise<DeclaredColumn[]> {
+  if (!isViewName(view)) return [];
+  const columns =
+    db.dialect === 'sqlite'
+      ? sql`select name, lower(type) as type from pragma_table_xinfo(${view}) order by cid`
+      : sql`
+        select attname as name, format_type(atttypid, null) as type from pg_attribute
+        where attrelid = to_regclass(${placeOf(view)}) and attnum > 0 and not attisdropped order by attnum`;
+  return readRows(db, DECLARED, columns);
+}
+
+/** The names of all analysts' views, by name; SQLite keeps some as tables. */
+export async function readViewNames(db: DialectReader): Promise<string[]> {
+  const names =
+    db.dialect === 'sqlite'
+      ? sql`select name from sqlite_schema where type in ('view', 'table') order by name`
+      : sql`
+        select relname as name from pg_class
+        where relkind in ('v', 'm', 'r') and relnamespace = ${VIEWS_SCHEMA}::regnamespace order by relname`;
+  return (await readTexts(db, names)).filter(isViewName);
+}

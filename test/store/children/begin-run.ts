@@ -1,0 +1,14 @@
+/** Begins a run and a sweep of clients in the mirror at URL as of so many MILLISECONDS ago, says so, and never ends them. */
+import { writeSync } from 'node:fs';
+import { setInterval } from 'node:timers';
+import { claimKind } from '../../../src/store/kinds/kind-lease.ts';
+import { openSession } from '../../../src/db/open-session.ts';
+import { startRun } from '../../../src/store/runs/run-store.ts';
+
+const [url = '', ago = '0'] = process.argv.slice(2);
+const session = await openSession(url);
+const owner = { owner: 'another-host:1:x', now: new Date(Date.now() - Number(ago)), isDead: () => false };
+await startRun(session, { ...owner, command: 'pull', kinds: ['clients'] });
+await claimKind(session, { ...owner, kind: 'clients' });
+writeSync(1, 'begun\n');
+setInterval(() => undefined, 1000); // Until it is killed.

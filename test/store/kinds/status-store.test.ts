@@ -1,0 +1,81 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
+import { instantText } from '../../../src/lib/time/clock.ts';
+import { countIssues, hasMoreLive, readStatus } from '../../../src/store/kinds/status-store.ts';
+import { NOON_TEXT, putRecords, tempMirror } from '../temp-mirror.ts';
+
+test('the status of every listed kind, with nulls where nothing happened yet', async () => {
+  const session = await tempMirror();
+  const swept = instantText(new Date());
+  await session.atomically(async (tx) => {
+    await putRecords(tx, 'products', [{ id: '1' }, { id: '2', _deleted_at: NOON_TEXT }]);
+    await tx.query(sql`
+      insert into kind_state (kind, tick, state, reason, complete_sweeps, last_sweep_at, certified_at, last_change_at, epoch)
+      values ('products', 9, 'certified', null, 1, ${swept}, ${swept}, ${NOON_TEXT}, 1)`);
+  });
+  const status = await readStatus(session);
+  expect(status.map(({ kind }) => kind)).toEqual(LISTED_KINDS.map(({ name }) => name));
+  expect(status[0]).toEqual({
+    kind: 'projects',
+    state: 'never',
+    reason: null,
+    rows: 0,
+    last_sweep_at: null,
+    certified_at: null,
+    lag_seconds: null,
+    last_change_at: null,
+    open_issues: 0,
+    held_deletions: 0,
+  });
+  expect(status.find(({ kind }) => kind === 'products')).toEqual({
+    kind: 'products',
+    state: 'certified',
+    reason: null,
+    rows: 1,
+    last_sweep_at: swept,
+    certified_at: swept,
+    lag_seconds: expect.any(Number) as unknown,
+    last_change_at: NOON_TEXT,
+    open_issues: 0,
+    held_deletions: 0,
+  });
+});
+
+test('open issues are counted by kind, field and code, the most frequent first', async () => {
+  const session = await tempMirror();
+  const issues: (readonly [string, string | null, string, string | null])[] = [
+    ['clients', 'credit', 'not_a_decimal', null],
+    ['products', null, 'no_id', null],
+    ['products', null, 'no_id', null],
+    ['clients', 'credit', 'not_a_decimal', NOON_TEXT],
+    ['clients', null, 'no_id', null],
+  ];
+  await session.atomically((tx) =>
+    tx.append({
+      table: 'issues',
+      columns: ['kind', 'field', 'code', 'closed_at', 'first_seen_at'],
+      rows: issues.map((issue) => [...issue, NOON_TEXT]),
+    }),
+  );
+  expect(await countIssues(session)).toEqual([
+    { kind: 'products', field: null, code: 'no_id', count: 2 },
+    { kind: 'clients', field: null, code: 'no_id', count: 1 },
+    { kind: 'clients', field: 'credit', code: 'not_a_decimal', count: 1 },
+  ]);
+});
+
+describe('hasMoreLive', () => {
+  test.each([
+    [0, true],
+    [1, true],
+    [2, false],
+    [3, false],
+  ])('two live rows are more than %i: %s', async (few, expected) => {
+    const session = await tempMirror();
+    await session.atomically((tx) =>
+      putRecords(tx, 'clients', [{ id: '1' }, { id: '2' }, { id: '3', _deleted_at: NOON_TEXT }]),
+    );
+    expect(await hasMoreLive(session, 'clients', few)).toBe(expected);
+  });
+});

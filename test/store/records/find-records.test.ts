@@ -1,0 +1,90 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import type { Session } from '../../../src/db/session/session.ts';
+import { findRecords } from '../../../src/store/records/find-records.ts';
+import { makeReportIndexes } from '../../../src/store/schema/grow-kind-tables.ts';
+import { redecode } from '../../../src/store/schema/redecode.ts';
+import { DATABASES } from '../databases.ts';
+import { NOON, NOON_TEXT, kindNamed, putRecords } from '../temp-mirror.ts';
+
+const clients = kindNamed('clients');
+
+const RECORDS = [
+  { id: 5, code: 'AB-12', name: 'Noël Côté', phone: '(514) 555-0199', email: 'Noel.Cote@exemple.ca' },
+  {
+    id: 12,
+    code: '00012',
+    name: 'L’Œuvre & fils',
+    phone: '418.555.0142',
+    contacts: [{ nom: 'Zoé Roy', cell: '450 555-0111' }, { nom: 'Zoé Gagné' }],
+  },
+  { id: 40, code: 'C40', name: '100% É_quipé \\ inc.' },
+];
+
+async function fill(session: Session): Promise<void> {
+  await session.atomically(async (tx) => {
+    const rows = RECORDS.map((record) => {
+      const deletedAt = record.id === 40 ? NOON_TEXT : null;
+      return { id: String(record.id), _deleted_at: deletedAt, _raw: JSON.stringify(record) };
+    });
+    await putRecords(tx, 'clients', rows);
+    await tx.query(sql`
+      insert into kind_state (kind, tick, state, complete_sweeps, epoch, baseline_at)
+      values ('clients', 1, 'complete', 1, 1, ${NOON_TEXT})`);
+  });
+  await redecode(session, clients, { now: NOON });
+}
+
+describe.each(DATABASES)('in %s', (_name, open) => {
+  test.each([
+    ['noel cote', ['5']],
+    ['CÔTÉ noël', ['5']],
+    ['514-555-0199', ['5']],
+    ['5550199', ['5']],
+    ['ab 12', ['5']],
+    ['noel.cote@EXEMPLE', ['5']],
+    ['12', ['5', '12']],
+    ['oeuvre', ['12']],
+    ['zoe', ['12']],
+    ['(450) 555', ['12']],
+    ['zoe roy', ['12']],
+    ['roy gagne', []], // Each word is of another contact.
+    ['100%', ['40']],
+    ['e_q', ['40']],
+    ['555', ['5', '12']],
+    ['%', []],
+    ["o'x", []],
+    ['', []],
+    ['nobody', []],
+  ])('%j finds its records, deleted ones too, with the index and without', async (text, ids) => {
+    const session = await open();
+    await fill(session);
+    const found = async (): Promise<string[]> =>
+      (await findRecords(session, clients, { text, limit: 10 })).map(({ id }) => id);
+    expect(await found()).toEqual(ids);
+    await makeReportIndexes(session, [clients]);
+    expect(await found()).toEqual(ids);
+  });
+
+  test('page by page in the order of the ids', async () => {
+    const session = await open();
+    await fill(session);
+    const first = await findRecords(session, clients, { text: '555', limit: 1 });
+    const second = await findRecords(session, clients, { text: '555', limit: 1, after: '5' });
+    expect([first, second].map(([one]) => one?.id)).toEqual(['5', '12']);
+  });
+
+  test('by indexes that are made once the baseline is over', async () => {
+    const session = await open();
+    await fill(session);
+    await makeReportIndexes(session, [clients]);
+    const names =
+      session.dialect === 'sqlite'
+        ? sql`select name from sqlite_schema where type = 'index' and name like '%found%' order by 1`
+        : sql`select indexname as name from pg_indexes where indexname like '%found%' order by 1`;
+    expect((await session.query(names)).map(({ name }) => name)).toEqual([
+      'clients_contacts_found_index',
+      'clients_found_index',
+    ]);
+  });
+});

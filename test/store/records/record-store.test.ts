@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { liveRecords } from '../../../src/store/records/record-store.ts';
+import type { Session } from '../../../src/db/session/session.ts';
+import { DATABASES } from '../databases.ts';
+import { NOON_TEXT, putRecords } from '../temp-mirror.ts';
+
+async function idsIn(session: Session): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id, raw } of liveRecords(session, 'clients')) {
+    expect(raw).toBe(`{"id":${id}}`);
+    ids.push(id);
+  }
+  return ids;
+}
+
+const put = (session: Session, ids: readonly string[], deletedAt: string | null = null): Promise<void> =>
+  session.atomically((tx) =>
+    putRecords(
+      tx,
+      'clients',
+      ids.map((id) => ({ id, _raw: `{"id":${id}}`, _deleted_at: deletedAt })),
+    ),
+  );
+
+describe.each(DATABASES)('live records in %s', (_name, open) => {
+  test('are handed out in the order of their ids, those that are deleted left out', async () => {
+    const session = await open();
+    expect(await idsIn(session)).toEqual([]);
+    await put(session, ['10', '9', '9223372036854775807', '9007199254740993']);
+    await put(session, ['11'], NOON_TEXT);
+    expect(await idsIn(session)).toEqual(['9', '10', '9007199254740993', '9223372036854775807']);
+  });
+
+  test('are all handed out, however many there are', async () => {
+    const session = await open();
+    const ids = Array.from({ length: 2000 }, (_, index) => String(index + 1));
+    await put(session, ids);
+    expect(await idsIn(session)).toEqual(ids);
+  });
+});

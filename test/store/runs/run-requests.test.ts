@@ -1,0 +1,227 @@
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { readStatus } from '../../../src/store/kinds/status-store.ts';
+import { openSession } from '../../../src/db/open-session.ts';
+import {
+  UNHEARD,
+  claimRun,
+  closeDeadRuns,
+  raiseRun,
+  renewRun,
+  requestPull,
+  requestedRuns,
+} from '../../../src/store/runs/run-requests.ts';
+import {
+  findRun,
+  finishRun,
+  listRuns,
+  runsAfter,
+  saveKindReport,
+  startRun,
+  type KindReport,
+} from '../../../src/store/runs/run-store.ts';
+import type { Session } from '../../../src/db/session/session.ts';
+import { migrate } from '../../../src/views/migrate.ts';
+import { startChild } from '../child.ts';
+import { DATABASES } from '../databases.ts';
+import { NOON, NOON_TEXT, kindNamed, later } from '../temp-mirror.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const request = (session: Session, ...kinds: readonly string[]): Promise<number> =>
+  session.atomically((tx) => requestPull(tx, { kinds, request: 'outbox', now: NOON }));
+
+const claim = (session: Session, id: number, epoch = 0) =>
+  session.atomically((tx) => claimRun(tx, { id, epoch, owner: 'me', now: later(1000) }));
+
+const raise = (session: Session, id: number, epoch = 0) =>
+  session.atomically((tx) => raiseRun(tx, { id, epoch }));
+
+const waiting = (session: Session, limit = 9) => requestedRuns(session, NOON, limit);
+
+describe.each(DATABASES)('a run that is asked for in %s', (_name, open) => {
+  test('is a row that waits, and says who wants what', async () => {
+    const session = await open();
+    const id = await request(session, 'clients', 'products');
+    expect(await waiting(session)).toEqual([{ id, epoch: 0 }]);
+    expect(await findRun(session, id, NOON)).toMatchObject({
+      id,
+      command: 'pull',
+      kinds: ['clients', 'products'],
+      state: 'requested',
+      startedAt: null,
+    });
+    const [row] = await session.query(sql`select request, requested_at, owner from runs`);
+    expect(row).toEqual({ request: 'outbox', requested_at: NOON_TEXT, owner: null });
+  });
+
+  test('serves whoever asks for the same before it is begun', async () => {
+    const session = await open();
+    const id = await request(session, 'clients');
+    expect(await request(session, 'clients')).toBe(id);
+    const other = await request(session, 'products');
+    expect(other).not.toBe(id);
+    await claim(session, id);
+    expect(await request(session, 'clients')).not.toBe(id);
+    expect((await waiting(session)).map(({ id: one }) => one)).toHaveLength(2);
+  });
+
+  test('is begun once, under its epoch', async () => {
+    const session = await open();
+    const id = await request(session, 'clients');
+    expect(await claim(session, id, 1)).toBe(null);
+    expect(await claim(session, id)).toEqual(['clients']);
+    expect(await claim(session, id)).toBe(null);
+    expect(await claim(session, id, 1)).toBe(null);
+    expect(await waiting(session)).toEqual([]);
+    const [row] = await session.query(sql`select state, owner, started_at, epoch from runs`);
+    expect(row).toEqual({ state: 'running', owner: 'me', started_at: '2026-03-01 12:00:01.000', epoch: 1 });
+  });
+
+  test('takes a higher epoch while it waits: who was notified before works in vain', async () => {
+    const session = await open();
+    const id = await request(session, 'clients');
+    expect(await raise(session, id)).toEqual({ id, epoch: 1 });
+    expect(await raise(session, id)).toBe(null);
+    expect(await claim(session, id)).toBe(null);
+    expect(await claim(session, id, 1)).toEqual(['clients']);
+    expect(await raise(session, id, 2)).toBe(null);
+  });
+
+  test('is told oldest first, as many as asked for, and not before its time', async () => {
+    const session = await open();
+    const ids = [
+      await request(session, 'clients'),
+      await request(session, 'products'),
+      await request(session, 'projects'),
+    ];
+    expect(await waiting(session, 2)).toEqual([
+      { id: ids[0], epoch: 0 },
+      { id: ids[1], epoch: 0 },
+    ]);
+    await session.atomically((tx) =>
+      tx.query(sql`update runs set next_attempt_at = '2026-03-01 12:00:00.001' where id = ${Number(ids[0])}`),
+    );
+    expect((await waiting(session)).map(({ id }) => id)).toEqual(ids.slice(1));
+    await session.atomically((tx) => tx.query(sql`update runs set next_attempt_at = ${NOON_TEXT}`));
+    expect((await waiting(session)).map(({ id }) => id)).toEqual(ids);
+  });
+});
+
+const LAPSED = later(45_000);
+const nobodyIsDead = (): boolean => false;
+
+const start = (session: Session, owner: string, now = NOON): Promise<number> =>
+  startRun(session, { command: 'pull', kinds: ['clients'], owner, now, isDead: nobodyIsDead });
+
+const stateAt = async (session: Session, now: Date): Promise<unknown> => {
+  const [listed] = await listRuns(session, { limit: 1, now });
+  const [paged] = await runsAfter(session, 0, 1, now);
+  const found = await findRun(session, listed?.id ?? 0, now);
+  expect([paged?.state, found?.state]).toEqual([listed?.state, listed?.state]);
+  return [listed?.state, listed?.reason];
+};
+
+const stored = (session: Session) =>
+  session.query(sql`select id, state, owner, reason from runs order by id`);
+
+const report: KindReport = {
+  kind: 'clients',
+  state: 'complete',
+  reason: null,
+  detail: null,
+  certifiedAt: null,
+  pages: 1,
+  rows: 1,
+  created: 0,
+  updated: 0,
+  deleted: 0,
+  restored: 0,
+  unchanged: 1,
+  quarantined: 0,
+  requests: 1,
+  retries: 0,
+  durationMs: 1,
+};
+
+describe.each(DATABASES)('a run whose process is not heard of any more, in %s', (_name, open) => {
+  test('reads as interrupted once its lease is over, whatever host the process is of', async () => {
+    const session = await open();
+    const runId = await start(session, 'another-host:1:x');
+    expect(await stateAt(session, later(44_999))).toEqual(['running', null]);
+    expect(await stateAt(session, LAPSED)).toEqual(['interrupted', UNHEARD]);
+    await renewRun(session, { runId, owner: 'another-host:1:x' }, later(40_000));
+    expect(await stateAt(session, later(84_999))).toEqual(['running', null]);
+    await renewRun(session, { runId, owner: 'somebody else' }, later(80_000));
+    expect(await stateAt(session, later(85_000))).toEqual(['interrupted', UNHEARD]);
+  });
+
+  test('is noted as interrupted by the next process that runs anything', async () => {
+    const session = await open();
+    const lost = await start(session, 'another-host:1:x');
+    const next = await start(session, 'me', LAPSED);
+    expect(await stored(session)).toEqual([
+      { id: lost, state: 'interrupted', owner: 'another-host:1:x', reason: UNHEARD },
+      { id: next, state: 'running', owner: 'me', reason: null },
+    ]);
+  });
+
+  test('may still say how it ended, where it only stood still', async () => {
+    const session = await open();
+    const runId = await start(session, 'frozen');
+    await session.atomically((tx) => closeDeadRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
+    await finishRun(session, { runId, owner: 'frozen' }, { state: 'done', reason: null, now: LAPSED });
+    expect(await stateAt(session, LAPSED)).toEqual(['done', null]);
+  });
+
+  test('and that was asked for waits for somebody else; what the old process says of it then is void', async () => {
+    const session = await open();
+    const runId = await request(session, 'clients');
+    const claim = (epoch: number, owner: string, now: Date) =>
+      session.atomically((tx) => claimRun(tx, { id: runId, epoch, owner, now }));
+    expect(await claim(0, 'frozen', NOON)).toEqual(['clients']);
+    expect(await stateAt(session, LAPSED)).toEqual(['requested', null]);
+    await session.atomically((tx) => closeDeadRuns(tx, { isDead: nobodyIsDead, now: LAPSED }));
+    expect(await claim(2, 'other', LAPSED)).toEqual(['clients']);
+
+    const say = (owner: string): Promise<void> =>
+      session.atomically((tx) => saveKindReport(tx, { runId, owner }, report, LAPSED));
+    await say('frozen');
+    const end = { state: 'incomplete', reason: 'mine', now: LAPSED } as const;
+    await finishRun(session, { runId, owner: 'frozen' }, end);
+    expect(await findRun(session, runId, LAPSED)).toMatchObject({ state: 'running', reports: [] });
+    await say('other');
+    await finishRun(session, { runId, owner: 'other' }, { ...end, state: 'done', reason: null });
+    expect(await findRun(session, runId, LAPSED)).toMatchObject({ state: 'done', reports: [report] });
+  });
+
+  test('reads so in the status of its kinds, too', async () => {
+    const session = await open();
+    await session.atomically((tx) =>
+      tx.query(sql`insert into kind_state (kind, tick, state, complete_sweeps, owner, epoch, lease_until)
+        values ('clients', 0, 'running', 0, 'another-host:1:x', 1, ${NOON_TEXT})`),
+    );
+    const [row] = await session.query(sql`select state, reason from bi_sync_status where kind = 'clients'`);
+    expect(row).toEqual({ state: 'aborted', reason: 'interrupted' });
+  });
+});
+
+test('a run and a sweep of a process that was killed with -9 read as running until their lease is over', async () => {
+  const url = `file:${join(tempFolder(), 'mirror.db')}`;
+  await using session = await openSession(url);
+  await migrate(session, [kindNamed('clients')]);
+  const shown = async () => {
+    const [run] = await listRuns(session, { limit: 1, now: new Date() });
+    const [kind] = await readStatus(session);
+    return [run?.state, run?.reason, kind?.state, kind?.reason];
+  };
+  const killed = async (ago: number): Promise<void> => {
+    const child = startChild('begin-run.ts', url, String(ago));
+    expect((await child.lines.next()).value).toBe('begun');
+    await child.kill();
+  };
+  await killed(45_001);
+  expect(await shown()).toEqual(['interrupted', UNHEARD, 'aborted', 'interrupted']);
+  await killed(0);
+  expect(await shown()).toEqual(['running', null, 'running', null]);
+});
