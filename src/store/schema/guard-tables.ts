@@ -1,10 +1,8 @@
-import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { MirrorError } from '../../db/session/errors.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { TABLES_SCHEMA, identifier, literal, placeOf } from '../../db/session/sql-text.ts';
 import { GUARD_FUNCTION, GUARD_SETTING } from '../../db/session/write-guard.ts';
-import { hasRow } from '../../db/rows/rows.ts';
 import { nestedTables } from '../tables/kind-table.ts';
 
 export const REFUSE_FUNCTION = `${TABLES_SCHEMA}.refuse_write`;
@@ -27,21 +25,28 @@ const GUARD = 'bms_sync_guards';
  * writing connection has; in PostgreSQL each statement, `copy` and `truncate` too, asks for a setting of our transactions.
  */
 export async function guardTable(tx: Transaction, table: string): Promise<void> {
-  if (tx.dialect === 'sqlite') {
-    for (const change of ['insert', 'update', 'delete'])
-      await tx.execute(`
-        create trigger if not exists ${identifier(`${table}_guards_${change}`)} before ${change} on ${identifier(table)}
-        begin select ${GUARD_FUNCTION}(); end`);
-    return;
-  }
-  const place = placeOf(table);
-  const present = sql`select 1 from pg_trigger where tgrelid = to_regclass(${place}) and tgname = ${GUARD}`;
-  if (await hasRow(tx, present)) return;
-  await tx.execute(`${CREATE_REFUSE_FUNCTION};
-    create trigger ${GUARD} before insert or update or delete or truncate on ${place} for each statement
-      when (current_setting(${literal(GUARD_SETTING)}, true) is distinct from 'ours')
-      execute function ${REFUSE_FUNCTION}('table')`);
+  await tx.execute(tx.dialect === 'sqlite' ? sqliteGuards(table) : postgresGuard(placeOf(table)));
 }
+
+const sqliteGuards = (table: string): string =>
+  ['insert', 'update', 'delete']
+    .map(
+      (change) => `
+        create trigger if not exists ${identifier(`${table}_guards_${change}`)} before ${change} on ${identifier(table)}
+        begin select ${GUARD_FUNCTION}(); end;`,
+    )
+    .join('');
+
+/** A table that has its trigger is not locked. */
+const postgresGuard = (place: string): string => `
+  do $guard$ begin
+    if to_regproc('${REFUSE_FUNCTION}') is null then ${CREATE_REFUSE_FUNCTION}; end if;
+    if not exists (select from pg_trigger where tgrelid = ${literal(place)}::regclass and tgname = '${GUARD}') then
+      create trigger ${GUARD} before insert or update or delete or truncate on ${place} for each statement
+        when (current_setting(${literal(GUARD_SETTING)}, true) is distinct from 'ours')
+        execute function ${REFUSE_FUNCTION}('table');
+    end if;
+  end $guard$`;
 
 const NOBODY = '-9223372036854775807'; // No record of the service has this id.
 
