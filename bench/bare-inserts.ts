@@ -16,7 +16,7 @@ export function insertBare(mirror: string, copy: string): number {
   const source = new Sqlite(mirror, { readonly: true });
   const schema = source
     .prepare(
-      `select sql from sqlite_master where tbl_name in (?, ?) and sql is not null and type <> 'view'
+      `select sql from sqlite_master where tbl_name in (?, ?) and sql is not null and type in ('table', 'index')
       order by type desc`,
     )
     .pluck()

@@ -8,12 +8,13 @@ import {
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { createOwner } from '../pull/run/parts.ts';
-import { ownersAtWork } from '../store/runs/worker-store.ts';
+import { ownersHolding } from '../store/runs/worker-store.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { asMirrored, readSeenNames } from '../store/kinds/field-store.ts';
 import { hasBaseline } from '../store/kinds/kind-lease.ts';
 import { openSession, sqlitePath } from '../db/open-session.ts';
-import type { Session } from '../db/session/session.ts';
+import type { Session, Transaction } from '../db/session/session.ts';
+import { proveWrites } from '../store/schema/guard-tables.ts';
 import { examineShape, migrate } from '../views/migrate.ts';
 import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
@@ -23,14 +24,19 @@ import { removeExcluded } from '../store/schema/remove-excluded.ts';
 export const openMirror = (
   config: Config,
   mayOpen: (session: Session) => Promise<void> = () => Promise.resolve(),
-): Promise<Session> => openAs(config, mayOpen);
+): Promise<Session> => openAs(config, mayOpen, (session) => proveWrites(session, allKinds(config)));
 
-/** @param mayOpen Runs before anything is written. @throws What it throws. */
-async function openAs(config: Config, mayOpen: (session: Session) => Promise<void>): Promise<Session> {
+/** @param mayOpen Runs before anything is written. @param prove Runs last. @throws What they throw. */
+async function openAs(
+  config: Config,
+  mayOpen: (session: Session) => Promise<void>,
+  prove?: (session: Session) => Promise<void>,
+): Promise<Session> {
   const session = await openSession(config.database.url);
   try {
     await mayOpen(session);
     await bringUpToDate(session, config);
+    await prove?.(session);
     if (await hasBaseline(session)) await session.makeDurable();
     return session;
   } catch (error) {
@@ -64,9 +70,8 @@ async function bringUpToDate(session: Session, config: Config, onProgress?: OnRe
   const kinds = allKinds(config);
   await refuseUnknownFields(session, config);
   refuseMissingExclusions(config, await readExclusions(session));
-  if ((await examineShape(session, kinds, shapeOf(config))) === 'of an older release')
-    await refuseBesideOlder(session);
-  const migrated = await migrate(session, kinds, shapeOf(config));
+  const mayMigrate = (tx: Transaction): Promise<void> => refuseBesideOlder(tx, session.location);
+  const migrated = await migrate(session, kinds, { ...shapeOf(config), mayMigrate });
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated)
     for (const kind of kinds)
@@ -74,11 +79,14 @@ async function bringUpToDate(session: Session, config: Config, onProgress?: OnRe
   return hasRemoved || scrubbed !== null ? { migrated, excluded: { scrubbed } } : { migrated };
 }
 
-/** An older release at work would write what this one keeps out, and fail to store the answers of its own requests. */
-async function refuseBesideOlder(session: Session): Promise<void> {
-  const [owner] = await ownersAtWork(session, { now: systemClock.now(), isDead: createOwner().isDead });
+/**
+ * An older release at work would fail to store the answers of its own requests: the tables refuse its writes from now on.
+ * The owners of an older mirror have noted no release; each living one counts as another release.
+ */
+async function refuseBesideOlder(tx: Transaction, location: string): Promise<void> {
+  const [owner] = await ownersHolding(tx, { now: systemClock.now(), isDead: createOwner().isDead });
   if (owner === undefined) return;
-  throw new SyncError(`${owner}, of an older release, is at work on ${session.location}.`, {
+  throw new SyncError(`${owner}, of an older release, is at work on ${location}.`, {
     code: 'mirror.older_at_work',
     hint: 'Stop it first, and back the mirror up; then run this again.',
   });

@@ -172,7 +172,8 @@ async function enlist(
 /** @throws {SyncError} `serve.running` before anything is changed, where another process serves the same SQLite file. */
 async function refuseSecond(session: Session, owner: Owner, clock: Clock): Promise<void> {
   if (session.dialect !== 'sqlite') return;
-  const [other] = await ownersAtWork(session, { now: clock.now(), isDead: owner.isDead });
+  const judge = { now: clock.now(), isDead: owner.isDead };
+  const [other] = await session.atomically((tx) => ownersAtWork(tx, judge));
   if (other !== undefined) throw runningAlready(other, session);
 }
 

@@ -62,8 +62,8 @@ function extentOf({ ids, pages, all }: BackfillOptions): { extent: Extent; reque
 }
 
 function* reportLines(report: BackfillReport): Iterable<string> {
-  const { kind, rows, created, updated, restored, unchanged, mended, quarantined, missing, detail } = report;
-  const counts = { created, updated, restored, unchanged, mended, quarantined };
+  const { kind, rows, created, updated, restored, unchanged, quarantined, missing, surplus, detail } = report;
+  const counts = { created, updated, restored, unchanged, quarantined, surplus };
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   yield `${kind}: ${rows} records read: ${parts.join(', ')}.`;
   const shown = missing.slice(0, 20).join(', ');

@@ -9,7 +9,7 @@ import {
   isDeeper,
   isObject,
   isNumber,
-  parseObject,
+  tryParse,
   type Json,
   type JsonObject,
 } from '../lib/json/json.ts';
@@ -88,9 +88,16 @@ export function judge(kind: Kind, stored: Stored | undefined, { raw, record }: I
   if (stored === undefined) return { is: 'created' };
   if (stored.isDeleted) return { is: 'restored' };
   if (stored.raw === raw) return { is: 'unchanged' };
-  const before = parseObject(stored.raw);
+  const before = recordIn(stored.raw);
+  if (before === null) return { is: 'changed', fields: [], before: {} }; // Damaged: it is written again, without an event.
   const fields = changedFields(kind, before, record);
   return fields.length === 0 ? { is: 'unchanged' } : { is: 'changed', fields, before };
+}
+
+/** The record in a row's `_raw`; null where a failing disk has damaged it. */
+function recordIn(raw: string): JsonObject | null {
+  const value = tryParse(raw);
+  return isObject(value) ? value : null;
 }
 
 /** True if the row was written by a response after `sent`: an older response must not overwrite it. */
@@ -142,8 +149,10 @@ export const isRecordId = (text: string): boolean => !('fault' in recordId({ id:
  * A retrieved record in the shape of its list: the list's fields, with the newer values. Lists and single retrievals may each
  * leave out fields; a field that one of them never sends was not cleared.
  */
-export function inListShape({ id, record }: Incoming, storedRaw: string): Incoming {
-  const stored = parseObject(storedRaw);
+export function inListShape(received: Incoming, storedRaw: string): Incoming {
+  const { id, record } = received;
+  const stored = recordIn(storedRaw);
+  if (stored === null) return compacted(received);
   const names = Object.keys(stored);
   const values = names.map((name) => [name, (Object.hasOwn(record, name) ? record : stored)[name]]);
   const shaped = Object.fromEntries(values) as JsonObject;
@@ -152,7 +161,7 @@ export function inListShape({ id, record }: Incoming, storedRaw: string): Incomi
 
 /** The change that a record's first list reading means for a row known by retrieval only: only fields in both can differ. */
 export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Incoming): RecordChange {
-  const before = parseObject(storedRaw);
+  const before = recordIn(storedRaw) ?? {};
   const fields = changedFields(kind, before, record);
   const inBoth = fields.filter((name) => Object.hasOwn(before, name) && Object.hasOwn(record, name));
   return { is: 'changed', fields: inBoth, before };

@@ -1,6 +1,13 @@
 import { isListed, askableKind, type Kind, type ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import { OtherSourceError } from '../db/session/errors.ts';
+import { inChunks } from '../db/session/sql-text.ts';
+import { spansOf } from '../diff/spans.ts';
+import { asMirrored } from '../store/kinds/field-store.ts';
+import { findSurplus, removeSurplus } from '../store/records/surplus-rows.ts';
+import { liveRows, liveRowsOf } from '../store/records/tombstone-store.ts';
+import { refill } from '../store/schema/redecode.ts';
+import { readSightings } from '../store/sightings/sighting-store.ts';
 import { releaseKind } from '../store/kinds/kind-lease.ts';
 import type { Retention } from '../store/runs/retention.ts';
 import type { KindReport } from '../store/runs/run-store.ts';
@@ -19,7 +26,7 @@ import { createTally, type Tally } from './land/tally.ts';
 import { sortPage, type SortedPage } from '../diff/judge-page.ts';
 import type { LandingAnswer } from './land/compare-records.ts';
 import { landRecords, type LandedRecords } from './land/land-records.ts';
-import type { Sweep } from './run/sweep.ts';
+import { underLease, type Sweep } from './run/sweep.ts';
 
 /** The part of a list to read again: some records, some pages, or all of it. */
 export type Extent = { readonly ids: readonly string[] } | { readonly pages: PageRange };
@@ -36,8 +43,8 @@ export interface BackfillRequest extends ReadingRules {
 }
 
 export interface BackfillReport extends RunFacts, Omit<KindReport, 'certifiedAt' | 'deleted' | 'durationMs'> {
-  /** Records unchanged by the service whose rows another writer had altered. */
-  readonly mended: number;
+  /** Live rows that were no records of the service, as far as is known, and became tombstones. */
+  readonly surplus: number;
   /** Requested records that the service does not have. */
   readonly missing: readonly string[];
 }
@@ -61,15 +68,19 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
       if ((await readTenants(parts.session, kind, false)).isLearning) await verifyTenant(parts, claim);
       const reading = { kind, runId, claim, rules: request, isPartial: true } as const;
       const { sweep, stopHeartbeat } = await beginSweep(parts, reading);
-      const work = { sweep, tally: createTally(), missing: [] };
+      const work = { sweep, tally: createTally(), missing: [], surplus: 0 };
       const ending = await read(parts, request, work)
+        .then(async (found) => {
+          if (found.state === 'complete') await mend(parts, request, work);
+          return found;
+        })
         .catch(async (error: unknown) => {
           if (error instanceof OtherSourceError) await end(parts, work, 'refused'); // The lease is still ours.
           throw error;
         })
         .finally(stopHeartbeat);
       await end(parts, work, ending.state);
-      const counts = { ...work.tally.counts(), missing: work.missing };
+      const counts = { ...work.tally.counts(), missing: work.missing, surplus: work.surplus };
       const isInterrupted = ending.reason === 'interrupted';
       const state = isInterrupted ? 'interrupted' : ending.state === 'complete' ? 'done' : 'incomplete';
       return { state, result: { kind: kind.name, ...ending, ...counts } };
@@ -106,6 +117,32 @@ async function read(
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     return { state: error.state, reason: error.reason, detail: describe(error) };
+  }
+}
+
+/**
+ * Fills the columns and nested rows of what was read again from `_raw`; after the whole list, live rows that it did not show and
+ * that are not records become tombstones.
+ */
+async function mend(parts: PullParts, { kind, extent }: BackfillRequest, work: BackfillWork): Promise<void> {
+  const { session, clock } = parts;
+  const { sweep, tally } = work;
+  const read = tally.ids();
+  await refill(session, await asMirrored(session, kind), read, clock.now());
+  if ('ids' in extent || extent.pages.from > 1 || extent.pages.to < Infinity) return;
+  const shown = new Set(read);
+  const { lastShown } = spansOf(await readSightings(session, kind.name), []);
+  for await (const rows of liveRows(session, kind.name)) {
+    const unseen = rows.filter(({ id }) => !shown.has(id)).map(({ id }) => id);
+    if (unseen.length === 0) continue;
+    const response = sweep.ticks.next();
+    work.surplus += await underLease(parts, sweep, async (tx, now) => {
+      const live = await liveRowsOf(tx, kind.name, unseen);
+      const { knownFrom } = sweep.lease;
+      const ids = [...(await findSurplus(tx, kind.name, live, { knownFrom, lastShown }))];
+      for (const some of inChunks(ids)) await removeSurplus(tx, kind.name, { ids: some, response, now });
+      return ids.length;
+    });
   }
 }
 
@@ -199,4 +236,5 @@ interface BackfillWork {
   readonly sweep: Sweep;
   readonly tally: Tally;
   readonly missing: string[];
+  surplus: number;
 }

@@ -11,6 +11,7 @@ import type { FieldWords } from '../catalog/words.ts';
 import { DICTIONARY, RELATIONS } from '../store/tables/engine-tables.ts';
 import { readMeta } from '../store/kinds/meta.ts';
 import type { Dialect } from '../store/tables/kind-table.ts';
+import { CREATE_REFUSE_FUNCTION, REFUSE_FUNCTION } from '../store/schema/guard-tables.ts';
 import { grantToReader } from './reader-role.ts';
 
 /** A database view, as the mirror declares it. */
@@ -81,20 +82,8 @@ export function selectOf({ columns, from }: View, present: ReadonlyMap<string, s
   return `select ${list.join(', ')} ${from}`;
 }
 
-const FUNCTION = `${TABLES_SCHEMA}.refuse_write`;
 const EACH_ROW = 'bms_sync_refuses_rows';
 const STATEMENT = 'bms_sync_refuses';
-
-/** Raises the error code that PostgreSQL itself uses for a view that cannot be written. */
-const DRAW_FUNCTION = `
-create or replace function ${FUNCTION}() returns trigger language plpgsql as $$
-begin
-  raise exception using
-    errcode = 'object_not_in_prerequisite_state',
-    message = format('The view %I.%I only shows what the service holds: it takes no %s.',
-      tg_table_schema, tg_table_name, lower(tg_op)),
-    hint = 'Change the record at the service, by bms-sync push or a row in ${TABLES_SCHEMA}.outbox; the next pull shows it here.';
-end $$`;
 
 /**
  * Makes views refuse writes, their owner's and a superuser's too; PostgreSQL would pass them on to the tables. The row trigger
@@ -111,9 +100,9 @@ async function refuseWrites(tx: Transaction, views: readonly string[]): Promise<
     .map(
       (view) => `
       create trigger ${EACH_ROW} instead of insert or update or delete on ${placeOf(view)}
-        for each row execute function ${FUNCTION}();
+        for each row execute function ${REFUSE_FUNCTION}();
       create trigger ${STATEMENT} before insert or update or delete on ${placeOf(view)}
-        for each statement execute function ${FUNCTION}()`,
+        for each statement execute function ${REFUSE_FUNCTION}()`,
     );
   if (statements.length > 0) await tx.execute(statements.join(';'));
 }
@@ -175,7 +164,7 @@ function commentsOn({ name, meaning, columns }: View, language: Language): strin
  */
 export async function replaceViews(tx: Transaction, views: readonly View[]): Promise<void> {
   if (tx.dialect === 'postgres') {
-    await tx.execute(DRAW_FUNCTION); // Before the first view.
+    await tx.execute(CREATE_REFUSE_FUNCTION); // Before the first view.
     for (const view of views)
       if (!(await onlyGrows(tx, view))) await tx.execute(`drop view ${placeOf(view.name)}`);
   }

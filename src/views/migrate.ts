@@ -16,6 +16,7 @@ import { kindColumns, nestedColumns, nestedTables, type Dialect } from '../store
 import { describeViews, ignoringViews, namingObstacles, replaceViews } from './draw-views.ts';
 import { grantedRole, setReaderRole } from './reader-role.ts';
 import { viewsOf, withRows } from './views.ts';
+import { guardTable } from '../store/schema/guard-tables.ts';
 import { growKindTable } from '../store/schema/grow-kind-tables.ts';
 import { retypeReferences } from './retype-references.ts';
 
@@ -31,7 +32,7 @@ export interface Release {
 
 /** The program's own. */
 export const THIS_RELEASE: Release = {
-  version: 2,
+  version: 3,
   name: packageVersion(),
   migrations: join(PACKAGE_FOLDER, 'migrations'),
 };
@@ -42,6 +43,8 @@ interface MigrateOptions {
   /** That of PostgreSQL's comments: the setting `language`. */
   readonly language?: keyof Bilingual;
   readonly release?: Release;
+  /** Runs in the transaction before a mirror of an older release is changed; what it throws leaves the mirror as it is. */
+  readonly mayMigrate?: (tx: Transaction) => Promise<void>;
 }
 
 interface Wanted {
@@ -66,7 +69,13 @@ export async function migrate(
   options: MigrateOptions = {},
 ): Promise<boolean> {
   const wanted = wantedOf(session, kinds, options);
-  return namingObstacles(session.location, () => session.atomically((tx) => migrateIn(tx, wanted)));
+  return namingObstacles(session.location, () =>
+    session.atomically(async (tx) => {
+      const shape = await examineIn(tx, wanted);
+      if (shape === 'of an older release') await options.mayMigrate?.(tx);
+      return migrateFrom(shape, tx, wanted);
+    }),
+  );
 }
 
 /** How near a database is to the shape that this release and these kinds need. */
@@ -109,9 +118,8 @@ async function examineIn(tx: Transaction, wanted: Wanted): Promise<ShapeFound> {
   return isCurrent ? 'current' : 'of other settings';
 }
 
-async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
+async function migrateFrom(shape: ShapeFound, tx: Transaction, wanted: Wanted): Promise<boolean> {
   const { kinds, dialect, location, readerRole: role, release } = wanted;
-  const shape = await examineIn(tx, wanted);
   if (shape === 'current') {
     if ((await readMeta(tx, 'release')) !== release.name) await writeMeta(tx, 'release', release.name);
     return false;
@@ -122,6 +130,7 @@ async function migrateIn(tx: Transaction, wanted: Wanted): Promise<boolean> {
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
   for (const kind of mirrored) await growKindTable(tx, kind, dialect);
+  await guardTable(tx, 'outbox_attempts'); // An older release that was asleep cannot note a send, so it sends nothing.
   if (dialect === 'postgres') await setReaderRole(tx, { role, location });
   const views = viewsOf(await withRows(tx, mirrored), dialect);
   await replaceViews(tx, views);

@@ -83,9 +83,9 @@ const COMPLETE: Readonly<Record<string, Doubt>> = {
     next: 'The next pull can prove that none is missing.',
   },
   no_end: { why: 'the service never showed where it ends', next: 'If it stays so, report it.' },
-  rows_missing: {
-    why: 'another program deleted rows of the mirror',
-    next: 'The next pull reads the missing rows again.',
+  rows_differ: {
+    why: 'the rows of the mirror are not those of the list',
+    next: 'If it stays so, this puts them right: bms-sync backfill KIND --all.',
   },
   quarantined: {
     why: 'some of its records could not be stored as rows',
@@ -131,7 +131,7 @@ const LISTED: Text =
 
 /** The knowledge where not every listed record has become a live row. */
 const KNOWN: Readonly<Record<string, Text>> = {
-  rows_missing: 'the list was read to its end, and some of its records have no live row',
+  rows_differ: 'the list was read to its end, and the mirror has rows too many or too few',
   quarantined: 'the list was read to its end, and all that could become rows are in the mirror',
 };
 

@@ -111,7 +111,9 @@ test('a wrong path fails this kind alone, and doctor finds it', async () => {
 test('no table, view or index of a mirror can be the name of a further kind', async () => {
   const { path, env } = await emptyMirror();
   await run(['pull'], env);
-  const names = ask(path, 'select name from sqlite_master').map(({ name }) => String(name));
+  const names = ask(path, `select name from sqlite_master where type <> 'trigger'`).map(({ name }) =>
+    String(name),
+  );
 
   for (const name of names.filter((one) => one !== 'purchases')) {
     const BMS__KINDS = JSON.stringify({ purchases: PURCHASES, [name]: { list: '/api/purchases' } });

@@ -12,12 +12,15 @@ import { asMirrored } from '../../src/store/kinds/field-store.ts';
 import { writeMeta } from '../../src/store/kinds/meta.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { redecode } from '../../src/store/schema/redecode.ts';
+import { instantText } from '../../src/lib/time/clock.ts';
 import { clockAt } from '../pull/steps.ts';
 import { pullFrom } from '../pull/support.ts';
 import { thrownBy } from '../store/temp-mirror.ts';
+import { document, run } from '../support/command-line.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { send, serve } from '../support/serve.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { OTHERS, REFUSED, refusalOf } from './other-programs.ts';
 
 /** Each release leaves a mirror of both databases there. */
 const RELEASED = join(import.meta.dirname, '../released');
@@ -26,18 +29,18 @@ const left = (release: string, file: string): Buffer =>
 
 /** Opens a copy of the mirror that a release has left. */
 const OPENERS = {
-  SQLite: async (release: string): Promise<Session> => {
+  SQLite: async (release: string): Promise<Session & { readonly url: string }> => {
     const path = join(tempFolder(), 'mirror.db');
     writeFileSync(path, left(release, 'mirror.db.gz'));
-    return Promise.resolve(openSqliteSession(path));
+    return Promise.resolve({ ...openSqliteSession(path), url: `file:${path}` });
   },
-  PostgreSQL: async (release: string): Promise<Session> => {
+  PostgreSQL: async (release: string): Promise<Session & { readonly url: string }> => {
     const url = await freshDatabaseUrl();
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     await client.query(left(release, 'mirror.sql.gz').toString());
     await client.end();
-    return openPostgresSession(url);
+    return { ...(await openPostgresSession(url)), url };
   },
 };
 
@@ -45,8 +48,26 @@ const cases = readdirSync(RELEASED).flatMap((release) =>
   (['SQLite', 'PostgreSQL'] as const).map((database) => ({ release, database })),
 );
 
+const OWNER = 'elsewhere:1:other:abc';
+const AT_WORK: readonly (readonly [string, string])[] = [
+  [
+    'a serve',
+    `insert into workers (owner, roles, started_at, seen_at) values ('${OWNER}', 'outbox', '$now', '$now')`,
+  ],
+  [
+    'a pull by hand',
+    `update kind_state set owner = '${OWNER}', lease_until = '$soon' where kind = 'clients'`,
+  ],
+  [
+    'a run',
+    `insert into runs (command, kinds, state, owner, requested_at, lease_until)
+     values ('pull', '["clients"]', 'running', '${OWNER}', '$now', '$soon')`,
+  ],
+];
+const SETTINGS = { BMS_BASE_URL: 'http://127.0.0.1:9', BMS_TOKEN: 'released' };
+
 describe.each(cases)('the mirror that $release left in $database', ({ release, database }) => {
-  async function opened(): Promise<Session> {
+  async function opened(): Promise<Session & { readonly url: string }> {
     const session = await OPENERS[database](release);
     onTestFinished(() => session.close());
     return session;
@@ -72,6 +93,44 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
       LISTED_KINDS.map(({ name }) => [name, 'certified', expect.any(Number) as number]),
     );
     expect(await contentOf(session)).toEqual(before);
+  });
+
+  test('refuses the writes of other programs once it is migrated', async () => {
+    const session = await opened();
+    await migrate(session, KINDS);
+    const other = await OTHERS[database](session.url);
+    // Without a row in the journal of sends, an older release that was asleep sends nothing.
+    for (const table of ['clients', 'clients_contacts', 'bookings_items', 'outbox_attempts'])
+      expect(await refusalOf(other.run(`delete from ${table} where 1 = 0`)), table).toMatchObject(
+        REFUSED[database],
+      );
+  });
+
+  test.each(AT_WORK)('is not migrated beside %s of that release', async (_what, statement) => {
+    const session = await opened();
+    const instant = (ms: number): string => instantText(new Date(Date.now() + ms));
+    const text = statement.replaceAll('$now', instant(0)).replaceAll('$soon', instant(30_000));
+    await session.atomically((tx) => tx.execute(text));
+    const before = await session.query(sql`select key, value from mirror_meta order by key`);
+    const env = { DATABASE_URL: session.url };
+
+    for (const command of [['migrate'], ['pull', 'clients']])
+      expect(document(await run([...command, '--json'], { ...SETTINGS, ...env }))).toMatchObject({
+        error: {
+          code: 'mirror.older_at_work',
+          message: expect.stringContaining(
+            'elsewhere:1:other:abc, of an older release, is at work',
+          ) as string,
+          hint: expect.stringContaining('Stop it first') as string,
+        },
+      });
+    expect(await session.query(sql`select key, value from mirror_meta order by key`)).toEqual(before);
+
+    await session.atomically(async (tx) => {
+      for (const table of ['workers', 'runs', 'kind_state'])
+        await tx.execute(`delete from ${table} where owner = '${OWNER}'`);
+    });
+    expect(await run(['migrate'], env)).toMatchObject({ code: 0 });
   });
 
   test('is refused in words once a newer release has written it', async () => {

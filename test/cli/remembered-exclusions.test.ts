@@ -4,7 +4,6 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Row } from '../../src/db/session/session.ts';
 import { DATABASES, mirrorIn } from '../feed/support.ts';
-import { registerWorker } from '../../src/store/runs/worker-store.ts';
 import { pullOne } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';
@@ -115,20 +114,5 @@ describe.each(DATABASES)('an exclusion of %s that came while another process run
     const older = pullOne(service, session, { kind: 'clients' }); // With a kind that has the field.
     expect(await older).toMatchObject({ state: 'aborted', reason: 'excluded_since' });
     expect(await emails()).toBe(0);
-  });
-
-  test('is refused beside an older release, which would not notice', async () => {
-    const { url, session } = await mirrorIn(database);
-    const now = new Date();
-    await session.atomically(async (tx) => {
-      await tx.query(sql`update mirror_meta set value = '1' where key = 'version'`);
-      await tx.query(sql`delete from workers`);
-    });
-    await registerWorker(session, { owner: 'elsewhere:1:other:abc', roles: ['pulls'] }, now);
-    const refused = await run(['migrate', '--json'], { ...EXCLUDE, DATABASE_URL: url });
-    expect([refused.code, document(refused)]).toEqual([
-      1,
-      { error: expect.objectContaining({ code: 'mirror.older_at_work' }) as unknown },
-    ]);
   });
 });

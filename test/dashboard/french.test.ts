@@ -210,7 +210,6 @@ async function everything(session: Session): Promise<void> {
       'twins',
       'too_deep',
       'two_versions',
-      'mirror_touched',
       'too_many_rows',
       'retrieve_unusable',
       'baseline_uncertified',

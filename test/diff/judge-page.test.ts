@@ -331,8 +331,8 @@ describe('a record that was asked for, in the shape of its list', () => {
     expect(compactJson(record)).toBe(shaped);
   });
 
-  test.each(['null', '[]', '"x"'])('is empty where what is stored is %s and no record', (raw) => {
-    expect(inListShape(incoming('{"id":7}'), raw).raw).toBe('{}');
+  test.each(['null', '[]', '"x"'])('is the record itself where what is stored is %s and no record', (raw) => {
+    expect(inListShape(incoming('{"id":7}'), raw).raw).toBe('{"id":7}');
   });
 });
 

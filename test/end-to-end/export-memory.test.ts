@@ -1,6 +1,6 @@
-import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { document } from '../support/command-line.ts';
+import { ownConnection } from '../support/own-connection.ts';
 import { PEAK_MEMORY } from '../support/peak-memory.ts';
 import { MAIN, runProgram } from '../support/program.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
@@ -12,7 +12,7 @@ const MOST_MEGABYTES: Readonly<Record<string, number>> = { csv: 200, ndjson: 200
 
 /** Puts so many clients into a mirror. */
 function fill(path: string, rows: number): void {
-  const mirror = new Sqlite(path);
+  const mirror = ownConnection(path);
   mirror.exec(`
     pragma synchronous = off;
     with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows})

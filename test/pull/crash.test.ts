@@ -146,65 +146,6 @@ test(
   },
 );
 
-test(
-  'whatever operation a pull dies at that puts right what hands have touched, the next pull finds all of it, without an event',
-  { timeout: 180_000 },
-  async () => {
-    const service = await sandbox({ size: 26, ...TWO_PAGES });
-    const [missing = 0, onSecond = 0, marked = 0, copied = 0] = [3, 22, 10, 12].map(
-      (index) => service.world.ids('clients')[index],
-    );
-    const before: unknown[] = [];
-    const copy = await copiesOf(async (session) => {
-      for (const minute of [0, 10]) await pullAs('earlier', service, session, minute);
-      before.push(...(await liveClients(session)));
-      await touchClients(session, { missing: [missing, onSecond], marked, copied });
-    });
-
-    const check = async (session: Session, when: 'dead' | 'healed'): Promise<void> => {
-      expect(await eventsOf(session)).toEqual([]);
-      if (when === 'dead') return;
-      expect(await liveClients(session)).toEqual(before);
-      const states = await session.query(sql`select state from kind_state`);
-      expect(states).toEqual([{ state: 'certified' }, { state: 'certified' }]);
-      expect(await session.query(sql`select record_id from deletions`)).toEqual([]);
-      const repairs = await session.query(sql`
-        select distinct record_id from issues where code = 'mirror_touched' order by record_id`);
-      expect(repairs.map((row) => row['record_id'])).toEqual(
-        [missing, onSecond, marked, INSERTED].map(String).sort(),
-      );
-    };
-    expect(await dieEverywhere(service, copy, { minute: 30, first: 3, check })).toBeGreaterThan(40);
-  },
-);
-
-const INSERTED = 8_000_000_000;
-
-interface Touching {
-  readonly missing: readonly number[];
-  readonly marked: number;
-  /** Of this one, a copy stands under another id. */
-  readonly copied: number;
-}
-
-async function touchClients(session: Session, { missing, marked, copied }: Touching): Promise<void> {
-  const rows = await rowsOf(session, 'clients');
-  const row = rows.find(({ id }) => id === String(copied)) ?? {};
-  const columns = Object.keys(row).filter((name) => !/_(real|e4)$/.test(name));
-  const values = columns.map((name) => (name === 'id' ? String(INSERTED) : (row[name] ?? null)));
-  await session.atomically(async (tx) => {
-    for (const id of missing) await tx.query(sql`delete from clients where id = ${id}`);
-    await tx.query(sql`update clients set _deleted_at = '2026-03-01 12:05:00.000' where id = ${marked}`);
-    await tx.putRows({ table: 'clients', columns, rows: [values] });
-  });
-}
-
-/** The live rows of clients but what says by which answer they were written. */
-async function liveClients(session: Session): Promise<unknown[]> {
-  const rows = (await rowsOf(session, 'clients')).filter((row) => row['_deleted_at'] === null);
-  return rows.map((row) => ({ ...row, _response: null, _listed: null }));
-}
-
 /** The latest event of each record says what its row holds. */
 async function expectEventsWithRows(session: Session): Promise<void> {
   const latest = new Map((await eventsOf(session)).map((event) => [String(event['record_id']), event]));

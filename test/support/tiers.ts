@@ -16,7 +16,6 @@ const pathsOf = (names: readonly string[]): string[] => names.map((name) => `tes
 const PROOF_FILES = pathsOf([
   'both/dying-migration',
   'both/equal-dumps',
-  'both/touched-at-random',
   'diff/plan-deletions-properties',
   'runs/schedule',
   'mirror/records/as-of',

@@ -5,6 +5,7 @@ import { fileFault } from '../../lib/sync-error.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { SqlValue } from '../session/session.ts';
 import { SEARCH_PATH } from '../session/sql-text.ts';
+import { GUARD_SETTING } from '../session/write-guard.ts';
 import { isLoss, postgresError } from './errors.ts';
 import { AS_IN_SQLITE } from './values.ts';
 
@@ -155,6 +156,7 @@ const FIRST_WITH_TRANSACTION_TIMEOUT = 170_000;
 function localSettings({ lockTimeoutMs }: Target, version: number): string {
   const settings = {
     search_path: SEARCH_PATH,
+    [GUARD_SETTING]: 'ours',
     TimeZone: 'UTC',
     DateStyle: 'ISO, YMD',
     lock_timeout: String(lockTimeoutMs),

@@ -8,6 +8,7 @@ import { errorCode } from '../../lib/sync-error.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Row, SqlValue, TableRows, Values } from '../session/session.ts';
 import { identifier, replacement } from '../session/sql-text.ts';
+import { GUARD_FUNCTION } from '../session/write-guard.ts';
 
 /** SQLite before this may corrupt a WAL database that two connections write and checkpoint at once. */
 const OLDEST_SAFE = '3.51.3';
@@ -32,6 +33,7 @@ export function openWriter(path: string): Database {
     writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     writer.pragma(`journal_size_limit = ${LOG_BYTES}`);
     writer.pragma('busy_timeout = 0');
+    writer.function(GUARD_FUNCTION, { deterministic: true }, () => null);
     return writer;
   } catch (error) {
     writer.close();

@@ -1,14 +1,11 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { sortPage, withoutSuppressed } from '../../diff/judge-page.ts';
-import { judgeListed } from '../../diff/plan-repairs.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { asMirrored } from '../../store/kinds/field-store.ts';
 import { excludedSince } from '../../store/kinds/exclusions.ts';
 import { noteOwnChange, readStanding, leapTick } from '../../store/kinds/kind-standing.ts';
-import { readMeta } from '../../store/kinds/meta.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
-import { factsOf, readEvidence } from '../../store/records/record-facts.ts';
-import { judgeAsked, readStored, writeRows, type StoredRow } from '../../store/records/stored-rows.ts';
+import { judgeAsked, readStored, writeRows } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { confirmRows, saveDirtyRows } from '../../store/sightings/page-store.ts';
 import type { OutboundParts } from '../parts.ts';
@@ -41,20 +38,19 @@ async function landKnown(
   const [incoming] = page.incoming;
   if (incoming === undefined) return; // It cannot become a row (the next sweep opens the issue), or is kept out on purpose.
   const mirrored = await asMirrored(tx, kind);
-  const row = (await readStored(tx, mirrored, [incoming.id])).get(incoming.id);
-  const { stored, repair } = await withoutFalseTombstone(tx, kind.name, incoming.id, row);
+  const stored = (await readStored(tx, mirrored, [incoming.id])).get(incoming.id);
   const isListedNow = stored !== undefined && stored.listed !== null && !stored.isDeleted;
   if (stored === undefined ? !mayBeNew : mayBeNew && isListedNow) return;
 
-  const judged = { ...judgeAsked(mirrored, stored, incoming), ...(repair !== undefined && { repair }) };
+  const judged = judgeAsked(mirrored, stored, incoming);
   const response = await leapTick(tx, kind.name);
-  if (judged.verdict.is === 'unchanged' && repair === undefined) {
+  if (judged.verdict.is === 'unchanged') {
     await confirmRows(tx, kind.name, [judged.id], response);
     await saveDirtyRows(tx, kind.name, new Map([[judged.id, response]]));
     return;
   }
   const now = clock.now();
-  if (judged.verdict.is !== 'unchanged') await noteOwnChange(tx, kind.name, now);
+  await noteOwnChange(tx, kind.name, now);
   await writeRows(tx, {
     kind: mirrored,
     answers: [{ records: [judged], response }],
@@ -65,24 +61,6 @@ async function landKnown(
     standing: await readStanding(tx, kind.name),
     ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
   });
-}
-
-/** A row that a user marked as deleted counts as live: the service never deleted its record, so there is no event. */
-async function withoutFalseTombstone(
-  tx: Transaction,
-  kind: string,
-  id: string,
-  row: StoredRow | undefined,
-): Promise<{ readonly stored: StoredRow | undefined; readonly repair?: string }> {
-  if (row?.isDeleted !== true) return { stored: row };
-  const own = (await readEvidence(tx, kind, [id])).get(id);
-  const forgottenBefore = await readMeta(tx, 'changes.forgotten_before');
-  const facts = factsOf(own, {
-    wasShown: row.listed !== null,
-    mayBeForgotten: forgottenBefore !== null && String(row.deletedAt) < forgottenBefore,
-  });
-  if (judgeListed('tombstone', facts) !== 'returned') return { stored: row };
-  return { stored: { ...row, isDeleted: false, deletedAt: null }, repair: 'its row was marked as deleted' };
 }
 
 /** The mirror's copy of a record. */

@@ -32,7 +32,7 @@ import type { ListCertification } from '../run/list-sightings.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readCheck, rememberShown, saveWaves } from '../../store/records/hold-store.ts';
 import { areAtOneEnd, readOldest } from './oldest-rows.ts';
-import { findDisappeared, repairStrays } from './repair-rows.ts';
+import { sortAbsent } from './absent-rows.ts';
 import { underLease, type Sweep } from '../run/sweep.ts';
 import type { Tally } from '../land/tally.ts';
 
@@ -45,8 +45,8 @@ export interface Concluded {
   readonly neverListed: number;
   /** Live rows that are older than the list, and that a person has decided to keep. */
   readonly kept: number;
-  /** Rows outside the list that another writer had changed, and that are repaired. */
-  readonly mended: number;
+  /** Live rows outside the list that are not records as far as is known. */
+  readonly surplus: number;
   /** Consecutive sweeps in which the control could not be retrieved. */
   readonly controlFailures: number;
 }
@@ -74,17 +74,14 @@ export async function concludeAbsences(
       waiting: 0,
       neverListed: 0,
       kept: 0,
-      mended: 0,
+      surplus: 0,
       controlFailures: retrieval.failures,
     };
   const facts = { ...reading, noted, retrieval, evidence };
-  const { verdict } = reading.list;
-  const ids = noted.keys();
-  // Rows that only another writer can have made get no event.
-  const { absent, mended, neverListed } =
-    evidence.isCertified && verdict.certified
-      ? await repairStrays(parts, sweep, verdict, { outside: reading.outside, noted: ids })
-      : { absent: await findDisappeared(parts.session, sweep, evidence, ids), mended: 0, neverListed: 0 };
+  const { absent, neverListed, surplus } = await sortAbsent(parts.session, sweep, evidence, {
+    outside: reading.outside,
+    noted: noted.keys(),
+  });
   const planned = { ...facts, ...(await planFor(parts, sweep, facts, absent)) };
   await note(parts, sweep, planned);
   for (const absence of planned.plan.note) noted.set(absence.id, absence);
@@ -93,7 +90,7 @@ export async function concludeAbsences(
   const kept = planned.oldest?.isOutOfScope === true ? planned.oldest.ids.size : 0;
   return {
     deleted,
-    mended,
+    surplus,
     waiting: absent.length + neverListed + missingRows - deleted - kept,
     neverListed: absent.filter(({ isListed }) => !isListed).length + neverListed + missingRows,
     kept,

@@ -5,7 +5,6 @@ import { readUpdatedSince } from '../../store/outbox/outbox-queue.ts';
 import { judgeAsked, type Judged, type StoredRow } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { NO_RUN } from '../run/sweep.ts';
-import { findTampered, isRecord, recallRows } from './altered-rows.ts';
 import type { DraftedSweep } from './row-buffer.ts';
 
 /** An answer that lands. */
@@ -20,8 +19,7 @@ export type ComparedRecord = Judged | (Incoming & { readonly verdict: { readonly
 
 export const isJudged = (compared: ComparedRecord): compared is Judged => compared.verdict.is !== 'overtaken';
 
-export const mustBeWritten = ({ verdict, repair }: Judged): boolean =>
-  verdict.is !== 'unchanged' || repair !== undefined;
+export const mustBeWritten = ({ verdict }: Judged): boolean => verdict.is !== 'unchanged';
 
 /** Compares records with their rows. */
 export async function compareRecords(
@@ -30,35 +28,21 @@ export async function compareRecords(
   received: readonly Incoming[],
   sent: number,
 ): Promise<ComparedRecord[]> {
-  const { kind, state, comparesColumns } = sweep;
+  const { kind, state } = sweep;
   const rows = await sweep.rows.read(received.map(({ id }) => id));
   const records = received.map((record) => {
     const row = rows.get(record.id);
     const isAsStored = row?.raw === record.raw && !row.isDeleted && row.listed !== null;
     return isAsStored ? record : compacted(record);
   });
-  // Another writer may have altered these rows. Before the baseline, rows come without events anyway.
-  const doubtful = records.filter(({ id, raw }) => {
-    const row = rows.get(id);
-    if (row === undefined) return sweep.lease.baselineAt !== null;
-    return row.isDeleted || (row.raw !== raw && !isRecord(row.raw));
-  });
-  const recalled = doubtful.length > 0 ? await recallRows(tx, sweep, doubtful, rows) : null;
   const lagging = await readLagging(tx, sweep, rows);
   const judgeRecord = sweep.isListed ? judgeListed : judgeAsked;
-  const all = records.map((record): ComparedRecord => {
+  return records.map((record): ComparedRecord => {
     const row = rows.get(record.id);
     if (isOvertaken(row, sent) || state.sending.has(record.id) || lagging.has(record.id))
       return { ...record, verdict: { is: 'overtaken' } };
-    const found = recalled?.get(record.id);
-    if (found === undefined) return judgeRecord(kind, row, record);
-    const { stored, ...repair } = found;
-    return { ...judgeRecord(kind, stored, record), ...repair };
+    return judgeRecord(kind, row, record);
   });
-  if (!comparesColumns) return all;
-  const unchanged = all.filter(isJudged).filter((judged) => !mustBeWritten(judged));
-  const tampered = await findTampered(tx, kind, unchanged);
-  return all.map((record) => tampered.get(record.id) ?? record);
 }
 
 /** So long after an update of ours, a list may still show the record as it was before. */

@@ -24,8 +24,6 @@ export interface LandedRecords {
   readonly created: string[];
   readonly changed: string[];
   readonly restored: string[];
-  /** Unchanged by the service and restored here: another writer had altered their rows. */
-  readonly mended: string[];
   /** Not written: the row is newer than the request, or an outbox entry is changing the record. */
   readonly overtaken: string[];
   /** The fields that changed by record; ignored ones are left out. */
@@ -109,7 +107,6 @@ export const nothingLanded = (): LandedRecords => ({
   created: [],
   changed: [],
   restored: [],
-  mended: [],
   overtaken: [],
   fieldsChanged: new Map(),
   quarantined: [],
@@ -121,11 +118,10 @@ function placeOf(
   { ignoredFields }: Sweep,
 ): Exclude<keyof LandedRecords, 'quarantined' | 'fieldsChanged'> | null {
   if (!isJudged(compared)) return 'overtaken';
-  const { verdict, repair } = compared;
-  const otherwise = repair === undefined ? null : 'mended';
-  if (verdict.is === 'unchanged') return otherwise;
+  const { verdict } = compared;
+  if (verdict.is === 'unchanged') return null;
   if (verdict.is !== 'changed') return verdict.is;
-  return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : otherwise;
+  return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : null;
 }
 
 const EXAMPLES = 3;

@@ -34,7 +34,6 @@ export type Tally = ReturnType<typeof createTally>;
 export function createTally() {
   const seen = createIdNumbers();
   const touched = createIdNumbers();
-  const mended = createIdNumbers(); // Unchanged records whose rows had been altered.
   const quarantined = new Set<string>();
   const fields = new Set<string>();
   const fieldsChanged = new Map<string, number>();
@@ -56,7 +55,6 @@ export function createTally() {
     countFields(fieldsChanged, landed, touched);
     count(seen, ids);
     for (const some of [landed.created, landed.changed, landed.restored]) count(touched, some);
-    count(mended, landed.mended);
   };
 
   return {
@@ -83,6 +81,8 @@ export function createTally() {
     hasHoles: () => hasHoles,
     /** Rows of the whole list, where it came again as a later page; else null. */
     wholeAt: () => wholeAt,
+    /** The ids of the records that were read. */
+    ids: () => seen.idsWhere(() => true),
     changes: () => created + updated + restored,
     /** How the list was wrapped and paged. */
     shape: () => shape,
@@ -96,10 +96,9 @@ export function createTally() {
     quarantined: quarantined as ReadonlySet<string>,
     /** A page and a record count once, however often they were read. */
     counts: () => {
-      const rows = seen.size();
-      const unchanged = rows - touched.size() - mended.size();
-      const left = { mended: mended.size(), quarantined: quarantined.size };
-      return { pages: pages.size, rows, created, updated, restored, unchanged, ...left };
+      const unchanged = seen.size() - touched.size();
+      const landed = { created, updated, restored, unchanged, quarantined: quarantined.size };
+      return { pages: pages.size, rows: seen.size(), ...landed };
     },
   };
 }

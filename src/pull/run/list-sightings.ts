@@ -1,14 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { certify, type Certification } from '../../diff/certify.ts';
 import { unseenSince, spansOf, type Unseen, type Spans } from '../../diff/spans.ts';
-import type { Queryable, Session } from '../../db/session/session.ts';
-import {
-  readFirstSighting,
-  readOldestSweepEnd,
-  readSightings,
-  type SeenPage,
-} from '../../store/sightings/sighting-store.ts';
-import type { EarlierSightings, FirstSighting, Sweep } from './sweep.ts';
+import type { Session } from '../../db/session/session.ts';
+import { readSightings, type SeenPage } from '../../store/sightings/sighting-store.ts';
+import type { Sweep } from './sweep.ts';
 
 /** The proven facts about a list after a sweep. */
 export interface ListCertification {
@@ -29,7 +24,6 @@ export interface ListCertification {
 
 /** Decides from the last sweeps' sightings whether the list is known exactly, and at which instant. */
 export async function certifyList(session: Session, sweep: Sweep): Promise<ListCertification> {
-  sweep.earlier.release(); // Both together would hold every id twice.
   const responses = await readSightings(session, sweep.kind.name, sweep.pages);
   const shown = spansOf(responses, []);
   const alone = certify(responses, [], shown);
@@ -61,52 +55,4 @@ async function knownBefore(
       and (_deleted_at is null or cast(id as text) in (
         select record_id from erasures where kind = ${kind.name} and suppressed = 1))`);
   return rows.map(({ id }) => String(id));
-}
-
-type Find = (id: string) => FirstSighting | null;
-
-/** Records that are looked up one by one: a reading between sweeps seldom finds more, and would load all each time. */
-const LOOK_UPS = 5;
-
-export function createEarlierSightings(
-  kind: string,
-  { tick, knownFrom }: { readonly tick: number; readonly knownFrom: number },
-): EarlierSightings {
-  let loaded: Find | null = null;
-  let lookUps = 0;
-  return {
-    find: async (db, id) => {
-      if (loaded !== null || lookUps++ >= LOOK_UPS) {
-        loaded ??= await load(db, kind, tick, knownFrom);
-        return loaded(id);
-      }
-      const first = await readFirstSighting(db, kind, id, tick);
-      if (first === null) return null;
-      const oldestEnd = (await readOldestSweepEnd(db, kind, tick)) ?? -Infinity;
-      return {
-        listed: first.answered <= oldestEnd ? knownFrom + 1 : first.answered,
-        seenAt: first.seenAt,
-      };
-    },
-    release: () => {
-      loaded = null;
-    },
-  };
-}
-
-async function load(db: Queryable, kind: string, tick: number, knownFrom: number): Promise<Find> {
-  const responses = (await readSightings(db, kind)).filter(({ answered }) => answered <= tick);
-  const sweeps = responses.flatMap(({ sweep }) => sweep ?? []);
-  const oldest = Math.min(...sweeps);
-  const endOfOldest = Math.max(
-    ...responses.filter(({ sweep }) => sweep === oldest).map((one) => one.answered),
-  );
-  const seenAt = new Map(responses.map((response) => [response.answered, response.seenAt]));
-  const { ids, firstAnswered } = spansOf(responses, []);
-  return (id) => {
-    const answered = firstAnswered(ids.find(id));
-    const at = seenAt.get(answered);
-    if (at === undefined) return null;
-    return { listed: answered <= endOfOldest ? knownFrom + 1 : answered, seenAt: at };
-  };
 }

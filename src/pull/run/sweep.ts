@@ -5,7 +5,7 @@ import type { TextList } from '../../lib/text/text-list.ts';
 import { renewLease, type KindLease } from '../../store/kinds/kind-lease.ts';
 import type { SourceClaim, KindTenants } from '../../store/kinds/source-binding.ts';
 import type { DirtyRows, StoredPage } from '../../store/sightings/page-store.ts';
-import type { Queryable, Transaction } from '../../db/session/session.ts';
+import type { Transaction } from '../../db/session/session.ts';
 import type { PullParts } from './parts.ts';
 
 /** The run of a reading between sweeps, which belongs to none: its events name no run. */
@@ -33,25 +33,7 @@ export interface Sweep {
   readonly ignoredFields: ReadonlySet<string>;
   /** The pages as last landed; landing does not change it. */
   readonly pages: ReadonlyMap<number, StoredPage>;
-  /** Sightings from before this sweep. */
-  readonly earlier: EarlierSightings;
-  /** Whether columns are compared with the decoding of their records: another writer may have altered them. */
-  readonly comparesColumns: boolean;
   readonly state: SweepState;
-}
-
-/** The first of the kept list responses that showed a record. */
-export interface FirstSighting {
-  /** The tick that its row has for its first list sighting: before all that is kept, where the oldest kept sweep showed it. */
-  readonly listed: number;
-  readonly seenAt: string;
-}
-
-/** Sightings from before the present sweep. A few records are looked up one by one; for more, all sightings are loaded. */
-export interface EarlierSightings {
-  readonly find: (db: Queryable, id: string) => Promise<FirstSighting | null>;
-  /** Frees the loaded sightings, which may be large. */
-  readonly release: () => void;
 }
 
 /** A kind's counter while its lease is held: every request takes a tick when it is sent and one when it is answered. */

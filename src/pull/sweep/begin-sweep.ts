@@ -3,7 +3,6 @@ import type { Kind, ListedKind } from '../../catalog/kind.ts';
 import { hasDrift } from '../../store/kinds/drift-store.ts';
 import { asMirrored, readFields, type KnownField } from '../../store/kinds/field-store.ts';
 import { readQuarantined } from '../../store/records/issue-store.ts';
-import { removeOrphans } from '../../store/records/nested-repairs.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
 import { claimKind, type KindLease } from '../../store/kinds/kind-lease.ts';
 import { readPages, readDirtyRows } from '../../store/sightings/page-store.ts';
@@ -11,7 +10,6 @@ import { redecode } from '../../store/schema/redecode.ts';
 import { decoderOf } from '../../store/tables/kind-table.ts';
 import { readTenants, type SourceClaim } from '../../store/kinds/source-binding.ts';
 import { countLive } from '../../store/kinds/status-store.ts';
-import { createEarlierSightings } from '../run/list-sightings.ts';
 import { startHeartbeat } from '../run/record-run.ts';
 import { NO_RUN, createSweepState, createTicks, type Sweep } from '../run/sweep.ts';
 import type { PullParts, ReadingRules } from '../run/parts.ts';
@@ -58,7 +56,6 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest) {
     const fieldsBefore = await readFields(session, kind.name, kind.excluded);
     const isPartial = request.isPartial === true;
     await recallPageSize(parts, kind.name, !isPartial);
-    if (lease.baselineAt === null || isPartial) await session.atomically((tx) => removeOrphans(tx, mirrored));
     // Side by side: counting, the slowest, reads an index of the whole table.
     const [state, knownRows, pages, tenants, hasHoles, whole] = await Promise.all([
       readState(parts, request, lease, { mirrored, fields: fieldsBefore }),
@@ -70,7 +67,7 @@ export async function beginSweep(parts: PullParts, request: ReadingRequest) {
     ]);
     const known = { knownRows, pages, tenants, hasHoles, wholeUpTo: Number(whole ?? 0) };
     const began = isPartial ? null : lease.tick;
-    const sweep: Sweep = { ...state, ...known, runId: request.runId, comparesColumns: isPartial, began };
+    const sweep: Sweep = { ...state, ...known, runId: request.runId, began };
     return { sweep, stopHeartbeat, fieldsBefore };
   } catch (error) {
     stopHeartbeat();
@@ -95,7 +92,6 @@ export async function beginPage(
     hasHoles: false,
     knownRows: 0,
     wholeUpTo: 0,
-    comparesColumns: false,
     tenants: await readTenants(session, kind, false),
     pages: await readPages(session, kind.name, page),
     ...(await readState(parts, request, lease, { mirrored, fields })),
@@ -120,7 +116,6 @@ async function readState(
     lease,
     claim,
     ticks: createTicks(lease.tick, clock),
-    earlier: createEarlierSightings(kind.name, lease),
     digestScope: createHash('sha256').update(JSON.stringify(scope)).digest('hex'),
     ignoredFields: new Set(ignored),
     state: createSweepState({

@@ -8,7 +8,6 @@ import { doubledIds } from '../../diff/doubled-ids.ts';
 import { readVanished, saveVanished, type KnownField } from '../../store/kinds/field-store.ts';
 import {
   closeQuarantined,
-  closeRepairs,
   saveDoubled,
   saveListIssue,
   saveVanishedIssues,
@@ -93,7 +92,6 @@ export async function endSweep(
       await keepUnlisted(tx, kind.name, spans);
       await pruneSightings(tx, kind.name);
       if (report.state === 'certified') {
-        await closeRepairs(tx, kind.name, startedAt, now);
         await saveVanishedIssues(tx, kind.name, { fields: await readVanished(tx, kind), now });
       }
       await wakeAfterSweep(tx, kind.name, now);

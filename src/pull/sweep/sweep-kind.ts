@@ -5,9 +5,9 @@ import { readAhead } from '../../lib/read-ahead.ts';
 import type { PullParts } from '../run/parts.ts';
 import { readList, type Ending, type ListReading } from './read-list.ts';
 import { concludeAbsences, type Concluded } from '../deletions/conclude-absences.ts';
-import { returnRows, type WithoutRow } from './return-rows.ts';
 import { createTally } from '../land/tally.ts';
-import { compareLive } from '../../diff/plan-repairs.ts';
+import { compareLive } from '../../diff/compare-live.ts';
+import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { liveIds } from '../../store/records/record-store.ts';
 
@@ -28,13 +28,12 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
   try {
     const ending = await readList(parts, reading);
     const { concluded, without } = await conclude(parts, reading, ending);
-    const { mended: returned, ...counts } = reading.tally.counts();
+    const counts = reading.tally.counts();
     const report: KindReport = {
       kind: kind.name,
-      ...outcomeOf(ending, concluded, without, returned + concluded.mended),
+      ...outcomeOf(kind.name, ending, concluded, without),
       certifiedAt: ending.state === 'complete' ? ending.verdict.certifiedAt : null,
       ...counts,
-      unchanged: counts.unchanged + returned, // By the service.
       deleted: concluded.deleted,
       requests: source.counts.requests - before.requests,
       retries: source.counts.retries - before.retries,
@@ -47,12 +46,12 @@ export async function sweepKind(parts: PullParts, request: SweepRequest): Promis
   }
 }
 
-/** Compares the mirror with a list that was read to its end: restores missing rows, and concludes absences. */
+/** Compares the mirror with a list that was read to its end, and concludes absences. */
 async function conclude(parts: PullParts, reading: ListReading, ending: Ending) {
   const { sweep, tally, rules } = reading;
   const { kind, began } = sweep;
   const { controlFailures } = sweep.lease;
-  const nothing = { deleted: 0, waiting: 0, neverListed: 0, kept: 0, mended: 0, controlFailures };
+  const nothing = { deleted: 0, waiting: 0, neverListed: 0, kept: 0, surplus: 0, controlFailures };
   if (ending.state !== 'complete') return { concluded: nothing, without: { quarantined: 0, missing: 0 } };
   const list = ending.verdict;
   const comparison = compareLive(list.spans, list.verdict.certified ? list.verdict : null, began ?? 0);
@@ -60,25 +59,31 @@ async function conclude(parts: PullParts, reading: ListReading, ending: Ending) 
   const outside = comparison.outside();
   const suppressed = await readSuppressed(parts.session, kind.name); // Kept out on purpose.
   const missing = comparison.missing().filter((id) => !suppressed.has(id));
-  if (parts.signal?.aborted) {
-    const without = { quarantined: 0, missing: missing.length };
-    return { concluded: { ...nothing, waiting: outside.length }, without };
-  }
-  const without = await returnRows(parts, reading, missing);
+  const withoutRow = await readRecordsWithoutRow(parts.session, kind.name);
+  const quarantined = missing.filter((id) => withoutRow.has(id)).length;
+  const without = { quarantined, missing: missing.length - quarantined };
+  if (parts.signal?.aborted) return { concluded: { ...nothing, waiting: outside.length }, without };
   const facts = { list, tally, outside, rules: rules.deletions };
   return { concluded: await concludeAbsences(parts, sweep, facts), without };
 }
 
+/** Records of the list that have no live row. */
+interface WithoutRow {
+  /** Records that cannot become rows; each has an issue. */
+  readonly quarantined: number;
+  readonly missing: number;
+}
+
 /** How a sweep ended: certified only where the list is known exactly and the mirror's live rows are exactly that list. */
-function outcomeOf(ending: Ending, concluded: Concluded, without: WithoutRow, mended: number) {
-  const { waiting, neverListed, kept } = concluded;
+function outcomeOf(kind: string, ending: Ending, concluded: Concluded, without: WithoutRow) {
+  const { waiting, neverListed, kept, surplus } = concluded;
   const { state, reason, detail } = ending;
   if (ending.state !== 'complete' || !ending.verdict.isOfThisSweep) return { state, reason, detail };
   const complete = (why: string, what: string) => ({ state: 'complete' as const, reason: why, detail: what });
-  if (without.missing > 0)
+  if (without.missing + surplus > 0)
     return complete(
-      'rows_missing',
-      `${without.missing} records of the list have no live row; the next pull tries again`,
+      'rows_differ',
+      `${without.missing} records of the list have no live row, and ${surplus} live rows are no records of the list; if it stays so: bms-sync backfill ${kind} --all`,
     );
   if (without.quarantined > 0)
     return complete('quarantined', `no row could be made of ${without.quarantined} records of the list`);
@@ -89,6 +94,5 @@ function outcomeOf(ending: Ending, concluded: Concluded, without: WithoutRow, me
       'absences_unproven',
       `${waiting} rows that the list lacks wait for proof, or for a person`,
     );
-  const told = mended > 0 ? `${mended} rows that something else had written to were put right` : null;
-  return { state: 'certified' as const, reason: kept > 0 ? 'older_kept' : null, detail: told };
+  return { state: 'certified' as const, reason: kept > 0 ? 'older_kept' : null, detail: null };
 }

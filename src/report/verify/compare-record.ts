@@ -2,7 +2,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { ownValue, recordDecoder } from '../../diff/decode-record.ts';
 import { changedFields, type Incoming } from '../../diff/judge-page.ts';
 import { compactJson, isObject, tryParse, type JsonObject } from '../../lib/json/json.ts';
-import { valueText } from '../../store/records/nested-repairs.ts';
+import { valueText } from './compare-elements.ts';
 import type { Row } from '../../db/session/session.ts';
 import { filledColumns, writtenRow, type Dialect } from '../../store/tables/kind-table.ts';
 

@@ -4,7 +4,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { idsIn } from '../../store/records/nested-rows.ts';
 import { liveIds } from '../../store/records/record-store.ts';
 import type { Queryable, Row, Session } from '../../db/session/session.ts';
-import { filledColumns, type NestedTable } from '../../store/tables/kind-table.ts';
+import { filledColumns } from '../../store/tables/kind-table.ts';
 import { readTexts } from '../../db/rows/rows.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 
@@ -31,18 +31,6 @@ export async function readRows(
     await yieldToEventLoop();
   }
   return rows;
-}
-
-/** The ids under which a nested table has elements although no row has them. */
-export function readStrayParents(
-  db: Queryable,
-  kind: string,
-  { name }: NestedTable,
-): Promise<readonly string[]> {
-  const strays = sql`
-    select distinct cast(parent_id as text) from ${sql.identifier(name)} as n
-    where not exists (select 1 from ${sql.identifier(kind)} as k where k.id = n.parent_id)`;
-  return readTexts(db, strays);
 }
 
 /** The ids of all live rows. */

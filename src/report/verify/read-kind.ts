@@ -5,16 +5,15 @@ import type { JsonObject } from '../../lib/json/json.ts';
 import { asMirrored } from '../../store/kinds/field-store.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
-import { findAlteredElements } from '../../store/records/nested-repairs.ts';
+import { findAlteredElements } from './compare-elements.ts';
 import type { ParentRecord } from '../../store/records/nested-rows.ts';
 import type { Row, Session } from '../../db/session/session.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
-import { nestedTables } from '../../store/tables/kind-table.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { Source } from '../../source/source.ts';
 import { recordComparer, type Difference } from './compare-record.ts';
-import { readLiveIds, readRows, readStrayParents } from './mirror-rows.ts';
+import { readLiveIds, readRows } from './mirror-rows.ts';
 
 export interface AuditParts {
   readonly session: Session;
@@ -146,7 +145,7 @@ async function compareNested(
 
 const ROWS_AT_ONCE = 1_000;
 
-/** Rows that were live during the whole reading and that no page showed, and elements under ids that have no row. */
+/** Rows that were live during the whole reading and that no page showed. */
 async function findSurplus(
   { kind, session, shown, onFinding }: OpenReading,
   live: ReadonlySet<string>,
@@ -156,7 +155,4 @@ async function findSurplus(
     for (const [id, row] of await readRows(session, kind, ids))
       if (row['_deleted_at'] === null)
         onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
-  for (const table of nestedTables(kind))
-    for (const id of await readStrayParents(session, kind.name, table))
-      onFinding({ id, is: 'value', field: table.array, service: null, mirror: id }); // A backfill removes them.
 }

@@ -156,15 +156,12 @@ function shown({ field, service, mirror }: Difference): Difference {
 /** A longer list of ids is clumsy to pass on, and reading the whole list then takes no longer. */
 const LONGEST_LIST = 2_000;
 
-/**
- * The command that reads the differing records again: by their ids, or the whole list if there are many. A backfill reads the
- * service's records: for a surplus row there is none.
- */
+/** The command that reads the differing records again: by their ids, or the whole list if there are many or rows too many. */
 function repairCommand(kind: string, { ids, surplus }: Confirmed): string | null {
-  const mendable = [...ids].filter((id) => !surplus.has(id)).map(BigInt);
-  if (mendable.length === 0) return null;
+  if (ids.size === 0) return null;
+  if (surplus.size > 0) return `bms-sync backfill ${kind} --all`;
   const ranges: { from: bigint; to: bigint }[] = []; // `1,5-9`: neighbours as ranges.
-  for (const id of mendable.sort((a, b) => (a < b ? -1 : 1))) {
+  for (const id of [...ids].map(BigInt).sort((a, b) => (a < b ? -1 : 1))) {
     const last = ranges.at(-1);
     if (last !== undefined && last.to + 1n === id) last.to = id;
     else ranges.push({ from: id, to: id });

@@ -1,6 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
-import { shortened } from '../../lib/text/text.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
@@ -20,7 +19,7 @@ export type ListIssue = (typeof OF_LISTS)[number];
 const OF_LISTS = ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] as const;
 
 /** Issues without a field that no reading of the list closes. */
-const STANDING: readonly string[] = [...OF_LISTS, 'twins', 'mirror_touched', 'on_two_pages'];
+const STANDING: readonly string[] = [...OF_LISTS, 'twins', 'on_two_pages'];
 
 /**
  * Opens the issues that were found and are not open yet; closes the open issues of these records' fields that were not found,
@@ -201,36 +200,6 @@ async function replaceIssues(
   const known = new Set(open.map(issueKey));
   const fresh = found.filter((issue) => !known.has(issueKey(issue)));
   await openIssues(tx, kind, fresh, now);
-}
-
-const REPAIRED = 'mirror_touched';
-const DETAIL_LENGTH = 300;
-
-/** Opens an issue for every repair of a row that another program had changed; one that is open already stays as it is. */
-export async function saveRepairs(
-  tx: Transaction,
-  kind: string,
-  repairs: readonly { readonly id: string; readonly detail: string }[],
-  now: Date,
-): Promise<void> {
-  const open = new Set<string>();
-  for (const some of inChunks(repairs)) {
-    const ids = sqlList(some.map(({ id }) => id));
-    const issues = await openWhere(tx, kind, sql`code = ${REPAIRED} and record_id in (${ids})`);
-    for (const { recordId, detail } of issues) open.add(`${recordId ?? ''} ${detail}`);
-  }
-  const issues = repairs
-    .map(({ id, detail }) => ({ id, detail: shortened(detail, DETAIL_LENGTH) }))
-    .filter(({ id, detail }) => !open.has(`${id} ${detail}`))
-    .map(({ id, detail }) => ({ recordId: id, field: null, code: REPAIRED, detail }));
-  await openIssues(tx, kind, issues, now);
-}
-
-/** Closes the repair issues from before a sweep that found the mirror's live rows equal to the list. */
-export async function closeRepairs(tx: Transaction, kind: string, before: Date, now: Date): Promise<void> {
-  await tx.query(sql`
-    update issues set closed_at = ${instantText(now)}
-    where kind = ${kind} and closed_at is null and code = ${REPAIRED} and first_seen_at < ${instantText(before)}`);
 }
 
 const LISTED = without(ISSUES, 'closed_at');

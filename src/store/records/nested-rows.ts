@@ -28,10 +28,6 @@ export interface ParentRecord {
 interface NestedParent extends ParentRecord {
   /** How the record differs from its row; without it, all its arrays are written. */
   readonly verdict?: RecordChange;
-  /** Another program had altered the row. */
-  readonly repair?: string;
-  /** The record is new, and a row that another program inserted has its id. */
-  readonly replacesRow?: true;
 }
 
 /** Rows written before the next turn of the event loop: an array may be as long as a body. */
@@ -52,7 +48,7 @@ export async function putNestedRows(
     for (const parent of records) {
       const elements = read(parent);
       if (!hasChanged(parent, table.array)) continue;
-      if (mayHaveElements(parent)) former.push(parent.id);
+      if (parent.verdict?.is !== 'created') former.push(parent.id);
       for (const element of elements) rows.push(element);
     }
     if (former.length > 0)
@@ -67,13 +63,9 @@ export async function putNestedRows(
   }
 }
 
-/** A record without a row has none: `removeOrphans` has seen to it. */
-const mayHaveElements = ({ verdict, repair, replacesRow }: NestedParent): boolean =>
-  verdict?.is !== 'created' || repair !== undefined || replacesRow !== undefined;
-
 /** False only for an array that both readings of a record spell alike: `_raw` and the rows must have one spelling. */
-function hasChanged({ record, verdict, repair }: NestedParent, array: string): boolean {
-  if (verdict?.is !== 'changed' || repair !== undefined || verdict.fields.includes(array)) return true;
+function hasChanged({ record, verdict }: NestedParent, array: string): boolean {
+  if (verdict?.is !== 'changed' || verdict.fields.includes(array)) return true;
   const before = ownValue(verdict.before, array);
   const after = ownValue(record, array);
   return before === undefined || after === undefined || compactJson(before) !== compactJson(after);

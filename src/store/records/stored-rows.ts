@@ -19,7 +19,7 @@ import { saveUnlisted } from '../sightings/sighting-store.ts';
 import { writtenColumns, writtenRow } from '../tables/kind-table.ts';
 import { appendChanges } from './change-store.ts';
 import { forgetAbsences } from './deletion-store.ts';
-import { saveFieldIssues, saveRepairs, type Issue } from './issue-store.ts';
+import { saveFieldIssues, type Issue } from './issue-store.ts';
 import { putNestedRows } from './nested-rows.ts';
 
 /** The part of a record's row that is needed to compare and write a newer reading. */
@@ -35,10 +35,6 @@ export interface StoredRow extends Stored {
 export interface Judged extends Incoming {
   readonly stored: StoredRow | undefined;
   readonly verdict: RecordChange;
-  /** Changes by another program that writing this row repairs; empty if there are none. */
-  readonly repair?: string;
-  /** The record is new, and a row that another program inserted has its id. */
-  readonly replacesRow?: true;
 }
 
 const COLUMNS = ['_raw', '_response', '_deleted_at', '_first_seen_at', '_listed', '_changed_at'] as const;
@@ -97,8 +93,6 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<vo
   await putNestedRows(tx, { kind, records, found, now });
   await saveFieldIssues(tx, { kind: kind.name, recordIds: records.map(({ id }) => id), found, now });
 
-  const repairs = records.flatMap(({ id, repair }) => (repair === undefined ? [] : [{ id, detail: repair }]));
-  await saveRepairs(tx, kind.name, repairs, now);
   const isNew = ({ stored }: Judged): boolean => stored === undefined;
   if (!write.isListed)
     await saveUnlisted(
@@ -132,8 +126,7 @@ async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): 
       const { values, misfits } = decode(judged.record);
       for (const misfit of misfits) found.push({ recordId: judged.id, ...misfit });
       const row = writtenRow(kind, tx.dialect, values, ownValues(writing, judged, response));
-      const isFresh = judged.stored === undefined && judged.replacesRow === undefined;
-      (isFresh ? fresh : known).push(row);
+      (judged.stored === undefined ? fresh : known).push(row);
     }
   const table = kind.name;
   const columns = writtenColumns(kind, tx.dialect);

@@ -5,10 +5,10 @@ import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { forgetUnlisted } from '../sightings/sighting-store.ts';
 import { bigint, optionalBigint, text, timestamp } from '../../db/rows/engine-column.ts';
-import { hasRow, readRows, type RowOf } from '../../db/rows/rows.ts';
+import { readRows, type RowOf } from '../../db/rows/rows.ts';
 import { appendChanges } from './change-store.ts';
-import { forgetAbsences, saveProofs, type Proof } from './deletion-store.ts';
-import { closeIssuesOf, saveRepairs } from './issue-store.ts';
+import { saveProofs, type Proof } from './deletion-store.ts';
+import { closeIssuesOf } from './issue-store.ts';
 import { batchesById } from './record-store.ts';
 
 /** Records whose rows become tombstones. */
@@ -74,67 +74,4 @@ export async function liveRowsOf(db: Queryable, kind: string, ids: readonly stri
   for (const some of inChunks(ids))
     found.push(...(await readRows(db, LIVE_ROW, sql`${live(kind)} and k.id in (${sqlList(some)})`)));
   return found;
-}
-
-/** A live row that is not a record of the service. */
-export interface Stray {
-  readonly id: string;
-  /** When its deletion was found; null = it never was a record. */
-  readonly goneAt: string | null;
-}
-
-/**
- * Writes tombstones for strays, without an event, because nothing happened in the service. Returns the ids of those that were
- * live.
- */
-export async function tombstoneStrays(
-  tx: Transaction,
-  kind: string,
-  { strays, response, now }: { strays: readonly Stray[]; response: number; now: Date },
-): Promise<string[]> {
-  const marked: Stray[] = [];
-  for (const stray of strays) {
-    const mark = sql`
-      update ${sql.identifier(kind)} set _deleted_at = ${stray.goneAt ?? instantText(now)}, _response = ${response}
-      where id = ${stray.id} and _deleted_at is null returning id`;
-    if (await hasRow(tx, mark)) marked.push(stray);
-  }
-  const ids = marked.map(({ id }) => id);
-  const inserted = marked.filter(({ goneAt }) => goneAt === null).map(({ id }) => id);
-  await forgetAbsences(tx, kind, inserted);
-  await saveDirtyRows(tx, kind, new Map(ids.map((id) => [id, response])));
-  const repairs = marked.map(({ id, goneAt }) => ({
-    id,
-    detail:
-      goneAt === null ? 'its row was inserted: the service never showed it' : 'its tombstone was taken away',
-  }));
-  await saveRepairs(tx, kind, repairs, now);
-  return ids;
-}
-
-const DEAD_ROW = [text('id'), timestamp('deleted_at')];
-
-/** Those of these ids whose rows are tombstones. */
-export async function readDead(db: Queryable, kind: string, ids: readonly string[]) {
-  const dead: RowOf<typeof DEAD_ROW>[] = [];
-  for (const some of inChunks(ids)) {
-    const tombstones = sql`
-      select cast(k.id as text) as id, _deleted_at as deleted_at from ${sql.identifier(kind)} as k
-      where k.id in (${sqlList(some)}) and _deleted_at is not null`;
-    dead.push(...(await readRows(db, DEAD_ROW, tombstones)));
-  }
-  return dead;
-}
-
-/** Removes tombstones without a proof: whether these records are gone is still to be shown. */
-export async function liftTombstones(
-  tx: Transaction,
-  kind: string,
-  ids: readonly string[],
-  now: Date,
-): Promise<void> {
-  for (const some of inChunks(ids))
-    await tx.query(sql`update ${sql.identifier(kind)} set _deleted_at = null where id in (${sqlList(some)})`);
-  const repairs = ids.map((id) => ({ id, detail: 'its row was marked as deleted' }));
-  await saveRepairs(tx, kind, repairs, now);
 }

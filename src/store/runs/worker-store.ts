@@ -71,16 +71,25 @@ function isGone(worker: { owner: string; seenAt: string }, { now, isDead }: Work
 }
 
 /** The owners at work on a mirror that this or an older release has made: those with a heartbeat. */
-export async function ownersAtWork(session: Session, judge: WorkerJudge): Promise<readonly string[]> {
-  return session.atomically(async (tx) => {
-    if ((await tx.columnsOf('workers')).size === 0) return [];
-    const seen = await readRows(
-      tx,
-      [text('owner'), timestamp('seen_at')],
-      sql`select owner, seen_at from workers`,
-    );
-    return seen.filter((worker) => !isGone(worker, judge)).map(({ owner }) => owner);
-  });
+export async function ownersAtWork(tx: Transaction, judge: WorkerJudge): Promise<readonly string[]> {
+  if ((await tx.columnsOf('workers')).size === 0) return [];
+  const columns = [text('owner'), timestamp('seen_at')] as const;
+  const seen = await readRows(tx, columns, sql`select owner, seen_at from workers`);
+  return seen.filter((worker) => !isGone(worker, judge)).map(({ owner }) => owner);
+}
+
+/** The owners at work, and those that hold the lease of a kind or a run, such as a pull by hand. */
+export async function ownersHolding(tx: Transaction, judge: WorkerJudge): Promise<readonly string[]> {
+  const { now, isDead } = judge;
+  const leases = await readRows(
+    tx,
+    [text('owner'), timestamp('lease_until')],
+    sql`
+      select owner, lease_until from kind_state where owner is not null and lease_until > ${instantText(now)}
+      union select owner, lease_until from runs where owner is not null and lease_until > ${instantText(now)}`,
+  );
+  const holders = leases.filter(({ owner, leaseUntil }) => !isAhead(leaseUntil, now) && !isDead(owner));
+  return [...(await ownersAtWork(tx, judge)), ...holders.map(({ owner }) => owner)];
 }
 
 /**

@@ -16,8 +16,9 @@ import {
   type Dialect,
 } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../../db/rows/rows.ts';
+import { guardTable } from './guard-tables.ts';
 
-/** Creates a kind's tables or adds their missing columns; tables grow and are never rebuilt. */
+/** Creates a kind's tables, or adds their missing columns and guards; tables grow and are never rebuilt. */
 export async function growKindTable(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
   await grow(tx, { name: kind.name, columns: kindColumns(kind, dialect), create: createTable });
   for (const table of nestedTables(kind))
@@ -38,6 +39,7 @@ async function grow(tx: Transaction, { name, columns, create }: Growing): Promis
     await tx.execute(statement);
     await yieldToEventLoop(); // Of hundreds of new columns, each takes SQLite milliseconds.
   }
+  await guardTable(tx, name);
 }
 
 function createTable(name: string, columns: readonly Column[]): string[] {

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { recordDecoder } from '../../diff/decode-record.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
@@ -8,6 +9,7 @@ import type { Session, SqlValue, Transaction } from '../../db/session/session.ts
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { OWN_COLUMNS, decoderOf, writtenColumns, writtenRow } from '../tables/kind-table.ts';
 import { selectOne } from '../../db/rows/rows.ts';
+import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 
 /** Values decoded in one transaction: more would block the event loop. */
 const VALUES_A_TRANSACTION = 10_000;
@@ -70,14 +72,37 @@ async function redecodeSome(
   kind: Kind,
   { from, now, isNestedOnly }: Refill,
 ): Promise<Refilled> {
-  const limit = Math.ceil(VALUES_A_TRANSACTION / Math.max(1, kind.fields.length));
+  const limit = rowsATransaction(kind);
+  const next = sql`where k.id > ${from} order by k.id limit ${limit}`;
+  const ids = await refillRows(tx, kind, next, { now, isNestedOnly });
+  return { rows: ids.length, after: ids.length < limit ? null : (ids.at(-1) ?? null) };
+}
+
+const rowsATransaction = ({ fields }: Kind): number =>
+  Math.ceil(VALUES_A_TRANSACTION / Math.max(1, fields.length));
+
+/** Refills the columns of some records and their nested rows from `_raw`, whatever they hold. */
+export async function refill(session: Session, kind: Kind, ids: readonly string[], now: Date): Promise<void> {
+  const most = Math.min(rowsATransaction(kind), 500);
+  for (const some of inChunks(ids, most))
+    await session.atomically((tx) =>
+      refillRows(tx, kind, sql`where k.id in (${sqlList(some)})`, { now, isNestedOnly: false }),
+    );
+}
+
+/** @returns The ids of the rows. */
+async function refillRows(
+  tx: Transaction,
+  kind: Kind,
+  which: SQL,
+  { now, isNestedOnly }: Pick<Refill, 'now' | 'isNestedOnly'>,
+): Promise<readonly string[]> {
   const own = sql.join(
     OWN_COLUMNS.map((name) => sql.identifier(name)),
     sql`, `,
   );
   const rows = await tx.query(sql`
-    select cast(id as text) as id, ${own} from ${sql.identifier(kind.name)} where id > ${from}
-    order by ${sql.identifier(kind.name)}.id limit ${limit}`);
+    select cast(id as text) as id, ${own} from ${sql.identifier(kind.name)} as k ${which}`);
   const found: Issue[] = [];
   const records = rows.map((row) => ({
     id: String(row['id']),
@@ -98,7 +123,7 @@ async function redecodeSome(
   await putNestedRows(tx, { kind, records, found, now });
   const recordIds = records.map(({ id }) => id);
   await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now });
-  return { rows: rows.length, after: rows.length < limit ? null : (recordIds.at(-1) ?? null) };
+  return recordIds;
 }
 
 /** Makes the decoder of a kind's rows, which adds the issues that it finds. */

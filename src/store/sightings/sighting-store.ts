@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { showing } from './page-store.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
-import { pick, readNumber, readTexts, select, selectOne, without, type RowOf } from '../../db/rows/rows.ts';
+import { pick, readNumber, readTexts, select, without, type RowOf } from '../../db/rows/rows.ts';
 import type { Sighting } from '../../diff/certify.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 
@@ -40,21 +39,6 @@ export async function readSightings(
     after = rows.length < READ_TOGETHER ? null : (seen.at(-1)?.answered ?? null);
   }
   return seen;
-}
-
-const FIRST = pick(SIGHTINGS, 'answered', 'seen_at');
-
-/** The first of the kept responses up to a tick that showed a record; null if none has. */
-export async function readFirstSighting(db: Queryable, kind: string, id: string, tick: number) {
-  const first = sql`where kind = ${kind} and answered <= ${tick} and ${showing(id)} order by answered limit 1`;
-  return selectOne(db, FIRST, first);
-}
-
-/** The tick of the last response of the oldest sweep that is kept, up to a tick; null if there is no sweep. */
-export async function readOldestSweepEnd(db: Queryable, kind: string, tick: number): Promise<number | null> {
-  const known = sql`kind = ${kind} and answered <= ${tick}`;
-  const oldest = sql`select min(sweep) from sightings where ${known}`;
-  return readNumber(db, sql`select max(answered) from sightings where ${known} and sweep = (${oldest})`);
 }
 
 /** An invalid sweep proves no end of the list; its sightings stay true. */

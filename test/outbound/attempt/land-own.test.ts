@@ -39,34 +39,6 @@ describe.each(DATABASES)('what a write of ours has shown lands in %s', (database
     expect(Number(row?.['_listed'])).toBeLessThanOrEqual(before);
     expect(await on.events()).toEqual([`${client} updated outbox:1`]);
   });
-
-  test('without a return where a hand had marked its row as deleted, and as one where its deletion is known', async () => {
-    const on = await opened({ database });
-    const client = await on.firstId('clients');
-    const record = on.service.world.get('clients', Number(client)) ?? {};
-    const marked = '2026-02-01 00:00:00.000';
-    const mark = (): Promise<unknown> =>
-      on.session.atomically((tx) =>
-        tx.query(sql`update clients set _deleted_at = ${marked} where id = ${client}`),
-      );
-    await mark();
-    await land(on, record, { mayBeNew: false });
-    expect(await on.events()).toEqual([]);
-    await mark();
-    await land(on, { ...record, name: 'Autre nom' }, { mayBeNew: false });
-    expect(await on.events()).toEqual([`${client} updated outbox:1`]);
-    expect(await on.rows(sql`select _deleted_at from clients where id = ${client}`)).toEqual([
-      { _deleted_at: null },
-    ]);
-    expect(await on.rows(sql`select detail from issues where code = 'mirror_touched'`)).toEqual([
-      { detail: 'its row was marked as deleted' },
-    ]);
-
-    await on.session.atomically((tx) => tx.query(sql`update changes set change = 'deleted'`));
-    await mark();
-    await land(on, record, { mayBeNew: false });
-    expect((await on.events()).slice(1)).toEqual([`${client} restored outbox:1`]);
-  });
 });
 
 describe.each(ONE_DATABASE)('what a write of ours has shown lands in %s', (database) => {

@@ -5,7 +5,7 @@ import { decimal, flag, integer, json } from '../../../src/catalog/field.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
 import { judge } from '../../../src/diff/judge-page.ts';
 import { compactJson, parseObject } from '../../../src/lib/json/json.ts';
-import { findAlteredElements, removeOrphans } from '../../../src/store/records/nested-repairs.ts';
+import { findAlteredElements } from '../../../src/report/verify/compare-elements.ts';
 import { putNestedRows } from '../../../src/store/records/nested-rows.ts';
 import type { Issue } from '../../../src/store/records/issue-store.ts';
 import type { Row, Session } from '../../../src/db/session/session.ts';
@@ -135,22 +135,6 @@ describe.each(DATABASES)('%s: the elements of a documented array', (_name, open)
       expect(await findAlteredElements(tx, clients, records)).toEqual(new Map());
     });
     expect(await shown(session, 'id, cell')).toEqual([{ id: 1, cell: '5.0' }]);
-  });
-
-  test('of parents that a hand has removed before the baseline do not come twice', async () => {
-    const session = await open();
-    const raw = '{"id":1,"contacts":[{"id":1}]}';
-    await put(session, clients, raw, '{"contacts":[{"id":2}]}');
-    await session.atomically(async (tx) => {
-      await tx.query(sql`delete from clients where id = 1`);
-      await removeOrphans(tx, clients);
-      const created = { id: '1', record: parseObject(raw), verdict: { is: 'created' } } as const;
-      await putNestedRows(tx, { kind: clients, records: [created], found: [], now: NOON });
-    });
-    expect(await shown(session, 'parent_id, id')).toEqual([
-      { parent_id: 1, id: 1 },
-      { parent_id: 2, id: 2 },
-    ]);
   });
 
   test('of an array without documented fields are kept as values, and their fields are noted for columns', async () => {

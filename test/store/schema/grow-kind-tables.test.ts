@@ -171,7 +171,7 @@ test('PostgreSQL: an index waits for no reader, and one that another writer kept
   const reader = await bystander(url);
   const writer = await bystander(url);
   await reader.query('begin isolation level repeatable read; select count(*) from bms_sync.projects');
-  await writer.query('begin; delete from bms_sync.projects');
+  await writer.query('begin; lock table bms_sync.projects in row exclusive mode');
   expect(await mirrorFault(() => makeReportIndexes(session, [projects]))).toBe('mirror.locked');
   expect(await indexesOf(session)).toEqual([]);
   await writer.query('rollback');

@@ -1,8 +1,13 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
-import type { Queryable, SqlValue, Transaction } from '../../db/session/session.ts';
-import { nestedColumns, nestedTables, type NestedTable } from '../tables/kind-table.ts';
-import { elementReader, idsIn, type ParentRecord, type WithDialect } from './nested-rows.ts';
+import type { Queryable, SqlValue } from '../../db/session/session.ts';
+import { nestedColumns, nestedTables, type NestedTable } from '../../store/tables/kind-table.ts';
+import {
+  elementReader,
+  idsIn,
+  type ParentRecord,
+  type WithDialect,
+} from '../../store/records/nested-rows.ts';
 
 /** A record's elements in one nested table, which differ from the decoding of its array. */
 interface AlteredElements {
@@ -58,14 +63,3 @@ async function readElements(db: Queryable & WithDialect, table: NestedTable, ids
 /** A value as text: a database may give a number back as text, or a text as a number. */
 export const valueText = (value: SqlValue | undefined): string | null =>
   value === null || value === undefined ? null : String(value);
-
-/**
- * Removes elements whose parents have no row, which is another program's doing. A reading without a baseline takes such parents
- * for new records, which have no elements; with a baseline, the event log tells them from new ones.
- */
-export async function removeOrphans(tx: Transaction, kind: Kind): Promise<void> {
-  for (const { name } of nestedTables(kind))
-    await tx.write(sql`
-      delete from ${sql.identifier(name)} where not exists (
-        select 1 from ${sql.identifier(kind.name)} p where p.id = ${sql.identifier(name)}.parent_id)`);
-}

@@ -1,0 +1,32 @@
+import type { Certificate } from './certify.ts';
+import type { Spans } from './spans.ts';
+
+/**
+ * Begins to compare the ids of a mirror's live rows with those that list responses have shown; takes a byte for each of these.
+ * @param certificate Null where the list is not known exactly.
+ * @param began The tick at which the present sweep began.
+ */
+export function compareLive({ ids, lastSent }: Spans, certificate: Certificate | null, began: number) {
+  const isLive = new Uint8Array(ids.size());
+  const outside: string[] = [];
+  return {
+    /** Takes ids of live rows, with commas between. */
+    take: (text: string): void => {
+      if (text === '') return;
+      for (const id of text.split(',')) {
+        const index = ids.find(id);
+        if (index >= 0) isLive[index] = 1;
+        if (certificate !== null && !certificate.lists(id) && !certificate.showedSince(id)) outside.push(id);
+      }
+    },
+    /** Live rows that a certified list does not have, and that nothing has shown since; none where no list is certified. */
+    outside: (): readonly string[] => outside,
+    /** Ids that the present sweep has shown, and that no live row has. */
+    missing: (): readonly string[] => {
+      const missing: string[] = [];
+      for (let index = 0; index < isLive.length; index++)
+        if (isLive[index] === 0 && lastSent(index) >= began) missing.push(ids.idOf(index));
+      return missing;
+    },
+  };
+}

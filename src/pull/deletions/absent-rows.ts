@@ -1,0 +1,59 @@
+import type { AbsentRow } from '../../diff/plan-deletions.ts';
+import { instantOf } from '../../lib/time/clock.ts';
+import type { Session } from '../../db/session/session.ts';
+import { countLive } from '../../store/kinds/status-store.ts';
+import { findSurplus } from '../../store/records/surplus-rows.ts';
+import { liveRows, liveRowsOf } from '../../store/records/tombstone-store.ts';
+import type { LiveRow } from '../../store/records/tombstone-store.ts';
+import type { Sweep } from '../run/sweep.ts';
+import type { AbsenceEvidence } from './absence-evidence.ts';
+
+interface AbsentRows {
+  /** Rows of records that the list shows as disappeared; the proof is still to come. */
+  readonly absent: readonly AbsentRow[];
+  /** Rows that an answer named since the point, and that no list has shown. */
+  readonly neverListed: number;
+  /** Rows that are not records as far as is known; they stay as they are. */
+  readonly surplus: number;
+}
+
+/**
+ * Sorts the live rows that a list does not have.
+ * @param outside Those of a certified list. @param noted Ids that were absent before.
+ */
+export async function sortAbsent(
+  session: Session,
+  { kind: { name }, lease: { knownFrom } }: Sweep,
+  evidence: AbsenceEvidence,
+  { outside, noted }: { readonly outside: readonly string[]; readonly noted: Iterable<string> },
+): Promise<AbsentRows> {
+  const { isCertified, isOutside, lastShown } = evidence;
+  const rows = isCertified
+    ? await liveRowsOf(session, name, outside)
+    : await unseenRows(session, name, evidence, noted);
+  const surplus = await findSurplus(session, name, rows, { knownFrom, lastShown });
+  const records = rows.filter(({ id }) => !surplus.has(id));
+  const absent = records.filter(isOutside).map(({ id, changedAt, listed }): AbsentRow => ({
+    id,
+    isListed: listed !== null,
+    changedAt: instantOf(changedAt),
+    lastShown: lastShown(id) ?? 0,
+  }));
+  const neverListed = records.filter((row) => !isOutside(row) && row.listed === null).length;
+  return { absent, neverListed, surplus: surplus.size };
+}
+
+/** Finds the live rows that a list without a certificate does not have, and that nothing has shown since. */
+async function unseenRows(
+  session: Session,
+  kind: string,
+  evidence: AbsenceEvidence,
+  noted: Iterable<string>,
+): Promise<readonly LiveRow[]> {
+  const suspects = new Set([...evidence.suspects(), ...noted]);
+  const rows = (await liveRowsOf(session, kind, [...suspects])).filter(evidence.isOutside);
+  if ((await countLive(session, kind)) <= evidence.shown + rows.length) return rows;
+  const all: LiveRow[] = []; // Some row was last seen before the oldest kept response.
+  for await (const some of liveRows(session, kind)) all.push(...some.filter(evidence.isOutside));
+  return all;
+}

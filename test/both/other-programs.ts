@@ -1,0 +1,46 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished } from 'vitest';
+import type { Row } from '../../src/db/session/session.ts';
+import { bystander } from '../support/postgres.ts';
+
+/** A connection as another program has it. */
+export interface Other {
+  readonly run: (statement: string) => Promise<unknown>;
+}
+
+export const OTHERS = {
+  SQLite: (url: string): Promise<Other> => {
+    const file = new DatabaseSync(url.replace('file:', ''));
+    onTestFinished(() => {
+      file.close();
+    });
+    return Promise.resolve({
+      run: (statement) => Promise.resolve().then(() => file.prepare(statement).all()),
+    });
+  },
+  PostgreSQL: async (url: string): Promise<Other> => {
+    const client = await bystander(url);
+    await client.query('set search_path to bms_sync, public');
+    return { run: async (statement) => (await client.query<Row>(statement)).rows };
+  },
+} as const;
+
+/** What another program reads when its write is refused. */
+export const REFUSED = {
+  SQLite: {
+    message: expect.stringContaining('no such function: read_only_copy_use_bms_sync_push') as string,
+  },
+  PostgreSQL: {
+    code: '55000',
+    message: expect.stringMatching(
+      /^The table bms_sync\.\w+ only shows what the service holds: it takes no \w+\.$/,
+    ) as string,
+    hint: expect.stringMatching(/bms-sync push or a row in bms_sync\.outbox/) as string,
+  },
+};
+
+export const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'taken',
+    (error: unknown) => error,
+  );
