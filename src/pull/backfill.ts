@@ -7,7 +7,7 @@ import type { KindReport } from '../store/runs/run-store.ts';
 import { claimSource, readTenants } from '../store/kinds/source-binding.ts';
 import { SourceError } from '../source/http/errors.ts';
 import type { ListResponse } from '../source/paging/list-responses.ts';
-import type { PageRange } from '../source/paging/sweep-plan.ts';
+import type { PageRange } from '../source/paging/walk-steps.ts';
 import { beginSweep } from './sweep/begin-sweep.ts';
 import { addColumns } from './sweep/end-sweep.ts';
 import { keepPageSize } from './sweep/page-size.ts';
@@ -97,7 +97,7 @@ async function read(
       const { ticks, tenants } = sweep;
       const pages = source.pages(kind, extent.pages, { tick: ticks.next, signal });
       const responses = requireCompanies(pages, { kind, tenants });
-      const onLanded = ({ page, plan: { lastPage } }: ListResponse): void => {
+      const onLanded = ({ page, walk: { lastPage } }: ListResponse): void => {
         onProgress?.({ kind: kind.name, pages: page, lastPage });
       };
       await landArriving(parts, { sweep, tally, responses, onLanded });
@@ -173,7 +173,7 @@ async function lookForIds(
     };
     for (const { id } of [...found.incoming, ...found.quarantined]) if (id !== null) wanted.delete(id);
     await land(parts, work, [{ ...response, ...found }], true);
-    parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.plan.lastPage });
+    parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.walk.lastPage });
     if (wanted.size === 0) return;
   }
   for (const id of wanted) work.missing.push(id);

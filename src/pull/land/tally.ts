@@ -62,13 +62,13 @@ export function createTally() {
   return {
     add: (landing: Landing): void => {
       const { response, seen: ids } = landing;
-      const { page, plan } = response;
+      const { page, walk } = response;
       shape = shapeWith(shape, response);
       if (page === 1 || ids.length > 0 || pages.has(page)) pages.set(page, ids.length);
       if (response.rows > 0) lastPage = Math.max(lastPage, page);
       latestId = ids.at(0) ?? latestId;
-      hasHoles ||= plan.hasHoles;
-      wholeAt = plan.wholeAt ?? wholeAt;
+      hasHoles ||= walk.hasHoles;
+      wholeAt = walk.wholeAt ?? wholeAt;
       addRecords(ids, landing);
       for (const field of landing.fields) fields.add(field);
     },

@@ -1,8 +1,8 @@
 import { sameTexts, type TextList } from '../../lib/text/text-list.ts';
-import type { Meta } from '../http/read-answer.ts';
+import { NO_META, type Meta } from '../http/read-answer.ts';
 import { SourceError, type SourceReason } from '../http/errors.ts';
 
-/** A page as the plan compares it: the requested number, and one identifying text per record. */
+/** A page as a walk compares it: the requested number, and one identifying text per record. */
 export interface PageResponse {
   readonly page: number;
   readonly keys: TextList;
@@ -12,6 +12,8 @@ export interface PageResponse {
   /** The service's own 404. */
   readonly missing?: SourceError | undefined;
 }
+
+export const NO_PAGE: PageResponse = { page: 0, keys: [], meta: NO_META };
 
 /** A page that was read before, shown again. */
 export interface PageAgain {
@@ -55,7 +57,7 @@ export interface PagesKnown {
   /** The page that the latest response may have repeated, which the next one decides; null = none. */
   readonly repeats: number | null;
   /** Rows that the list had when it was last read. */
-  readonly knownRows?: number;
+  readonly knownRows: number;
 }
 
 /** @throws {SourceError} endless */
@@ -113,7 +115,7 @@ const FEW_ROWS = 10;
 
 function readAlready(known: PagesKnown, response: PageResponse): PageAgain | null {
   const { page, keys, meta, hasNext } = response;
-  const { first, top, latest, shown, repeats, stride, knownRows = 0 } = known;
+  const { first, top, latest, shown, repeats, stride, knownRows } = known;
   const just = { page: repeats ?? shown, keys: latest.keys };
   const read = [just, top, { page: 1, keys: first }];
   const again = read.find((other) => other.page !== page && sameRows(keys, other.keys));

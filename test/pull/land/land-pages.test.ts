@@ -9,7 +9,7 @@ import { claimKind } from '../../../src/store/kinds/kind-lease.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { TOGETHER, landPages, type Landing } from '../../../src/pull/land/land-pages.ts';
 import { createSweepState, createTicks, type Sweep } from '../../../src/pull/run/sweep.ts';
-import { startSweep } from '../../../src/source/paging/sweep-plan.ts';
+import { startWalk } from '../../../src/source/paging/page-walk.ts';
 import { readPages, readDirtyRows } from '../../../src/store/sightings/page-store.ts';
 import { readTenants } from '../../../src/store/kinds/source-binding.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -60,7 +60,7 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
 
 const IDLE_MS = 250;
 
-const PLAN = startSweep({ where: 'GET /api/categories', thorough: false });
+const WALK = startWalk({ where: 'GET /api/categories', thorough: false });
 
 function response(ticks: readonly [number, number], records: readonly Json[], page = 1): ListResponse {
   return {
@@ -76,7 +76,7 @@ function response(ticks: readonly [number, number], records: readonly Json[], pa
     hasNext: null,
     envelope: 'array',
     end: null,
-    plan: PLAN,
+    walk: WALK,
   };
 }
 
