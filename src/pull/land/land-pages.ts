@@ -1,6 +1,5 @@
 import { sortPage, type SortedPage } from '../../diff/judge-page.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
-import type { TextList } from '../../lib/text/text-list.ts';
 import { arrivedTogether } from '../../lib/time/arrived-together.ts';
 import { ownTurn } from '../../lib/time/own-turn.ts';
 import { renewLease } from '../../store/kinds/kind-lease.ts';
@@ -143,7 +142,7 @@ function idsAhead({ pages }: Sweep, responses: readonly ListResponse[]): readonl
   for (const { page, digest } of parsed)
     text += Math.max(digest?.bytes ?? Infinity, pages.get(page)?.bytes ?? 0);
   if (text > LONGEST_AHEAD) return [];
-  return parsed.flatMap(({ keys }) => [...keys].filter((key) => /^[1-9]\d{0,14}$/.test(key))); // Some record may have no usable id.
+  return parsed.flatMap(({ keys }) => keys.filter((key) => /^[1-9]\d{0,14}$/.test(key))); // Some record may have no usable id.
 }
 
 /**
@@ -182,7 +181,7 @@ export async function inDraft<T>(
 /** The result of landing a page, by record id. */
 export interface Landing extends LandedRecords {
   readonly response: ListResponse;
-  readonly seen: TextList;
+  readonly seen: readonly string[];
   /** The page's entry for the page store, written together with those of the transaction's other pages. */
   readonly sighting: NewSighting;
   /** Tracked fields that some record had. */

@@ -1,22 +1,16 @@
-import { createIdNumbers, type IdNumbers } from '../../lib/ids/id-numbers.ts';
-import type { TextList } from '../../lib/text/text-list.ts';
 import { isOddEnvelope } from '../../source/http/read-answer.ts';
 import type { ListShape } from '../../store/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
 
-function count(numbers: IdNumbers, some: TextList): void {
-  numbers.number(some.joined ?? [...some].join(), () => undefined);
-}
-
 /** Counts in how many records each field has changed: a record that is read twice in a sweep counts once. */
 function countFields(
   counts: Map<string, number>,
   { fieldsChanged }: LandedRecords,
-  touched: IdNumbers,
+  touched: ReadonlySet<string>,
 ): void {
   for (const [id, names] of fieldsChanged)
-    for (const name of touched.find(id) < 0 ? names : []) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const name of touched.has(id) ? [] : names) counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /** How a list is wrapped and paged: as its first page is, unless another one is wrapped oddly. */
@@ -32,9 +26,9 @@ export type Tally = ReturnType<typeof createTally>;
 
 /** Counts what a reading of a list lands. */
 export function createTally() {
-  const seen = createIdNumbers();
-  const touched = createIdNumbers();
-  const mended = createIdNumbers(); // Unchanged records whose rows had been altered.
+  const seen = new Set<string>();
+  const touched = new Set<string>();
+  const mended = new Set<string>(); // Unchanged records whose rows had been altered.
   const quarantined = new Set<string>();
   const fields = new Set<string>();
   const fieldsChanged = new Map<string, number>();
@@ -48,15 +42,16 @@ export function createTally() {
   let latestId: string | null = null;
   let shape: ListShape = { envelope: null, pageSize: null };
 
-  const addRecords = (ids: TextList, landed: LandedRecords): void => {
+  const addRecords = (ids: readonly string[], landed: LandedRecords): void => {
     created += landed.created.length;
     updated += landed.changed.length;
     restored += landed.restored.length;
     for (const key of landed.quarantined) quarantined.add(key);
     countFields(fieldsChanged, landed, touched);
-    count(seen, ids);
-    for (const some of [landed.created, landed.changed, landed.restored]) count(touched, some);
-    count(mended, landed.mended);
+    for (const id of ids) seen.add(id);
+    for (const some of [landed.created, landed.changed, landed.restored])
+      for (const id of some) touched.add(id);
+    for (const id of landed.mended) mended.add(id);
   };
 
   return {
@@ -89,16 +84,16 @@ export function createTally() {
     /** In how many records each field has changed. */
     fieldsChanged: fieldsChanged as ReadonlyMap<string, number>,
     /** Whether the pages have more rows than there are records: some page shows a record of another one. */
-    isDoubled: () => sum(pages.values()) > seen.size(),
+    isDoubled: () => sum(pages.values()) > seen.size,
     /** Fields that some record had. */
     fields: fields as ReadonlySet<string>,
     /** Keys of the quarantined records. */
     quarantined: quarantined as ReadonlySet<string>,
     /** A page and a record count once, however often they were read. */
     counts: () => {
-      const rows = seen.size();
-      const unchanged = rows - touched.size() - mended.size();
-      const left = { mended: mended.size(), quarantined: quarantined.size };
+      const rows = seen.size;
+      const unchanged = rows - touched.size - mended.size;
+      const left = { mended: mended.size, quarantined: quarantined.size };
       return { pages: pages.size, rows, created, updated, restored, unchanged, ...left };
     },
   };

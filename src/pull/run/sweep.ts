@@ -1,7 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
 import type { Clock } from '../../lib/time/clock.ts';
-import type { TextList } from '../../lib/text/text-list.ts';
 import { renewLease, type KindLease } from '../../store/kinds/kind-lease.ts';
 import type { SourceClaim, KindTenants } from '../../store/kinds/source-binding.ts';
 import type { DirtyRows, StoredPage } from '../../store/sightings/page-store.ts';
@@ -172,7 +171,7 @@ function draftOf(below: Below, sending: ReadonlySet<string>): SweepDraft {
  * outbox entry is changing it.
  */
 export function hasOtherWrites(
-  ids: TextList,
+  ids: readonly string[],
   { sent, response }: StoredPage,
   { touched, sending }: SweepState,
 ): boolean {

@@ -13,10 +13,10 @@ import {
 import type { ListPage } from './list-page.ts';
 import { nextStep, reopenWalk, startWalk } from './page-walk.ts';
 import { done, type PageRange, type PageWalk } from './walk-steps.ts';
-import { sameTexts } from '../../lib/text/text-list.ts';
 import {
   refuseEndless,
   refuseUnlessLast,
+  sameTexts,
   saysOther,
   learnFromFirst,
   type PageResponse,

@@ -1,11 +1,10 @@
-import { sameTexts, type TextList } from '../../lib/text/text-list.ts';
 import { NO_META, type Meta } from '../http/read-answer.ts';
 import { SourceError, type SourceReason } from '../http/errors.ts';
 
 /** A page as a walk compares it: the requested number, and one identifying text per record. */
 export interface PageResponse {
   readonly page: number;
-  readonly keys: TextList;
+  readonly keys: readonly string[];
   readonly meta: Meta;
   /** By `links`: whether a page follows; null or absent where it does not say. */
   readonly hasNext?: boolean | null | undefined;
@@ -48,7 +47,7 @@ export interface PagesKnown {
   readonly answers: number;
   readonly mostAnswers: number;
   /** Page 1 as read last. */
-  readonly first: TextList;
+  readonly first: readonly string[];
   /** The highest page that had rows, and the page read last. */
   readonly top: PageResponse;
   readonly latest: PageResponse;
@@ -132,16 +131,16 @@ function readAlready(known: PagesKnown, response: PageResponse): PageAgain | nul
   return { page: again.page, isSure, mayBeOther };
 }
 
-function sharedTexts(a: TextList, b: TextList): number {
-  const others = new Set(b);
-  let shared = 0;
-  for (const text of a) if (others.has(text)) shared++;
-  return shared;
+/** Whether both show the same rows in the same order. */
+export function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((text, at) => text === b[at]));
 }
 
 /** Whether both show the same rows, in any order. */
-export function sameRows(a: TextList, b: TextList): boolean {
-  return a.length === b.length && (sameTexts(a, b) || sharedTexts(a, b) === a.length);
+export function sameRows(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length || sameTexts(a, b)) return a.length === b.length;
+  const others = new Set(b);
+  return a.every((text) => others.has(text));
 }
 
 /** Whether an answer names another page than the requested one. */
