@@ -14,7 +14,7 @@ import { keepPageSize } from './sweep/page-size.ts';
 import { verifyTenant, requireCompanies, requireCompany } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { recordRun, type RunFacts } from './run/record-run.ts';
-import { landArriving, inDraft } from './land/land-pages.ts';
+import { landArriving, landTogether } from './land/land-pages.ts';
 import { createTally, type Tally } from './land/tally.ts';
 import { sortPage, type SortedPage } from '../diff/judge-page.ts';
 import type { LandingAnswer } from './land/compare-records.ts';
@@ -185,9 +185,9 @@ async function land(
   answers: readonly (SortedPage & LandingAnswer)[],
   isListed: boolean,
 ): Promise<void> {
-  const landings = await inDraft(session, sweep, { now: clock.now(), isListed }, async (tx, draft) => {
+  const landings = await landTogether(session, sweep, { now: clock.now(), isListed }, async (tx, landing) => {
     const landed: LandedRecords[] = [];
-    for (const answer of answers) landed.push(await landRecords(tx, draft, answer, answer));
+    for (const answer of answers) landed.push(await landRecords(tx, landing, answer, answer));
     return landed;
   });
   for (const [index, landed] of landings.entries())

@@ -6,7 +6,7 @@ import { judgeAsked, type Judged, type StoredRow } from '../../store/records/sto
 import type { Transaction } from '../../db/session/session.ts';
 import { NO_RUN } from '../run/sweep.ts';
 import { findTampered, isRecord, recallRows } from './altered-rows.ts';
-import type { DraftedSweep } from './row-buffer.ts';
+import type { LandingSweep } from './row-buffer.ts';
 
 /** An answer that lands. */
 export interface LandingAnswer {
@@ -26,11 +26,11 @@ export const mustBeWritten = ({ verdict, repair }: Judged): boolean =>
 /** Compares records with their rows. */
 export async function compareRecords(
   tx: Transaction,
-  sweep: DraftedSweep,
+  sweep: LandingSweep,
   received: readonly Incoming[],
   sent: number,
 ): Promise<ComparedRecord[]> {
-  const { kind, state, comparesColumns } = sweep;
+  const { kind, sending, comparesColumns } = sweep;
   const rows = await sweep.rows.read(received.map(({ id }) => id));
   const records = received.map((record) => {
     const row = rows.get(record.id);
@@ -48,7 +48,7 @@ export async function compareRecords(
   const judgeRecord = sweep.isListed ? judgeListed : judgeAsked;
   const all = records.map((record): ComparedRecord => {
     const row = rows.get(record.id);
-    if (isOvertaken(row, sent) || state.sending.has(record.id) || lagging.has(record.id))
+    if (isOvertaken(row, sent) || sending.has(record.id) || lagging.has(record.id))
       return { ...record, verdict: { is: 'overtaken' } };
     const found = recalled?.get(record.id);
     if (found === undefined) return judgeRecord(kind, row, record);
@@ -67,7 +67,7 @@ const LAG_MS = 60_000;
 /** Records that a reading between sweeps leaves alone, because their list may lag behind an update of ours. */
 async function readLagging(
   tx: Transaction,
-  { kind, runId, now }: DraftedSweep,
+  { kind, runId, now }: LandingSweep,
   rows: ReadonlyMap<string, StoredRow>,
 ): Promise<ReadonlySet<string>> {
   if (runId !== NO_RUN) return new Set();

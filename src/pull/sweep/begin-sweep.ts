@@ -115,6 +115,7 @@ async function readState(
   const hints = kind.hints.map(({ name, type }) => [name, type]);
   const excluded = (kind.excluded ?? []).map(({ name }) => name);
   const scope = [rules.digestScope, decoderOf(kind), hints, ignored, ...excluded];
+  const dirty = await readDirtyRows(session, kind.name, 0);
   return {
     kind: mirrored,
     lease,
@@ -123,10 +124,6 @@ async function readState(
     earlier: createEarlierSightings(kind.name, lease),
     digestScope: createHash('sha256').update(JSON.stringify(scope)).digest('hex'),
     ignoredFields: new Set(ignored),
-    state: createSweepState({
-      touched: await readDirtyRows(session, kind.name, 0),
-      quarantined: await readQuarantined(session, kind.name),
-      fields,
-    }),
+    state: createSweepState(dirty, await readQuarantined(session, kind.name), fields),
   };
 }

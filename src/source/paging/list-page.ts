@@ -35,7 +35,7 @@ export interface ListPage {
    */
   readonly read: () => readonly Json[];
   /** The texts of the records, in their order, where the page was landed before: most are as they were then. */
-  readonly texts?: (() => readonly string[]) | undefined;
+  readonly texts?: readonly string[] | undefined;
   /** The service's own 404, which is an empty page beyond the last row, and a fault anywhere else. */
   readonly missing?: SourceError | undefined;
 }
@@ -119,13 +119,14 @@ export function readPage({ digestScope, known }: KnownPageHint): (answer: Receiv
     const isPlain = digestScope !== undefined && !isOddEnvelope(list.envelope);
     const digest = isPlain ? digestPage(answer, digestScope, cuts) : null;
     const isCut = known !== undefined && digest !== null && cuts.length === records.length + 1;
-    const texts = (): readonly string[] => {
-      const { buffer, byteOffset, length } = answer.bytes;
-      const body = Buffer.from(buffer, byteOffset, length);
-      return cuts.slice(1).map((cut, at) => body.toString('utf8', (cuts[at] ?? 0) + 1, cut));
-    };
-    return { ...list, keys, isKnown: false, digest, read: () => records, texts: isCut ? texts : undefined };
+    const texts = isCut ? textsBetween(answer.bytes, cuts) : undefined;
+    return { ...list, keys, isKnown: false, digest, read: () => records, texts };
   };
+}
+
+function textsBetween({ buffer, byteOffset, length }: Uint8Array, cuts: readonly number[]): string[] {
+  const body = Buffer.from(buffer, byteOffset, length);
+  return cuts.slice(1).map((cut, at) => body.toString('utf8', (cuts[at] ?? 0) + 1, cut));
 }
 
 function openPage(bytes: Uint8Array, where: string) {

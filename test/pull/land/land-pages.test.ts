@@ -48,11 +48,7 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),
     pages: await readPages(session, kind.name),
-    state: createSweepState({
-      touched: await readDirtyRows(session, kind.name, 0),
-      quarantined: new Set(),
-      fields: new Map(),
-    }),
+    state: createSweepState(await readDirtyRows(session, kind.name, 0), [], new Map()),
     earlier: createEarlierSightings(kind.name, lease),
     comparesColumns: false,
   };
@@ -127,7 +123,7 @@ test('a record that is spelled in another way than its row is written only if it
     JSON.stringify(records[2], null, 1),
   ];
   const landing = await landOne(session, sweep, {
-    response: { ...response([3, 4], records), texts: () => texts },
+    response: { ...response([3, 4], records), texts },
     now: NOW,
   });
   expect(landing).toMatchObject({ created: [], changed: ['2'], mended: [], seen: ['1', '2', '3'] });
@@ -293,7 +289,7 @@ test('what a transaction learned counts only once it has landed', async () => {
   };
   await expect(landPages(failing, sweep, responses, NOW)).rejects.toThrow('torn');
 
-  expect(sweep.state.touched.lastWrite('1')).toBe(0);
+  expect(sweep.state.dirty.has('1')).toBe(false);
   const poison = { recordId: null, field: null, code: 'not_a_record', detail: '"poison"' };
   expect(sweep.state.quarantined.has(issueKey(poison))).toBe(false);
   expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A', _response: 2 }]);
