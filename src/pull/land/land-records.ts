@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { valueDrift } from '../../diff/field-drift.ts';
 import { withoutSuppressed, type Incoming, type SortedPage } from '../../diff/judge-page.ts';
-import { boundFields, MOST_FIELDS, observeFields, showNothingNew } from '../../diff/observe-fields.ts';
+import { MOST_FIELDS, observeFields } from '../../diff/observe-fields.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
 import { hasDrift, saveDrift } from '../../store/kinds/drift-store.ts';
@@ -141,15 +141,14 @@ async function landFields(
   { kind, lease, now, effects: { fields } }: LandingSweep,
   records: readonly JsonObject[],
 ): Promise<void> {
-  if (showNothingNew(kind, fields, records)) return;
-  const { records: bounded, untracked } = boundFields(kind, fields, records);
+  const { fields: seen, untracked } = observeFields(kind, fields, records);
   const drift = { kind: kind.name, code: 'untracked_fields', field: null } as const;
   if (untracked.size > 0 && !(await hasDrift(tx, drift))) {
     const names = [...untracked].slice(0, EXAMPLES).map((name) => storable(shortened(name, LONGEST_EXAMPLE)));
     const detail = `${untracked.size} further names were sent at once, such as ${names.join(', ')}; ${MOST_FIELDS} are tracked, the values of others stay in _raw`;
     await saveDrift(tx, [{ ...drift, detail }], now);
   }
-  const seen = observeFields(kind, fields, bounded);
+  if (seen.size === 0) return;
   await saveFields(tx, kind, { fields: seen, now });
   const drifts = lease.completeSweeps === 0 ? [] : valueDrift(fields, seen);
   const noted = drifts.map((drift) => ({ kind: kind.name, ...drift }));
