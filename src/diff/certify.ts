@@ -146,9 +146,7 @@ function liveAt({ sent, answered, ids: shown }: Sighting, spans: Spans): Uint8Ar
   for (let index = 0; index < isLive.length; index++) {
     if (firstAnswered(index) < sent && lastSent(index) > answered) isLive[index] = 1;
   }
-  ids.number(shown, (index) => {
-    isLive[index] = 1;
-  });
+  for (const index of ids.numbers(shown)) isLive[index] = 1;
   return isLive;
 }
 

@@ -1,4 +1,3 @@
-import { betweenCommas } from '../lib/text/text-list.ts';
 import type { Sighting } from './certify.ts';
 
 const MOST_TOLD = 100;
@@ -21,4 +20,4 @@ export function doubledIds(sightings: readonly Pick<Sighting, 'page' | 'ids' | '
   return [...pagesOf].flatMap(([id, pages]) => (pages.length > 1 ? [{ id, pages }] : [])).slice(0, MOST_TOLD);
 }
 
-const idsIn = (text: string) => betweenCommas(text.slice(1, -1));
+const idsIn = (text: string): string[] => (text === '[]' ? [] : text.slice(1, -1).split(','));

@@ -5,7 +5,7 @@ import {
   LONGEST_NAMES,
   POSTGRES_COLUMNS,
 } from '../catalog/reserved-names.ts';
-import { isArray, isNumber, isObject, isSameOrder, type Json, type JsonObject } from '../lib/json/json.ts';
+import { isArray, isNumber, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
 import { isStorable } from '../lib/text/text.ts';
 import { fittingValue } from './decode-record.ts';
 
@@ -21,61 +21,60 @@ export interface SeenField {
 
 const NOTHING_SEEN: SeenField = { type: 'none', fitsHint: true, wire: '' };
 
+/** The most field names tracked for a kind; a service that sends more uses data as names. */
+export const MOST_FIELDS = 1_000;
+/** A longer name could have no column, and PostgreSQL could not index it. */
+const LONGEST_NAME = 255;
+
+interface ObservedFields {
+  /** Only fields that are new or wider than known. */
+  readonly fields: Map<string, SeenField>;
+  /** Names that are not tracked, for want of room or because of their length. */
+  readonly untracked: ReadonlySet<string>;
+}
+
 /**
- * Observes the fields of records.
+ * Observes the fields of records. Documented and known names are tracked, further ones while there is room.
  * @param known The kind's observed fields so far.
- * @returns Only fields that are new or wider than known.
  */
 export function observeFields(
   kind: Kind,
   known: ReadonlyMap<string, SeenField>,
   records: readonly JsonObject[],
-): Map<string, SeenField> {
-  const columns = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
-  const news = new Map<string, SeenField>();
-  for (const record of records) {
+): ObservedFields {
+  const fields = new Map<string, SeenField>();
+  const untracked = new Set<string>();
+  const columns = kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name);
+  // Of a field that has its column only the JSON types count; nearly always they have come before.
+  const wires = new Map(columns.map((name) => [name, known.get(name)?.wire ?? null]));
+  let room = MOST_FIELDS - known.size;
+  const widen = (name: string, value: Json): void => {
+    const before = fields.get(name) ?? known.get(name);
+    const isColumn = wires.has(name);
+    if (before === undefined && !isColumn && (room <= 0 || name.length > LONGEST_NAME)) {
+      untracked.add(name);
+      return;
+    }
+    const seen = isColumn ? seenInColumn(before, value) : seenAlso(kind, name, before, value);
+    if (isSameField(seen, before) || !isStorable(name)) return;
+    if (before === undefined && !isColumn) room--;
+    if (isColumn) wires.set(name, seen.wire);
+    fields.set(name, seen);
+  };
+  for (const record of records)
     for (const name of Object.keys(record)) {
-      const before = news.get(name) ?? known.get(name);
       const value = record[name] ?? null;
-      const seen = columns.has(name) ? seenInColumn(before, value) : seenAlso(kind, name, before, value);
-      const { type, fitsHint, wire } = seen;
-      const isSame = type === before?.type && fitsHint === before.fitsHint && wire === before.wire;
-      if (!isSame && isStorable(name)) news.set(name, seen);
+      const wire = wires.get(name) ?? null;
+      if (wire === null || !hasCome(wire, value)) widen(name, value);
     }
-  }
-  return news;
+  return { fields, untracked };
 }
 
-/**
- * Whether these records show only fields that have their columns, with JSON types that have come before: nearly always. Records
- * mostly name their fields in one order, so that a field is looked up when that order changes.
- */
-export function showNothingNew(
-  { fields }: Kind,
-  known: ReadonlyMap<string, SeenField>,
-  records: readonly JsonObject[],
-): boolean {
-  const columns = new Set(fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
-  const wireOf = (name: string): string | undefined =>
-    columns.has(name) ? known.get(name)?.wire : undefined;
-  let order: readonly string[] = [];
-  let wires: readonly (string | undefined)[] = [];
-  for (const record of records) {
-    const names = Object.keys(record);
-    if (!isSameOrder(names, order)) wires = names.map(wireOf);
-    order = names;
-    let at = 0;
-    for (const name of names) {
-      const wire = wires[at++];
-      if (wire === undefined || !hasCome(wire, record[name] ?? null)) return false;
-    }
-  }
-  return true;
-}
+const isSameField = (seen: SeenField, before: SeenField | undefined): boolean =>
+  seen.type === before?.type && seen.fitsHint === before.fitsHint && seen.wire === before.wire;
 
-/** Of a field that has its column only the JSON types count; nearly always they are known. */
 function seenInColumn(before = NOTHING_SEEN, value: Json): SeenField {
-  return hasCome(before.wire, value) ? before : { ...before, wire: alsoCame(before.wire, value) };
+  return { ...before, wire: alsoCame(before.wire, value) };
 }
 
 function seenAlso({ hints }: Kind, name: string, before = NOTHING_SEEN, value: Json): SeenField {
@@ -134,43 +133,6 @@ export function widerType(a: SeenType, b: SeenType): SeenType {
   if (a === 'none') return b;
   if (a === 'json' || b === 'json') return 'json';
   return [a, b].every((type) => type === 'integer' || type === 'decimal') ? 'decimal' : 'text';
-}
-
-/** The most field names tracked for a kind; a service that sends more uses data as names. */
-export const MOST_FIELDS = 1_000;
-/** A longer name could have no column, and PostgreSQL could not index it. */
-const LONGEST_NAME = 255;
-
-/**
- * Keeps the number of field names bounded: documented and known ones are tracked, further ones while there is room.
- * @param known Names that are tracked so far.
- * @returns The records with the tracked fields only, and the names that are not tracked.
- */
-export function boundFields(
-  kind: Kind,
-  known: ReadonlyMap<string, unknown>,
-  records: readonly JsonObject[],
-): { readonly records: readonly JsonObject[]; readonly untracked: ReadonlySet<string> } {
-  const documented = new Set(kind.fields.map(({ name }) => name));
-  const isKnown = (name: string): boolean => documented.has(name) || known.has(name);
-  if (records.every((record) => Object.keys(record).every(isKnown))) return { records, untracked: new Set() }; // Nearly always.
-  const added = new Set<string>();
-  const untracked = new Set<string>();
-  const isTracked = (name: string): boolean => {
-    if (isKnown(name) || added.has(name)) return true;
-    if (known.size + added.size >= MOST_FIELDS || name.length > LONGEST_NAME) return false;
-    added.add(name);
-    return true;
-  };
-  const bounded = records.map((record) => {
-    const names = Object.keys(record);
-    const others = names.filter((name) => !isTracked(name));
-    if (others.length === 0) return record;
-    for (const name of others) untracked.add(name);
-    const tracked = names.filter(isTracked).map((name) => [name, record[name]] as const);
-    return Object.fromEntries(tracked) as JsonObject;
-  });
-  return { records: bounded, untracked };
 }
 
 /** A kind with more columns sends data as field names; further fields stay in `_raw`. */

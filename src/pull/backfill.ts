@@ -14,14 +14,14 @@ import type { KindReport } from '../store/runs/run-store.ts';
 import { claimSource, readTenants } from '../store/kinds/source-binding.ts';
 import { SourceError } from '../source/http/errors.ts';
 import type { ListResponse } from '../source/paging/list-responses.ts';
-import type { PageRange } from '../source/paging/sweep-plan.ts';
+import type { PageRange } from '../source/paging/walk-steps.ts';
 import { beginSweep } from './sweep/begin-sweep.ts';
 import { addColumns } from './sweep/end-sweep.ts';
 import { keepPageSize } from './sweep/page-size.ts';
 import { verifyTenant, requireCompanies, requireCompany } from './land/guard-source.ts';
 import type { PullParts, ReadingRules } from './run/parts.ts';
 import { recordRun, type RunFacts } from './run/record-run.ts';
-import { landArriving, inDraft } from './land/land-pages.ts';
+import { landArriving, landTogether } from './land/land-pages.ts';
 import { createTally, type Tally } from './land/tally.ts';
 import { sortPage, type SortedPage } from '../diff/judge-page.ts';
 import type { LandingAnswer } from './land/compare-records.ts';
@@ -108,7 +108,7 @@ async function read(
       const { ticks, tenants } = sweep;
       const pages = source.pages(kind, extent.pages, { tick: ticks.next, signal });
       const responses = requireCompanies(pages, { kind, tenants });
-      const onLanded = ({ page, plan: { lastPage } }: ListResponse): void => {
+      const onLanded = ({ page, walk: { lastPage } }: ListResponse): void => {
         onProgress?.({ kind: kind.name, pages: page, lastPage });
       };
       await landArriving(parts, { sweep, tally, responses, onLanded });
@@ -210,7 +210,7 @@ async function lookForIds(
     };
     for (const { id } of [...found.incoming, ...found.quarantined]) if (id !== null) wanted.delete(id);
     await land(parts, work, [{ ...response, ...found }], true);
-    parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.plan.lastPage });
+    parts.onProgress?.({ kind: kind.name, pages: response.page, lastPage: response.walk.lastPage });
     if (wanted.size === 0) return;
   }
   for (const id of wanted) work.missing.push(id);
@@ -222,9 +222,9 @@ async function land(
   answers: readonly (SortedPage & LandingAnswer)[],
   isListed: boolean,
 ): Promise<void> {
-  const landings = await inDraft(session, sweep, { now: clock.now(), isListed }, async (tx, draft) => {
+  const landings = await landTogether(session, sweep, { now: clock.now(), isListed }, async (tx, landing) => {
     const landed: LandedRecords[] = [];
-    for (const answer of answers) landed.push(await landRecords(tx, draft, answer, answer));
+    for (const answer of answers) landed.push(await landRecords(tx, landing, answer, answer));
     return landed;
   });
   for (const [index, landed] of landings.entries())

@@ -7,13 +7,13 @@ import { pageQuery, type KnownPages, type LoadOptions } from './paging/load-page
 import { readList, readRecord } from './http/read-answer.ts';
 import type { SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester, type Answered, type PageSizes } from './http/requester.ts';
-import type { PageRange } from './paging/sweep-plan.ts';
+import type { PageRange } from './paging/walk-steps.ts';
 import { createWrite, type WriteOptions, type WriteRequest } from './write.ts';
 import type { WriteAnswer } from './http/write-answer.ts';
 
 /** The service. Every method that reads throws `SourceError` where the service fails us. */
 export interface Source extends AsyncDisposable {
-  /** Reads a whole list, page by page, by the plan of a sweep. Pages load side by side and come in page order. */
+  /** Reads a whole list, page by page. Pages load side by side and come in page order. */
   sweep(kind: ListedKind, options: SweepOptions): AsyncIterable<ListResponse>;
   /**
    * Reads a range of pages only, side by side, in page order; `to` may be Infinity.

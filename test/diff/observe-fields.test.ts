@@ -5,10 +5,8 @@ import { decimal, flag } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import {
   observeFields,
-  boundFields,
   MOST_FIELDS,
   seenType,
-  showNothingNew,
   widerType,
   type SeenType,
   type SeenField,
@@ -34,35 +32,9 @@ function seenIn(shown: Shown): SeenField {
 
 function news(kind: Kind, known: Record<string, Shown>, texts: readonly string[]): Record<string, Shown> {
   const before = new Map(Object.entries(known).map(([name, shown]) => [name, seenIn(shown)]));
-  const found = observeFields(kind, before, parse(texts));
+  const { fields: found } = observeFields(kind, before, parse(texts));
   return Object.fromEntries([...found].map(([name, seen]) => [name, shownAs(seen)]));
 }
-
-test('records of which nothing new is said have no news, and no field that is not tracked', () => {
-  const values = fc.constantFrom<Json>(null, '', 'a', 7, true, [], {}, '2026-01-01');
-  const names = fc.constantFrom(...CATEGORIES.fields.map(({ name }) => name), 'other', 'constructor');
-  const record = fc.uniqueArray(fc.tuple(names, values), { selector: ([name]) => name, maxLength: 4 });
-  const records = fc.array(
-    record.map((members): JsonObject => Object.fromEntries(members)),
-    { maxLength: 4 },
-  );
-  let times = 0;
-  fc.assert(
-    fc.property(records, records, (before, now) => {
-      const known = observeFields(CATEGORIES, new Map(), before);
-      const isColumn = (name: string) => CATEGORIES.fields.some((field) => field.name === name);
-      const isQuiet =
-        observeFields(CATEGORIES, known, now).size === 0 && now.flatMap(Object.keys).every(isColumn);
-      expect(showNothingNew(CATEGORIES, known, now)).toBe(isQuiet);
-      if (showNothingNew(CATEGORIES, known, now)) {
-        times++;
-        expect(boundFields(CATEGORIES, known, now)).toEqual({ records: now, untracked: new Set() });
-      }
-    }),
-    { numRuns: 500 },
-  );
-  expect(times).toBeGreaterThan(0);
-});
 
 describe('undocumented fields', () => {
   test.each<[string, string[], { known: Record<string, Shown>; found: Record<string, Shown> }]>([
@@ -149,8 +121,8 @@ test('of documented fields the JSON types count, and no value retypes them', () 
     ['code', 'array text'],
     ['name_fr', 'number'],
   ]);
-  const known = observeFields(CATEGORIES, new Map(), parse(texts));
-  expect(observeFields(CATEGORIES, known, parse(texts))).toEqual(new Map());
+  const { fields: known } = observeFields(CATEGORIES, new Map(), parse(texts));
+  expect(observeFields(CATEGORIES, known, parse(texts)).fields).toEqual(new Map());
   const discovered: Kind = {
     ...CATEGORIES,
     fields: [...CATEGORIES.fields, { name: 'rank', type: 'integer' }],
@@ -163,7 +135,11 @@ test('of documented fields the JSON types count, and no value retypes them', () 
 test.each(['__proto__', 'constructor', 'toString', 'prototype'])(
   'C12: %s is a field like any other',
   (name) => {
-    const found = observeFields(CATEGORIES, new Map(), parse([`{"${name}":1}`, `{"${name}":2.50}`, '{}']));
+    const { fields: found } = observeFields(
+      CATEGORIES,
+      new Map(),
+      parse([`{"${name}":1}`, `{"${name}":2.50}`, '{}']),
+    );
     expect([...found]).toEqual([[name, seenIn('decimal number')]]);
     expect(({} as Record<string, unknown>)['1']).toBeUndefined();
   },
@@ -191,13 +167,13 @@ test('neither the order of records nor the cut into pages matters', () => {
   );
   fc.assert(
     fc.property(fc.array(records, { maxLength: 6 }), fc.nat(6), (texts, cut) => {
-      const all = observeFields(kind, new Map(), parse(texts));
-      const first = observeFields(kind, new Map(), parse(texts.slice(0, cut)));
-      const second = observeFields(kind, first, parse(texts.slice(cut)));
-      const turned = observeFields(kind, new Map(), parse([...texts].reverse()));
+      const all = observeFields(kind, new Map(), parse(texts)).fields;
+      const first = observeFields(kind, new Map(), parse(texts.slice(0, cut))).fields;
+      const second = observeFields(kind, first, parse(texts.slice(cut))).fields;
+      const turned = observeFields(kind, new Map(), parse([...texts].reverse())).fields;
       expect(new Map([...first, ...second])).toEqual(all);
       expect(turned).toEqual(all);
-      expect(observeFields(kind, all, parse(texts))).toEqual(new Map());
+      expect(observeFields(kind, all, parse(texts)).fields).toEqual(new Map());
     }),
     { numRuns: 500 },
   );
@@ -209,26 +185,26 @@ const names = (count: number, prefix = 'f'): string[] =>
   Array.from({ length: count }, (_, n) => `${prefix}${n}`);
 const withFields = (fields: readonly string[]): JsonObject =>
   Object.fromEntries(fields.map((name) => [name, 1]));
-const known = (fields: readonly string[]) => new Map(fields.map((name) => [name, null]));
+const known = (fields: readonly string[]) => new Map(fields.map((name) => [name, seenIn('integer number')]));
 
-test('records are handed on as they are while there is room', () => {
+test('every field is tracked while there is room', () => {
   const records = [withFields(names(MOST_FIELDS - 2)), withFields(['f0', 'one more'])];
-  const bounded = boundFields(CLIENTS, known(['known']), records);
-  expect(bounded.records).toEqual(records);
-  expect(bounded.untracked.size).toBe(0);
+  const { fields, untracked } = observeFields(CLIENTS, known(['known']), records);
+  expect([...fields.keys()]).toEqual([...names(MOST_FIELDS - 2), 'one more']);
+  expect(untracked.size).toBe(0);
 });
 
 test('beyond that no further name is tracked, but documented and known ones always are', () => {
   const before = names(MOST_FIELDS, 'known');
-  const record = withFields(['new', ...DOCUMENTED, 'known7', 'newer', '__proto__']);
-  const bounded = boundFields(CLIENTS, known(before), [record]);
-  expect(bounded.records).toEqual([withFields([...DOCUMENTED, 'known7'])]);
-  expect([...bounded.untracked]).toEqual(['new', 'newer', '__proto__']);
+  const record = { ...withFields(['new', ...DOCUMENTED, 'newer', '__proto__']), known7: 'a' };
+  const { fields, untracked } = observeFields(CLIENTS, known(before), [record]);
+  expect([...fields.keys()]).toEqual([...DOCUMENTED, 'known7']);
+  expect([...untracked]).toEqual(['new', 'newer', '__proto__']);
 });
 
 test('a name that no index could hold is not tracked', () => {
-  const bounded = boundFields(CLIENTS, known([]), [withFields(['short', 'x'.repeat(3000)])]);
-  expect(bounded.records).toEqual([{ short: 1 }]);
+  const { fields } = observeFields(CLIENTS, known([]), [withFields(['short', 'x'.repeat(3000)])]);
+  expect([...fields.keys()]).toEqual(['short']);
 });
 
 test('the names tracked over many pages are never more than the bound, and no value is lost below it', () => {
@@ -237,15 +213,13 @@ test('the names tracked over many pages are never more than the bound, and no va
   );
   fc.assert(
     fc.property(pages, (all) => {
-      const seen = new Map<string, null>();
+      const seen = new Map<string, SeenField>();
       for (const page of all) {
         const records = page.map((fields) => withFields(fields.map((n) => `f${n}`)));
-        const bounded = boundFields(CLIENTS, seen, records);
-        for (const [index, record] of bounded.records.entries()) {
-          for (const name of Object.keys(record)) seen.set(name, null);
-          const left = Object.keys(records[index] ?? {}).filter((name) => !(name in record));
-          expect(left.every((name) => bounded.untracked.has(name) && !seen.has(name))).toBe(true);
-        }
+        const { fields, untracked } = observeFields(CLIENTS, seen, records);
+        for (const [name, field] of fields) seen.set(name, field);
+        for (const name of records.flatMap((record) => Object.keys(record)))
+          expect(untracked.has(name)).toBe(!seen.has(name));
         expect(seen.size).toBeLessThanOrEqual(MOST_FIELDS);
       }
     }),

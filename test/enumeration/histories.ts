@@ -2,7 +2,8 @@ import { certify, type Sighting } from '../../src/diff/certify.ts';
 import { provenEnd } from '../../src/source/paging/page-checks.ts';
 import { NO_META } from '../../src/source/http/read-answer.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
-import { advance, reopenSweep, startSweep, type SweepPlan } from '../../src/source/paging/sweep-plan.ts';
+import { nextStep, reopenWalk, startWalk } from '../../src/source/paging/page-walk.ts';
+import type { PageWalk } from '../../src/source/paging/walk-steps.ts';
 import { createListStates, type ListState, type ListStates, type Shown } from './list-states.ts';
 
 /** A small world, all histories of which are tried. */
@@ -31,7 +32,7 @@ export interface Figures {
   wrong: number;
   /** Verdicts that say that a premise is broken, which none is. */
   alarms: number;
-  /** Sweeps that the plan refused to go on with, as a page seemed to repeat another. */
+  /** Sweeps that the walk refused to go on with, as a page seemed to repeat another. */
   refused: number;
   /** Histories in which a row that is there was on no page of any sweep. */
   usualRuleWrong: number;
@@ -67,13 +68,13 @@ interface Arrived {
 
 interface State {
   readonly list: ListState;
-  readonly plan: SweepPlan;
+  readonly walk: PageWalk;
   readonly sweep: number;
   readonly isClosing: boolean;
   /** No sweep has been refused. */
   readonly isWhole: boolean;
   readonly tick: number;
-  /** The next page of `plan.ask` to ask for, and to land: pages land in the order in which they were asked for. */
+  /** The next page of `walk.step.ask` to ask for, and to land: pages land in the order in which they were asked for. */
   readonly toSend: number;
   readonly toLand: number;
   readonly flights: readonly Flight[];
@@ -85,8 +86,8 @@ interface World {
   readonly shape: Shape;
   readonly lists: ListStates;
   readonly known: readonly string[];
-  readonly first: SweepPlan;
-  readonly advanced: WeakMap<SweepPlan, Map<Shown, SweepPlan | null>>;
+  readonly first: PageWalk;
+  readonly advanced: WeakMap<PageWalk, Map<Shown, PageWalk | null>>;
   readonly figures: Figures;
   readonly hooks: Hooks;
 }
@@ -101,7 +102,7 @@ interface World {
 export function goThroughHistories(shape: Shape, hooks: Hooks = {}): Figures {
   const rows = Array.from({ length: shape.rows }, (_, index) => index + 1);
   const list: ListState = { rows, nextId: shape.rows + 1, changesLeft: shape.changes };
-  const first = startSweep({ where: 'GET /list', thorough: shape.thorough ?? false });
+  const first = startWalk({ where: 'GET /list', thorough: shape.thorough ?? false });
   const world: World = {
     shape,
     hooks,
@@ -122,7 +123,7 @@ export function goThroughHistories(shape: Shape, hooks: Hooks = {}): Figures {
   const nothing = { flights: [], arrived: [], log: [] };
   send(world, {
     list,
-    plan: first,
+    walk: first,
     sweep: 1,
     isClosing: false,
     isWhole: true,
@@ -136,8 +137,8 @@ export function goThroughHistories(shape: Shape, hooks: Hooks = {}): Figures {
 
 /** Asks for as many pages as may be under way. */
 function send(world: World, state: State): void {
-  const { plan, flights, toSend, tick, list } = state;
-  if (flights.length >= world.shape.inFlight || plan.ask === null || toSend > plan.ask.to) {
+  const { walk, flights, toSend, tick, list } = state;
+  if (flights.length >= world.shape.inFlight || walk.step.ask === null || toSend > walk.step.ask.to) {
     goOn(world, state);
     return;
   }
@@ -197,30 +198,30 @@ function land(world: World, state: State): void {
     send(world, state);
     return;
   }
-  const plan = advanced(world, state.plan, turn.shown);
-  if (plan === null) {
+  const walk = advanced(world, state.walk, turn.shown);
+  if (walk === null) {
     world.figures.refused++;
     endSweep(world, { ...state, flights: [], arrived: [] }, false);
     return;
   }
   const { list, shown } = turn;
-  const log = [...state.log, { list, shown, sighting: sighting(world, state, { turn, plan }) }];
+  const log = [...state.log, { list, shown, sighting: sighting(world, state, { turn, walk }) }];
   const arrived = state.arrived.filter((other) => other !== turn);
-  const next = { ...state, plan, log, arrived, toLand: state.toLand + 1 };
-  if (plan.ask === null) endSweep(world, next, true);
-  else if (plan.ask === state.plan.ask) land(world, next);
-  else send(world, { ...next, toSend: plan.ask.from, toLand: plan.ask.from });
+  const next = { ...state, walk, log, arrived, toLand: state.toLand + 1 };
+  if (walk.step.ask === null) endSweep(world, next, true);
+  else if (walk.step.ask === state.walk.step.ask) land(world, next);
+  else send(world, { ...next, toSend: walk.step.ask.from, toLand: walk.step.ask.from });
 }
 
-/** The plan after a response; null where it refuses to go on. */
-function advanced({ advanced: cache }: World, plan: SweepPlan, shown: Shown): SweepPlan | null {
-  let known = cache.get(plan);
-  if (known === undefined) cache.set(plan, (known = new Map<Shown, SweepPlan | null>()));
+/** The walk after a response; null where it refuses to go on. */
+function advanced({ advanced: cache }: World, walk: PageWalk, shown: Shown): PageWalk | null {
+  let known = cache.get(walk);
+  if (known === undefined) cache.set(walk, (known = new Map<Shown, PageWalk | null>()));
   const before = known.get(shown);
   if (before !== undefined) return before;
-  let next: SweepPlan | null = null;
+  let next: PageWalk | null = null;
   try {
-    next = advance(plan, shown);
+    next = nextStep(walk, shown);
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
   }
@@ -230,14 +231,14 @@ function advanced({ advanced: cache }: World, plan: SweepPlan, shown: Shown): Sw
 
 interface Landing {
   readonly turn: Arrived;
-  readonly plan: SweepPlan;
+  readonly walk: PageWalk;
 }
 
-function sighting({ shape }: World, { sweep }: State, { turn, plan }: Landing): Sighting {
+function sighting({ shape }: World, { sweep }: State, { turn, walk }: Landing): Sighting {
   const { page, sent, answered, shown } = turn;
   const rows = shown.rows.length;
   const isTold = shape.proof === 'meta';
-  const end = isTold ? plan.end : provenEnd({ page, rows, meta: NO_META }, shape.perPage);
+  const end = isTold ? walk.end : provenEnd({ page, rows, meta: NO_META }, shape.perPage);
   const total = isTold ? shown.meta.total : null;
   return { sweep, sent, answered, page, rows, ids: shown.ids, endRows: end?.rows ?? null, total };
 }
@@ -248,25 +249,25 @@ function endSweep(world: World, state: State, isComplete: boolean): void {
   const isWhole = state.isWhole && isComplete;
   const again = { ...state, isWhole, toSend: 1, toLand: 1, flights: [], arrived: [] };
   if (shape.closing && isComplete && !state.isClosing) {
-    const plan = reopened(state.plan);
-    const from = plan.ask?.from ?? 1;
-    send(world, { ...again, plan, isClosing: true, toSend: from, toLand: from });
+    const walk = reopened(state.walk);
+    const from = walk.step.ask?.from ?? 1;
+    send(world, { ...again, walk, isClosing: true, toSend: from, toLand: from });
     return;
   }
   if (state.sweep < shape.sweeps) {
-    send(world, { ...again, plan: world.first, sweep: state.sweep + 1, isClosing: false });
+    send(world, { ...again, walk: world.first, sweep: state.sweep + 1, isClosing: false });
     return;
   }
   figures.histories++;
   if (isWhole && isMissedByAll(world, state)) figures.usualRuleWrong++;
 }
 
-/** One object for each plan, so that what follows from it is found again. */
-const reopenedPlans = new WeakMap<SweepPlan, SweepPlan>();
+/** One object for each walk, so that what follows from it is found again. */
+const reopenedWalks = new WeakMap<PageWalk, PageWalk>();
 
-function reopened(plan: SweepPlan): SweepPlan {
-  const known = reopenedPlans.get(plan) ?? reopenSweep(plan);
-  reopenedPlans.set(plan, known);
+function reopened(walk: PageWalk): PageWalk {
+  const known = reopenedWalks.get(walk) ?? reopenWalk(walk);
+  reopenedWalks.set(walk, known);
   return known;
 }
 

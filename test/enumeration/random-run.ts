@@ -1,12 +1,7 @@
 import { certify, type Sighting } from '../../src/diff/certify.ts';
 import { SourceError } from '../../src/source/http/errors.ts';
-import {
-  advance,
-  reopenSweep,
-  startSweep,
-  type PageRange,
-  type SweepPlan,
-} from '../../src/source/paging/sweep-plan.ts';
+import { nextStep, reopenWalk, startWalk } from '../../src/source/paging/page-walk.ts';
+import type { PageRange, PageWalk } from '../../src/source/paging/walk-steps.ts';
 import { createListModel, type Answer, type ListModel, type Motion } from './list-model.ts';
 
 export interface Scene extends Motion {
@@ -42,8 +37,8 @@ export function runSweeps(seed: number, scene: Scene): RandomRun {
   for (let sweep = 1; sweep <= SWEEPS; sweep++) {
     if (sweep <= 2 || seed % 2 === 0) list.change(3);
     if (seed % 3 === 0) landed.push(readHead(list));
-    const plan = carryOut(list, scene, { sweep, landed, plan: START });
-    if (plan !== null && seed % 5 === 0) carryOut(list, scene, { sweep, landed, plan: reopenSweep(plan) });
+    const walk = carryOut(list, scene, { sweep, landed, walk: START });
+    if (walk !== null && seed % 5 === 0) carryOut(list, scene, { sweep, landed, walk: reopenWalk(walk) });
     const isKept = ({ sighting }: LandedAnswer): boolean => (sighting.sweep ?? sweep) > sweep - 3;
     if (sweep > 1) stages.push({ landed: landed.filter(isKept), known });
   }
@@ -53,7 +48,7 @@ export function runSweeps(seed: number, scene: Scene): RandomRun {
   return { stages, missedThrice: missed.length };
 }
 
-const START = startSweep({ where: 'GET /list', thorough: false });
+const START = startWalk({ where: 'GET /list', thorough: false });
 
 function readHead(list: ListModel): LandedAnswer {
   list.send(1);
@@ -63,24 +58,24 @@ function readHead(list: ListModel): LandedAnswer {
 interface Reading {
   readonly sweep: number;
   readonly landed: LandedAnswer[];
-  readonly plan: SweepPlan;
+  readonly walk: PageWalk;
 }
 
-/** Asks as the plan says and lands in its order; null where it refused to go on. */
-function carryOut(list: ListModel, scene: Scene, { sweep, landed, plan: start }: Reading): SweepPlan | null {
-  let plan = start;
-  while (plan.ask !== null) {
-    for (const answer of inPageOrder(list, plan.ask, scene.inFlight)) {
-      const next = advanced(plan, answer);
+/** Asks as the walk says and lands in its order; null where it refused to go on. */
+function carryOut(list: ListModel, scene: Scene, { sweep, landed, walk: start }: Reading): PageWalk | null {
+  let walk = start;
+  while (walk.step.ask !== null) {
+    for (const answer of inPageOrder(list, walk.step.ask, scene.inFlight)) {
+      const next = advanced(walk, answer);
       if (next === null) {
         list.abort();
         return null;
       }
-      plan = next;
-      landed.push(landedAs(answer, sweep, plan.end?.rows ?? null));
+      walk = next;
+      landed.push(landedAs(answer, sweep, walk.end?.rows ?? null));
     }
   }
-  return plan;
+  return walk;
 }
 
 /** Asks for pages side by side, and hands the answers out in the order of pages. */
@@ -102,9 +97,9 @@ function* inPageOrder(list: ListModel, { from, to }: PageRange, inFlight: number
   }
 }
 
-function advanced(plan: SweepPlan, { shown }: Answer): SweepPlan | null {
+function advanced(walk: PageWalk, { shown }: Answer): PageWalk | null {
   try {
-    return advance(plan, shown);
+    return nextStep(walk, shown);
   } catch (error) {
     if (error instanceof SourceError) return null;
     throw error;

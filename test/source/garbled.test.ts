@@ -51,7 +51,7 @@ describe.each(Object.entries(GARBLED))('a garbled answer to a read: %s', (reason
     expect(idsOf(responses).size).toBe(TOTAL);
     expect(source.counts).toEqual({ requests: 10, retries: 1 });
     expect(clock.sleeps).toEqual([250]);
-    expect(responses.at(-1)?.plan).toMatchObject({ hasHoles: false, ask: null });
+    expect(responses.at(-1)?.walk).toMatchObject({ hasHoles: false, step: { phase: 'done' } });
     const before = responses[3];
     const again = responses[4];
     expect(again?.sent).toBeGreaterThan((before?.answered ?? Infinity) + 2);
@@ -79,7 +79,7 @@ test('pages that have another size in truth are asked for again once a sweep, an
   const first = await serveHoles();
   const responses = await sweepAll(first.source);
   expect(first.source.counts.retries).toBe(4);
-  expect(responses.at(-1)?.plan.hasHoles).toBe(true);
+  expect(responses.at(-1)?.walk.hasHoles).toBe(true);
 
   const later = await serveHoles();
   const sweep = later.source.sweep(documentedKind, { thorough: true, hasHoles: true, tick: ticker() });
@@ -287,7 +287,7 @@ describe('a list of 1,000 pages', () => {
     try {
       for await (const response of source.sweep(documentedKind, { thorough: false, tick: ticker() })) {
         for (const key of response.keys) keys.add(key);
-        if (response.plan.hasHoles) return null;
+        if (response.walk.hasHoles) return null;
       }
       return keys.size;
     } catch {

@@ -7,14 +7,14 @@ import { drawPersonality } from './traits.ts';
 import type { planDeletions } from '../../src/diff/plan-deletions.ts';
 import type { askForAbsent } from '../../src/pull/deletions/absence-evidence.ts';
 import type { readRecord } from '../../src/source/http/read-answer.ts';
-import type { advance } from '../../src/source/paging/sweep-plan.ts';
+import type { nextStep } from '../../src/source/paging/page-walk.ts';
 
 const planted = await vi.hoisted(async () => (await import('../support/planting.ts')).createPlanting());
 
 vi.mock('../../src/diff/plan-deletions.ts', planted.withDoubles);
 vi.mock('../../src/pull/deletions/absence-evidence.ts', planted.withDoubles);
 vi.mock('../../src/source/http/read-answer.ts', planted.withDoubles);
-vi.mock('../../src/source/paging/sweep-plan.ts', planted.withDoubles);
+vi.mock('../../src/source/paging/page-walk.ts', planted.withDoubles);
 
 const HISTORIES = process.env['BMS_TEST_DEEP'] === undefined ? 15 : 1_000;
 /** Records of the one can be asked for one by one, those of the other cannot. */
@@ -55,7 +55,7 @@ interface Plantable {
   planDeletions: typeof planDeletions;
   askForAbsent: typeof askForAbsent;
   readRecord: typeof readRecord;
-  advance: typeof advance;
+  nextStep: typeof nextStep;
 }
 
 interface PlantedBug {
@@ -69,12 +69,13 @@ const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'a short page ends the list',
     lie: 'rows are filtered out after pages were cut',
     parts: {
-      advance: (real) => (plan, response) => {
-        const next = real(plan, response);
+      nextStep: (real) => (walk, response) => {
+        const next = real(walk, response);
+        const { phase } = walk.step;
         const isShort = response.keys.length > 0 && response.keys.length < next.stride;
-        if (!isShort || (plan.phase !== 'body' && plan.phase !== 'walk')) return next;
+        if (!isShort || (phase !== 'body' && phase !== 'walk')) return next;
         const rows = (response.page - 1) * next.stride + response.keys.length;
-        return { ...next, phase: 'done', ask: null, end: { rows } };
+        return { ...next, step: { phase: 'done', ask: null }, end: { rows } };
       },
       // No hold for its size or its age saves the rows.
       planDeletions: (real) => (facts, rules) => real({ ...facts, live: 1e9, oldest: null }, rules),

@@ -7,14 +7,14 @@ import type { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import type { appendChanges } from '../../src/store/records/change-store.ts';
 import type { newcomersSince } from '../../src/store/records/record-store.ts';
 import type { landOwn } from '../../src/outbound/attempt/land-own.ts';
-import type { createSweepState } from '../../src/pull/run/sweep.ts';
+import type { hasOtherWrites } from '../../src/pull/run/sweep.ts';
 
 /** Functions of the code under test in whose place a test can put a double, made of the real one. */
 interface Plantable {
   appendChanges: typeof appendChanges;
   certify: typeof certify;
   claimKind: typeof claimKind;
-  createSweepState: typeof createSweepState;
+  hasOtherWrites: typeof hasOtherWrites;
   landOwn: typeof landOwn;
   newcomersSince: typeof newcomersSince;
   planDeletions: typeof planDeletions;
@@ -72,18 +72,10 @@ export const MORE_PLANTED_BUGS: readonly { readonly name: string; readonly parts
   {
     name: 'a page goes unparsed although its rows were written since',
     parts: {
-      createSweepState: (real) => (known) => {
-        const state = real(known);
-        const forgetful = { lastWrite: () => 0, isEmpty: () => true };
-        return {
-          ...state,
-          touched: { ...state.touched, ...forgetful },
-          draft: (sending) => {
-            const draft = state.draft(sending);
-            return { ...draft, touched: { ...draft.touched, ...forgetful } };
-          },
-        };
-      },
+      hasOtherWrites:
+        (real) =>
+        (ids, page, { state, sending }) =>
+          real(ids, page, { state: { ...state, dirty: new Map() }, ...(sending && { sending }) }),
     },
   },
   {

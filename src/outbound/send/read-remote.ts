@@ -7,7 +7,7 @@ import { readTexts } from '../../db/rows/rows.ts';
 import { readStanding } from '../../store/kinds/kind-standing.ts';
 import { readPageOf } from '../../store/sightings/page-store.ts';
 import { SourceError } from '../../source/http/errors.ts';
-import type { PageRange } from '../../source/paging/sweep-plan.ts';
+import type { PageRange } from '../../source/paging/walk-steps.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /** This reading does not land, so no counter needs its ticks. */

@@ -106,7 +106,7 @@ async function catchUp(db: Queryable, known: Followed): Promise<Followed> {
 
 const readingOf = ({ page, ids, total, seenAt }: PageSighting): PageReading => ({
   page,
-  ids: [...idsOf(ids)],
+  ids: idsOf(ids),
   total,
   atMs: instantOf(seenAt).getTime(),
 });

@@ -11,21 +11,25 @@ export interface WatchedList {
   readonly places: ReadonlyMap<string, number>;
   /** When each page was read last. */
   readonly readMs: ReadonlyMap<number, number>;
-  /** Rows by the latest response, and when it told them; null = responses do not tell. */
+  /** Rows by the latest response, and when it was sent; null = responses have none. */
   readonly total: number | null;
   readonly totalMs: number;
-  /** Rows that the total counts beyond `ids`, and that are not searched for: no page shows them. */
-  readonly hidden: number;
   /** Where rows are searched for that came or went; null = nowhere. */
   readonly gap: RowGap | null;
 }
 
-/** Rows came or went between two pages: the rows of each stand so many places behind those in `ids`. */
+/** Rows that came or went by the total, and that no page has shown: somewhere between two pages. */
 interface RowGap {
-  readonly after: number;
-  readonly shiftAfter: number;
-  readonly before: number;
-  readonly shiftBefore: number;
+  /** How many; below 0 = they went. */
+  readonly rows: number;
+  readonly after: GapEnd;
+  readonly before: GapEnd;
+}
+
+/** A page beside a gap; its rows stand so many places behind those in `ids`. */
+interface GapEnd {
+  readonly page: number;
+  readonly shift: number;
 }
 
 /** A page as a list response has shown it. */
@@ -60,7 +64,6 @@ export function watchList(
     places: placesOf(ids),
     readMs: new Map(pages.map(({ page, atMs }) => [page, atMs])),
     totalMs: Math.max(0, ...pages.map(({ atMs }) => atMs)),
-    hidden: (total ?? ids.length) - ids.length,
     gap: null,
   };
 }
@@ -79,23 +82,26 @@ export function pageOfNew(list: WatchedList): number | null {
   return list.order.endsWith('newest first') ? 1 : pages;
 }
 
-/** The page that tells most about rows that came or went: where new ones are expected, then the middle of the gap. */
+/** The page to read next in the search: where new rows are expected, then the middle of the gap. */
 export function probeOf(list: WatchedList): number | null {
   const { gap } = list;
   if (gap === null) return null;
-  const isNew = gap.after === 0 && gap.before > pageCount(list);
-  return (isNew ? pageOfNew(list) : null) ?? Math.floor((gap.after + gap.before) / 2);
+  const isNew = gap.after.page === 0 && gap.before.page > pageCount(list);
+  return (isNew ? pageOfNew(list) : null) ?? Math.floor((gap.after.page + gap.before.page) / 2);
 }
 
 /** Adds what a page has shown: when it was read, where its records stand, and how many rows the list has. */
 export function observePage(list: WatchedList, reading: PageReading): WatchedList {
   const { page, total, atMs } = reading;
-  const read = { ...list, readMs: new Map(list.readMs).set(page, atMs) };
-  if (list.total === null || total === null) return placePage(read, reading).list;
-  const told = { ...read, total, totalMs: Math.max(atMs, list.totalMs) };
-  const { list: placed, shift } = placePage(told, reading);
-  if (list.gap === null || placed.ids !== list.ids) return searchAnew(placed);
-  return searchOn(placed, list.gap, page, shift);
+  const { ids, shift } = placePage(list, reading);
+  const readMs = new Map(list.readMs).set(page, atMs);
+  const isAsBefore = ids === list.ids;
+  const read = { ...list, ids, places: isAsBefore ? list.places : placesOf(ids), readMs };
+  if (list.total === null || total === null) return read;
+  const known = { ...read, total, totalMs: Math.max(atMs, list.totalMs) };
+  const rows = (list.gap?.rows ?? 0) + total - list.total - (ids.length - list.ids.length);
+  if (list.gap === null || !isAsBefore) return beginSearch(known, rows);
+  return search(known, { ...list.gap, rows }, page, shift);
 }
 
 /**
@@ -111,9 +117,8 @@ function placePage(list: WatchedList, { page, ids }: PageReading) {
   const before = list.ids.slice(0, start).filter((id) => !shown.has(id));
   const shift = known.length === 0 ? null : offset - before.length;
   const isAsBefore = end - start === ids.length && ids.every((id, index) => list.ids[start + index] === id);
-  if (isAsBefore) return { list, shift };
-  const placed = [...before, ...ids, ...list.ids.slice(end).filter((id) => !shown.has(id))];
-  return { list: { ...list, ids: placed, places: placesOf(placed) }, shift };
+  if (isAsBefore) return { ids: list.ids, shift };
+  return { ids: [...before, ...ids, ...list.ids.slice(end).filter((id) => !shown.has(id))], shift };
 }
 
 /** The places of the known records of a page, without those that have moved from elsewhere; the first is the lowest. */
@@ -123,47 +128,45 @@ function placesInOrder({ places, stride }: WatchedList, ids: readonly string[], 
     return place === undefined ? [] : [{ place, shift: offset + index - place }];
   });
   const shifts = known.map(({ shift }) => shift).sort((a, b) => a - b);
-  const middle = shifts[shifts.length >> 1] ?? 0;
+  const median = shifts[shifts.length >> 1] ?? 0;
   return known
-    .filter(({ shift }) => Math.abs(shift - middle) <= stride / 4)
+    .filter(({ shift }) => Math.abs(shift - median) <= stride / 4)
     .map(({ place }) => place)
     .sort((a, b) => a - b);
 }
 
-/** Rows that the total has more or fewer than were placed. */
-const strayRows = ({ total, ids, hidden }: WatchedList): number => (total ?? 0) - ids.length - hidden;
-
-/** Begins to search for stray rows. Where one page is expected to have the new ones, those that went are not searched for. */
-function searchAnew(list: WatchedList): WatchedList {
-  const shiftBefore = strayRows(list);
-  const isLeft = shiftBefore < 0 && pageOfNew(list) !== null;
-  if (shiftBefore === 0 || isLeft) return leaveStrays(list);
-  return { ...list, gap: { after: 0, shiftAfter: 0, before: pageCount(list) + 1, shiftBefore } };
+/** Begins to search for rows. Where one page is expected to have the new ones, those that went are left to the next sweep. */
+function beginSearch(list: WatchedList, rows: number): WatchedList {
+  const isLeft = rows === 0 || (rows < 0 && pageOfNew(list) !== null);
+  const before = { page: pageCount(list) + 1, shift: rows };
+  return { ...list, gap: isLeft ? null : { rows, after: { page: 0, shift: 0 }, before } };
 }
 
-/** Halves the gap by a page whose rows have shifted so far: rows came or went before it, or after it. */
-function searchOn(list: WatchedList, gap: RowGap, page: number, shift: number | null): WatchedList {
+/**
+ * Halves the gap by a page: its rows have shifted like those after which the gap begins, or like those before which it ends.
+ *
+ *            after   page     before
+ *     1   2   3   4   5   6   7   8   9     page
+ *     0   0   0   ?   0   ?   ?  +1  +1     shift of its rows
+ *                     └── so the row came behind page 5: it is the new `after`
+ *
+ * Where the shifts fall and rise again, rows went and others came: these are found first. They are placed by the page that
+ * shows them. Where no page is left in the gap, rows went between the two. Where the list moved during the search, the next
+ * sweep finds the rest.
+ */
+function search(list: WatchedList, gap: RowGap, page: number, shift: number | null): WatchedList {
+  const { rows, after, before } = gap;
   const pages = pageCount(list);
-  const { after, shiftAfter, before, shiftBefore } = gap;
-  const hasMoved = before > pages && shiftBefore !== strayRows(list);
-  if (hasMoved || Math.min(before, pages + 1) <= after) return searchAnew(list);
-  if (page <= after || page >= before) return list;
-  if (shift === null) return leaveStrays(list);
-  const isAfter = shift === shiftAfter || shift < Math.min(shiftAfter, shiftBefore); // Rows that came are found first.
-  const half = isAfter
-    ? { ...gap, after: page, shiftAfter: shift }
-    : { ...gap, before: page, shiftBefore: shift };
-  if (half.before - half.after > 1) return { ...list, gap: half };
-  const went = half.shiftAfter - half.shiftBefore; // Between two pages there is no other: they went there.
-  if (went <= 0) return leaveStrays(list); // The list moved during the search.
-  const place = Math.min(half.after * list.stride, list.total ?? 0) - half.shiftAfter;
+  const hasMoved = before.page > pages && before.shift !== rows;
+  if (hasMoved || Math.min(before.page, pages + 1) <= after.page) return beginSearch(list, rows);
+  if (page <= after.page || page >= before.page) return { ...list, gap };
+  if (shift === null) return { ...list, gap: null };
+  const isAfter = shift === after.shift || shift < Math.min(after.shift, before.shift);
+  const half = { ...gap, [isAfter ? 'after' : 'before']: { page, shift } };
+  if (half.before.page - half.after.page > 1) return { ...list, gap: half };
+  const went = half.after.shift - half.before.shift;
+  if (went <= 0) return { ...list, gap: null };
+  const place = Math.min(half.after.page * list.stride, list.total ?? 0) - half.after.shift;
   const ids = list.ids.toSpliced(Math.max(0, place), went);
-  return searchAnew({ ...list, ids, places: placesOf(ids) });
+  return beginSearch({ ...list, ids, places: placesOf(ids) }, rows + went);
 }
-
-/** Leaves stray rows to the next sweep. */
-const leaveStrays = (list: WatchedList): WatchedList => ({
-  ...list,
-  gap: null,
-  hidden: list.hidden + strayRows(list),
-});

@@ -5,7 +5,7 @@ import { readUpdatedSince } from '../../store/outbox/outbox-queue.ts';
 import { judgeAsked, type Judged, type StoredRow } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { NO_RUN } from '../run/sweep.ts';
-import type { DraftedSweep } from './row-buffer.ts';
+import type { LandingSweep } from './row-buffer.ts';
 
 /** An answer that lands. */
 export interface LandingAnswer {
@@ -24,11 +24,11 @@ export const mustBeWritten = ({ verdict }: Judged): boolean => verdict.is !== 'u
 /** Compares records with their rows. */
 export async function compareRecords(
   tx: Transaction,
-  sweep: DraftedSweep,
+  sweep: LandingSweep,
   received: readonly Incoming[],
   sent: number,
 ): Promise<ComparedRecord[]> {
-  const { kind, state } = sweep;
+  const { kind, sending } = sweep;
   const rows = await sweep.rows.read(received.map(({ id }) => id));
   const records = received.map((record) => {
     const row = rows.get(record.id);
@@ -39,7 +39,7 @@ export async function compareRecords(
   const judgeRecord = sweep.isListed ? judgeListed : judgeAsked;
   return records.map((record): ComparedRecord => {
     const row = rows.get(record.id);
-    if (isOvertaken(row, sent) || state.sending.has(record.id) || lagging.has(record.id))
+    if (isOvertaken(row, sent) || sending.has(record.id) || lagging.has(record.id))
       return { ...record, verdict: { is: 'overtaken' } };
     return judgeRecord(kind, row, record);
   });
@@ -51,7 +51,7 @@ const LAG_MS = 60_000;
 /** Records that a reading between sweeps leaves alone, because their list may lag behind an update of ours. */
 async function readLagging(
   tx: Transaction,
-  { kind, runId, now }: DraftedSweep,
+  { kind, runId, now }: LandingSweep,
   rows: ReadonlyMap<string, StoredRow>,
 ): Promise<ReadonlySet<string>> {
   if (runId !== NO_RUN) return new Set();

@@ -1,6 +1,5 @@
 import { sortPage, type SortedPage } from '../../diff/judge-page.ts';
 import { isSameOrder } from '../../lib/json/json.ts';
-import type { TextList } from '../../lib/text/text-list.ts';
 import { arrivedTogether } from '../../lib/time/arrived-together.ts';
 import { ownTurn } from '../../lib/time/own-turn.ts';
 import { renewLease } from '../../store/kinds/kind-lease.ts';
@@ -8,12 +7,18 @@ import { bindSource } from '../../store/kinds/source-binding.ts';
 import { readSending } from '../../store/outbox/outbox-queue.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { idsText, readDirtyRows, saveSightings, type NewSighting } from '../../store/sightings/page-store.ts';
+import {
+  idsText,
+  readDirtyRows,
+  saveSightings,
+  type NewSighting,
+  type StoredPage,
+} from '../../store/sightings/page-store.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../run/parts.ts';
-import { hasOtherWrites, type Sweep } from '../run/sweep.ts';
+import { applyEffects, hasOtherWrites, noEffects, noteWrites, type Sweep } from '../run/sweep.ts';
 import { landRecords, nothingLanded, type LandedRecords } from './land-records.ts';
-import { createRowBuffer, type DraftedSweep } from './row-buffer.ts';
+import { createRowBuffer, type LandingSweep } from './row-buffer.ts';
 
 /** Fixed cost of landing a page, in rows. */
 const PAGE_WEIGHT = 10;
@@ -81,13 +86,23 @@ export async function landPages(
   responses: readonly ListResponse[],
   now: Date,
 ): Promise<readonly Landing[]> {
-  const pages = responses.map((response) => ({ response, parse: parseOnce(response) }));
-  for (const { response, parse } of pages) if (!isKnownPage(sweep, response)) await parse();
-  return inDraft(session, sweep, { now, isListed: true }, async (tx, draft) => {
+  // A list may be one answer of a million records, which takes longer to be parsed than PostgreSQL lets a transaction be idle.
+  const parsed = new Map<ListResponse, ParsedPage>();
+  for (const response of responses)
+    if (knownPage(sweep, response) === null) parsed.set(response, await parsePage(response));
+  return landTogether(session, sweep, { now, isListed: true }, async (tx, landing) => {
     // SQLite answers on our thread: there is nothing to wait for.
-    if (tx.dialect === 'postgres') await draft.rows.readAhead(idsAhead(draft, responses));
+    if (tx.dialect === 'postgres') await landing.rows.readAhead(idsAhead(landing, responses));
     const landings: Landing[] = [];
-    for (const { response, parse } of pages) landings.push(await landPage(tx, draft, response, parse));
+    for (const response of responses) {
+      // A row of a known page may have been written meanwhile; then it is parsed after all.
+      const known = parsed.has(response) ? null : knownPage(landing, response);
+      if (known !== null) landings.push(landKnown(landing, response, known));
+      else {
+        const page = parsed.get(response) ?? (await parsePage(response));
+        landings.push(await landPage(tx, landing, response, page));
+      }
+    }
     const sightings = landings.map(({ sighting }) => sighting);
     await saveSightings(tx, sightings);
     return landings;
@@ -101,36 +116,28 @@ interface ParsedPage extends SortedPage {
   readonly fields: ReadonlySet<string>;
 }
 
-/**
- * A list may be one answer of a million records, which takes longer to be parsed than PostgreSQL lets a transaction be idle: it is
- * parsed before. A known page is parsed in the transaction where that shows that a row was written meanwhile.
- */
-function parseOnce(response: ListResponse): () => Promise<ParsedPage> {
-  let parsed: ParsedPage | null = null;
-  return async () => {
-    if (parsed === null) {
-      await ownTurn(); // Apart from the reading of its answer.
-      const sorted = sortPage(response.read(), response.texts?.());
-      const seen = sorted.incoming.map(({ id }) => id);
-      const fields = new Set<string>();
-      let before: readonly string[] = []; // Most records have the same fields in the same order: these are checked once.
-      for (const { record } of sorted.incoming) {
-        const names = Object.keys(record);
-        if (isSameOrder(names, before)) continue;
-        for (const name of names) fields.add(name);
-        before = names;
-      }
-      parsed = { ...sorted, seen, ids: idsText(seen), fields };
-    }
-    await ownTurn(); // A record of 100,000 fields takes long in each of these steps.
-    return parsed;
-  };
+async function parsePage(response: ListResponse): Promise<ParsedPage> {
+  await ownTurn(); // Apart from the reading of its answer.
+  const sorted = sortPage(response.read(), response.texts);
+  const seen = sorted.incoming.map(({ id }) => id);
+  const fields = new Set<string>();
+  let before: readonly string[] = []; // Most records have the same fields in the same order: these are checked once.
+  for (const { record } of sorted.incoming) {
+    const names = Object.keys(record);
+    if (isSameOrder(names, before)) continue;
+    for (const name of names) fields.add(name);
+    before = names;
+  }
+  return { ...sorted, seen, ids: idsText(seen), fields };
 }
 
-/** The same bytes hold the same records: only their sighting is new. */
-function isKnownPage({ pages, state }: Sweep, { page, keys, isKnown }: ListResponse): boolean {
-  const known = pages.get(page);
-  return isKnown && known !== undefined && !hasOtherWrites(keys, known, state);
+/** The stored page whose bytes, and so whose records, a response shows again, while its rows are as it left them; else null. */
+function knownPage(
+  sweep: Sweep & Partial<Pick<LandingSweep, 'effects' | 'sending'>>,
+  { page, keys, isKnown }: ListResponse,
+): StoredPage | null {
+  const known = isKnown ? sweep.pages.get(page) : undefined;
+  return known === undefined || hasOtherWrites(keys, known, sweep) ? null : known;
 }
 
 /** Text of the pages whose rows are read at once; rows of longer pages are read with each of them. */
@@ -143,82 +150,88 @@ function idsAhead({ pages }: Sweep, responses: readonly ListResponse[]): readonl
   for (const { page, digest } of parsed)
     text += Math.max(digest?.bytes ?? Infinity, pages.get(page)?.bytes ?? 0);
   if (text > LONGEST_AHEAD) return [];
-  return parsed.flatMap(({ keys }) => [...keys].filter((key) => /^[1-9]\d{0,14}$/.test(key))); // Some record may have no usable id.
+  return parsed.flatMap(({ keys }) => keys.filter((key) => /^[1-9]\d{0,14}$/.test(key))); // Some record may have no usable id.
 }
 
 /**
- * Runs a landing as one transaction, on a draft of the sweep's state. The draft counts only after the commit, since
- * the work may run again after a lost connection.
+ * Runs a landing as one transaction. Its effects on the state of the sweep are applied after the commit, since the work may run
+ * again after a lost connection.
  *
  * @throws {LeaseError} If another owner has taken the sweep over; nothing lands.
  */
-export async function inDraft<T>(
+export async function landTogether<T>(
   session: Session,
   sweep: Sweep,
   { now, isListed }: { readonly now: Date; readonly isListed: boolean },
-  work: (tx: Transaction, draft: DraftedSweep) => Promise<T>,
+  work: (tx: Transaction, landing: LandingSweep) => Promise<T>,
 ): Promise<T> {
-  const { kind, lease, ticks, claim, tenants } = sweep;
+  const { kind, lease, ticks, claim, tenants, state } = sweep;
   const saved = tenants.companies.size;
-  const { result, state, tick } = await session.atomically(async (tx) => {
-    const state = sweep.state.draft(await readSending(tx, kind.name));
+  const { result, effects, tick } = await session.atomically(async (tx) => {
+    const effects = noEffects(state);
+    const sending = await readSending(tx, kind.name);
     const tick = await renewLease(tx, lease, { tick: ticks.latest(), now });
     await bindSource(tx, claim, tenants);
-    state.touched.add(await readDirtyRows(tx, kind.name, state.touched.latest()));
-    const draft = { ...sweep, state, now, isListed, suppressed: await readSuppressed(tx, kind.name) };
-    const rows = createRowBuffer(tx, draft);
-    const result = await work(tx, { ...draft, rows });
+    noteWrites(effects, await readDirtyRows(tx, kind.name, state.latestWrite));
+    const suppressed = await readSuppressed(tx, kind.name);
+    const landing = { ...sweep, effects, sending, suppressed, now, isListed };
+    const rows = createRowBuffer(tx, landing);
+    const result = await work(tx, { ...landing, rows });
     await rows.flush();
-    return { result, state, tick };
+    return { result, effects, tick };
   });
   ticks.leap(tick);
   claim.isBound = true;
   tenants.isReset = true;
   tenants.saved = saved;
-  state.keep();
+  applyEffects(state, effects);
   return result;
 }
 
 /** The result of landing a page, by record id. */
 export interface Landing extends LandedRecords {
   readonly response: ListResponse;
-  readonly seen: TextList;
+  readonly seen: readonly string[];
   /** The page's entry for the page store, written together with those of the transaction's other pages. */
   readonly sighting: NewSighting;
   /** Tracked fields that some record had. */
   readonly fields: Iterable<string>;
 }
 
+/** Lands the same bytes again: they hold the same records, and only their sighting is new. */
+function landKnown(sweep: LandingSweep, response: ListResponse, { ids, fields }: StoredPage): Landing {
+  noteSent(sweep, response);
+  const sighting = sightingOf(sweep, response, ids);
+  return { ...nothingLanded(), response, seen: response.keys, fields, sighting };
+}
+
 /** Lands one list response: its records and its digest. */
 async function landPage(
   tx: Transaction,
-  sweep: DraftedSweep,
+  sweep: LandingSweep,
   response: ListResponse,
-  parse: () => Promise<ParsedPage>,
+  parsed: ParsedPage,
 ): Promise<Landing> {
-  const { page, keys, sent, answered, rows, digest } = response;
-  const { state } = sweep;
-  const known = sweep.pages.get(page);
-  if (known !== undefined && isKnownPage(sweep, response)) {
-    state.newest.sent = Math.max(state.newest.sent, sent);
-    const sighting = sightingOf(sweep, response, known.ids);
-    return { ...nothingLanded(), response, seen: keys, fields: known.fields, sighting };
-  }
-  const parsed = await parse();
+  await ownTurn(); // A record of 100,000 fields takes long in each of these steps.
+  const { page, sent, answered, rows, digest } = response;
   const { seen, ids } = parsed;
   const landed = await landRecords(tx, sweep, parsed, response);
-  const fields = [...parsed.fields].filter((name) => state.fields.has(name));
+  const fields = [...parsed.fields].filter((name) => sweep.effects.fields.has(name));
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
   const isWhole = seen.length > 0 && seen.length === rows && landed.overtaken.length === 0;
   const content = digest === null || !isWhole ? null : { ...digest, ids, fields, sent, response: answered };
   sweep.rows.putPage(page, content);
-  state.newest.sent = Math.max(state.newest.sent, sent);
+  noteSent(sweep, response);
   // Known to be in the list, although no row can be made of them.
   const unclear = parsed.quarantined.flatMap(({ id, code }) =>
     id !== null && (code === 'two_versions' || code === 'too_deep') ? [id] : [],
   );
   const sighting = sightingOf(sweep, response, unclear.length === 0 ? ids : idsText([...seen, ...unclear]));
   return { ...landed, response, seen, fields, sighting };
+}
+
+function noteSent({ effects }: LandingSweep, { sent }: ListResponse): void {
+  effects.newestSent = Math.max(effects.newestSent, sent);
 }
 
 function sightingOf({ kind, runId, began, ticks }: Sweep, response: ListResponse, ids: string): NewSighting {

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { valueDrift } from '../../diff/field-drift.ts';
 import { withoutSuppressed, type Incoming, type SortedPage } from '../../diff/judge-page.ts';
-import { boundFields, MOST_FIELDS, observeFields, showNothingNew } from '../../diff/observe-fields.ts';
+import { MOST_FIELDS, observeFields } from '../../diff/observe-fields.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { shortened, storable } from '../../lib/text/text.ts';
 import { hasDrift, saveDrift } from '../../store/kinds/drift-store.ts';
@@ -9,7 +9,7 @@ import { saveFields } from '../../store/kinds/field-store.ts';
 import { issueKey, openIssues } from '../../store/records/issue-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { confirmRows, saveDirtyRows } from '../../store/sightings/page-store.ts';
-import type { Sweep } from '../run/sweep.ts';
+import { noteWrites, type Sweep } from '../run/sweep.ts';
 import {
   compareRecords,
   isJudged,
@@ -17,7 +17,7 @@ import {
   type ComparedRecord,
   type LandingAnswer,
 } from './compare-records.ts';
-import type { DraftedSweep } from './row-buffer.ts';
+import type { LandingSweep } from './row-buffer.ts';
 
 /** The result of landing records, by id. */
 export interface LandedRecords {
@@ -58,15 +58,19 @@ export function* slicesOf(records: readonly Incoming[]): Generator<readonly Inco
  */
 export async function landRecords(
   tx: Transaction,
-  sweep: DraftedSweep,
+  sweep: LandingSweep,
   page: SortedPage,
   { sent, answered }: LandingAnswer,
 ): Promise<LandedRecords> {
   const { incoming, quarantined } = withoutSuppressed(page, sweep.suppressed);
   const issues = quarantined.map(({ id, code, raw }) => ({ recordId: id, field: null, code, detail: raw }));
-  const fresh = issues.filter((issue) => !sweep.state.quarantined.has(issueKey(issue)));
+  const { state, effects } = sweep;
+  const fresh = issues.filter((issue) => {
+    const key = issueKey(issue);
+    return !state.quarantined.has(key) && !effects.quarantined.has(key);
+  });
   await openIssues(tx, sweep.kind.name, fresh, sweep.now);
-  for (const issue of fresh) sweep.state.quarantined.add(issueKey(issue));
+  for (const issue of fresh) effects.quarantined.add(issueKey(issue));
   const landed = { ...nothingLanded(), quarantined: issues.map(issueKey) };
   for (const records of slicesOf(incoming)) {
     const compared = await compareRecords(tx, sweep, records, sent);
@@ -95,7 +99,7 @@ export async function landRecords(
       const confirmed = new Map(ids.map((id) => [id, answered]));
       await confirmRows(tx, sweep.kind.name, ids, answered);
       await saveDirtyRows(tx, sweep.kind.name, confirmed);
-      sweep.state.touched.add(confirmed);
+      noteWrites(effects, confirmed);
       for (const id of ids) sweep.rows.forget(id);
     }
     await yieldToEventLoop();
@@ -130,18 +134,17 @@ const LONGEST_EXAMPLE = 40;
 /** Notes fields that appear for the first time, or with another type. The first reading is the baseline. That a kind has more names than are tracked is noted once. */
 async function landFields(
   tx: Transaction,
-  { kind, lease, now, state: { fields } }: DraftedSweep,
+  { kind, lease, now, effects: { fields } }: LandingSweep,
   records: readonly JsonObject[],
 ): Promise<void> {
-  if (showNothingNew(kind, fields, records)) return;
-  const { records: bounded, untracked } = boundFields(kind, fields, records);
+  const { fields: seen, untracked } = observeFields(kind, fields, records);
   const drift = { kind: kind.name, code: 'untracked_fields', field: null } as const;
   if (untracked.size > 0 && !(await hasDrift(tx, drift))) {
     const names = [...untracked].slice(0, EXAMPLES).map((name) => storable(shortened(name, LONGEST_EXAMPLE)));
     const detail = `${untracked.size} further names were sent at once, such as ${names.join(', ')}; ${MOST_FIELDS} are tracked, the values of others stay in _raw`;
     await saveDrift(tx, [{ ...drift, detail }], now);
   }
-  const seen = observeFields(kind, fields, bounded);
+  if (seen.size === 0) return;
   await saveFields(tx, kind, { fields: seen, now });
   const drifts = lease.completeSweeps === 0 ? [] : valueDrift(fields, seen);
   const noted = drifts.map((drift) => ({ kind: kind.name, ...drift }));

@@ -7,12 +7,16 @@ import {
 } from '../../store/records/stored-rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { dropPagesAfter, savePages, type NewPage } from '../../store/sightings/page-store.ts';
-import { NO_RUN, type Sweep } from '../run/sweep.ts';
+import { NO_RUN, noteWrites, type Sweep, type SweepState } from '../run/sweep.ts';
 
 /** A sweep within a landing's transaction. */
-export interface DraftedSweep extends Sweep {
+export interface LandingSweep extends Sweep {
   /** Ids of records that are kept out of the mirror; read in the transaction, because a person may add to them at any time. */
   readonly suppressed: ReadonlySet<string>;
+  /** Ids that an outbox entry is changing, or has changed without an answer; every landing reads them again. */
+  readonly sending: ReadonlySet<string>;
+  /** What the transaction adds to the state of the sweep. */
+  readonly effects: SweepState;
   /** The instant of landing. */
   readonly now: Date;
   /** Lists show the records; else they were retrieved one by one. */
@@ -30,8 +34,8 @@ type RowBuffer = ReturnType<typeof createRowBuffer>;
 const MOST_ROWS = { sqlite: 200, postgres: 800 };
 const LONGEST_TEXT = { sqlite: 150_000, postgres: 600_000 };
 
-export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>) {
-  const { kind, state } = sweep;
+export function createRowBuffer(tx: Transaction, sweep: Omit<LandingSweep, 'rows'>) {
+  const { kind, effects } = sweep;
   let rows: ReadonlyMap<string, StoredRow> = new Map(); // As they were read; those in `current` are so still.
   const current = new Set<string>();
   const waiting = createWaitingRows(tx, sweep);
@@ -65,9 +69,9 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows
     put: async (answer: AnsweredRecords): Promise<void> => {
       for (const { id } of answer.records) current.delete(id);
       const rewritten = new Map(rewrittenBy(answer));
-      state.touched.add(rewritten);
+      noteWrites(effects, rewritten);
       await waiting.put(answer);
-      if (rewritten.size === 0 || state.newest.sent <= answer.response) return;
+      if (rewritten.size === 0 || effects.newestSent <= answer.response) return;
       // Pages requested after this answer but landed before it may have shown newer records.
       await writePages();
       await dropPagesAfter(tx, kind.name, answer.response);
@@ -85,7 +89,7 @@ export function createRowBuffer(tx: Transaction, sweep: Omit<DraftedSweep, 'rows
 }
 
 /** Records whose rows are not written yet; full portions are written at once. */
-function createWaitingRows(tx: Transaction, sweep: Omit<DraftedSweep, 'rows'>) {
+function createWaitingRows(tx: Transaction, sweep: Omit<LandingSweep, 'rows'>) {
   const { kind, runId, lease, ignoredFields, now, isListed } = sweep;
   const ids = new Set<string>();
   let answers: AnsweredRecords[] = [];

@@ -1,22 +1,16 @@
-import { createIdNumbers, type IdNumbers } from '../../lib/ids/id-numbers.ts';
-import type { TextList } from '../../lib/text/text-list.ts';
 import { isOddEnvelope } from '../../source/http/read-answer.ts';
 import type { ListShape } from '../../store/kinds/drift-store.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
 
-function count(numbers: IdNumbers, some: TextList): void {
-  numbers.number(some.joined ?? [...some].join(), () => undefined);
-}
-
 /** Counts in how many records each field has changed: a record that is read twice in a sweep counts once. */
 function countFields(
   counts: Map<string, number>,
   { fieldsChanged }: LandedRecords,
-  touched: IdNumbers,
+  touched: ReadonlySet<string>,
 ): void {
   for (const [id, names] of fieldsChanged)
-    for (const name of touched.find(id) < 0 ? names : []) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const name of touched.has(id) ? [] : names) counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /** How a list is wrapped and paged: as its first page is, unless another one is wrapped oddly. */
@@ -32,8 +26,8 @@ export type Tally = ReturnType<typeof createTally>;
 
 /** Counts what a reading of a list lands. */
 export function createTally() {
-  const seen = createIdNumbers();
-  const touched = createIdNumbers();
+  const seen = new Set<string>();
+  const touched = new Set<string>();
   const quarantined = new Set<string>();
   const fields = new Set<string>();
   const fieldsChanged = new Map<string, number>();
@@ -47,26 +41,27 @@ export function createTally() {
   let latestId: string | null = null;
   let shape: ListShape = { envelope: null, pageSize: null };
 
-  const addRecords = (ids: TextList, landed: LandedRecords): void => {
+  const addRecords = (ids: readonly string[], landed: LandedRecords): void => {
     created += landed.created.length;
     updated += landed.changed.length;
     restored += landed.restored.length;
     for (const key of landed.quarantined) quarantined.add(key);
     countFields(fieldsChanged, landed, touched);
-    count(seen, ids);
-    for (const some of [landed.created, landed.changed, landed.restored]) count(touched, some);
+    for (const id of ids) seen.add(id);
+    for (const some of [landed.created, landed.changed, landed.restored])
+      for (const id of some) touched.add(id);
   };
 
   return {
     add: (landing: Landing): void => {
       const { response, seen: ids } = landing;
-      const { page, plan } = response;
+      const { page, walk } = response;
       shape = shapeWith(shape, response);
       if (page === 1 || ids.length > 0 || pages.has(page)) pages.set(page, ids.length);
       if (response.rows > 0) lastPage = Math.max(lastPage, page);
       latestId = ids.at(0) ?? latestId;
-      hasHoles ||= plan.hasHoles;
-      wholeAt = plan.wholeAt ?? wholeAt;
+      hasHoles ||= walk.hasHoles;
+      wholeAt = walk.wholeAt ?? wholeAt;
       addRecords(ids, landing);
       for (const field of landing.fields) fields.add(field);
     },
@@ -82,23 +77,23 @@ export function createTally() {
     /** Rows of the whole list, where it came again as a later page; else null. */
     wholeAt: () => wholeAt,
     /** The ids of the records that were read. */
-    ids: () => seen.idsWhere(() => true),
+    ids: () => [...seen],
     changes: () => created + updated + restored,
     /** How the list was wrapped and paged. */
     shape: () => shape,
     /** In how many records each field has changed. */
     fieldsChanged: fieldsChanged as ReadonlyMap<string, number>,
     /** Whether the pages have more rows than there are records: some page shows a record of another one. */
-    isDoubled: () => sum(pages.values()) > seen.size(),
+    isDoubled: () => sum(pages.values()) > seen.size,
     /** Fields that some record had. */
     fields: fields as ReadonlySet<string>,
     /** Keys of the quarantined records. */
     quarantined: quarantined as ReadonlySet<string>,
     /** A page and a record count once, however often they were read. */
     counts: () => {
-      const unchanged = seen.size() - touched.size();
-      const landed = { created, updated, restored, unchanged, quarantined: quarantined.size };
-      return { pages: pages.size, rows: seen.size(), ...landed };
+      const rows = seen.size;
+      const unchanged = rows - touched.size;
+      return { pages: pages.size, rows, created, updated, restored, unchanged, quarantined: quarantined.size };
     },
   };
 }

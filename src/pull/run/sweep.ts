@@ -1,7 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
 import type { Clock } from '../../lib/time/clock.ts';
-import type { TextList } from '../../lib/text/text-list.ts';
 import { renewLease, type KindLease } from '../../store/kinds/kind-lease.ts';
 import type { SourceClaim, KindTenants } from '../../store/kinds/source-binding.ts';
 import type { DirtyRows, StoredPage } from '../../store/sightings/page-store.ts';
@@ -57,96 +56,57 @@ export function createTicks(from: number, clock: Clock) {
   };
 }
 
-/** The state that landing adds to. */
-interface SweepState {
-  /** Rows written again since the oldest known page was landed. */
-  readonly touched: TouchedRows;
+/** What landing has learned of a list; a transaction collects its effects apart, in the same form, until it has landed. */
+export interface SweepState {
+  /** Rows written again since the oldest known page was landed, each with the response that wrote it last. */
+  readonly dirty: Map<string, number>;
+  /** The latest response that wrote any row. */
+  latestWrite: number;
   /** Keys of the open issues about whole records. */
-  readonly quarantined: { has(key: string): boolean; add(key: string): void };
+  readonly quarantined: Set<string>;
   /** The fields' observed values so far. */
   readonly fields: Map<string, SeenField>;
   /** The latest request whose response has landed in this sweep. */
-  readonly newest: { sent: number };
-  /** Ids that an outbox entry is changing, or has changed without an answer; every landing reads them again. */
-  readonly sending: ReadonlySet<string>;
-  /** A transaction's overlay: a rolled-back transaction leaves no trace, and nothing large is copied. */
-  draft(sending: ReadonlySet<string>): SweepDraft;
+  newestSent: number;
 }
 
-interface SweepDraft extends SweepState {
-  /** The transaction has landed. */
-  keep(): void;
-}
-
-interface TouchedRows {
-  /** The response that wrote the row last; 0 where none has. */
-  lastWrite(id: string): number;
-  isEmpty(): boolean;
-  /** The latest response that wrote any row. */
-  latest(): number;
-  add(touches: DirtyRows): void;
-}
-
-const UNTOUCHED: TouchedRows = {
-  lastWrite: () => 0,
-  isEmpty: () => true,
-  latest: () => 0,
-  add: () => undefined,
-};
-
-export function createSweepState({
-  touched,
-  quarantined,
-  fields,
-}: {
-  readonly touched: DirtyRows;
-  readonly quarantined: ReadonlySet<string>;
-  readonly fields: ReadonlyMap<string, SeenField>;
-}): SweepState {
-  const known = { touched: UNTOUCHED, quarantined: new Set(quarantined), fields: new Map(fields) };
-  const state = draftOf({ ...known, newest: { sent: 0 } }, new Set());
-  state.touched.add(touched);
+export function createSweepState(
+  dirty: DirtyRows,
+  quarantined: Iterable<string>,
+  fields: ReadonlyMap<string, SeenField>,
+): SweepState {
+  const known = { quarantined: new Set(quarantined), fields: new Map(fields) };
+  const state = { dirty: new Map<string, number>(), latestWrite: 0, ...known, newestSent: 0 };
+  noteWrites(state, dirty);
   return state;
 }
 
-type Below = Pick<SweepState, 'touched' | 'quarantined' | 'fields' | 'newest'>;
+/** Creates the effects of a transaction that has done nothing yet: few are collected, and nothing large is copied. */
+export function noEffects({ latestWrite, fields, newestSent }: SweepState): SweepState {
+  return { dirty: new Map(), latestWrite, quarantined: new Set(), fields: new Map(fields), newestSent };
+}
 
-function draftOf(below: Below, sending: ReadonlySet<string>): SweepDraft {
-  const writes = new Map<string, number>();
-  const keys = new Set<string>();
-  const fields = new Map(below.fields);
-  const newest = { ...below.newest };
-  let latest = below.touched.latest();
-  const draft: SweepDraft = {
-    touched: {
-      lastWrite: (id) => Math.max(writes.get(id) ?? 0, below.touched.lastWrite(id)),
-      isEmpty: () => writes.size === 0 && below.touched.isEmpty(),
-      latest: () => latest,
-      add: (touches) => {
-        for (const [id, response] of touches) {
-          writes.set(id, Math.max(writes.get(id) ?? 0, response));
-          latest = Math.max(latest, response);
-        }
-      },
-    },
-    quarantined: {
-      has: (key) => keys.has(key) || below.quarantined.has(key),
-      add: (key) => {
-        keys.add(key);
-      },
-    },
-    fields,
-    newest,
-    sending,
-    draft: (more) => draftOf(draft, more),
-    keep: () => {
-      below.touched.add(writes);
-      for (const key of keys) below.quarantined.add(key);
-      for (const [field, seen] of fields) below.fields.set(field, seen);
-      below.newest.sent = newest.sent;
-    },
-  };
-  return draft;
+/** Applies the effects of a transaction once it has landed; one that was rolled back leaves no trace. */
+export function applyEffects(state: SweepState, effects: SweepState): void {
+  noteWrites(state, effects.dirty);
+  for (const key of effects.quarantined) state.quarantined.add(key);
+  for (const [field, seen] of effects.fields) state.fields.set(field, seen);
+  state.newestSent = effects.newestSent;
+}
+
+/** Notes which responses wrote rows. */
+export function noteWrites(state: SweepState, writes: DirtyRows): void {
+  for (const [id, response] of writes) {
+    state.dirty.set(id, Math.max(state.dirty.get(id) ?? 0, response));
+    state.latestWrite = Math.max(state.latestWrite, response);
+  }
+}
+
+/** The rows that were written, or are about to be, as far as it is known before a transaction or within it. */
+interface WrittenRows {
+  readonly state: SweepState;
+  readonly effects?: SweepState;
+  readonly sending?: ReadonlySet<string>;
 }
 
 /**
@@ -154,16 +114,15 @@ function draftOf(below: Below, sending: ReadonlySet<string>): SweepDraft {
  * outbox entry is changing it.
  */
 export function hasOtherWrites(
-  ids: TextList,
+  ids: readonly string[],
   { sent, response }: StoredPage,
-  { touched, sending }: SweepState,
+  { state, effects, sending }: WrittenRows,
 ): boolean {
-  if (touched.isEmpty() && sending.size === 0) return false;
-  for (const id of ids) {
-    const write = touched.lastWrite(id);
-    if (sending.has(id) || (write > sent && write !== response)) return true;
-  }
-  return false;
+  if (state.dirty.size + (effects?.dirty.size ?? 0) + (sending?.size ?? 0) === 0) return false;
+  return ids.some((id) => {
+    const write = Math.max(state.dirty.get(id) ?? 0, effects?.dirty.get(id) ?? 0);
+    return sending?.has(id) === true || (write > sent && write !== response);
+  });
 }
 
 /**

@@ -111,6 +111,7 @@ async function readState(
   const hints = kind.hints.map(({ name, type }) => [name, type]);
   const excluded = (kind.excluded ?? []).map(({ name }) => name);
   const scope = [rules.digestScope, decoderOf(kind), hints, ignored, ...excluded];
+  const dirty = await readDirtyRows(session, kind.name, 0);
   return {
     kind: mirrored,
     lease,
@@ -118,10 +119,6 @@ async function readState(
     ticks: createTicks(lease.tick, clock),
     digestScope: createHash('sha256').update(JSON.stringify(scope)).digest('hex'),
     ignoredFields: new Set(ignored),
-    state: createSweepState({
-      touched: await readDirtyRows(session, kind.name, 0),
-      quarantined: await readQuarantined(session, kind.name),
-      fields,
-    }),
+    state: createSweepState(dirty, await readQuarantined(session, kind.name), fields),
   };
 }

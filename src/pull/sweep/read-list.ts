@@ -87,12 +87,12 @@ async function isWorthAnother(
   return (await countLive(session, kind.name)) > seen;
 }
 
-/** Lands every page in the order of the plan; returns the final plan, or null without any response. */
+/** Lands every page in their order; returns the finished walk, or null without any response. */
 async function landAll(
   parts: PullParts,
   reading: ListReading,
-  reopen: ListResponse['plan'] | null,
-): Promise<ListResponse['plan'] | null> {
+  reopen: ListResponse['walk'] | null,
+): Promise<ListResponse['walk'] | null> {
   const { kind, sweep, tally } = reading;
   const { claim, tenants, knownRows, wholeUpTo, digestScope, pages, ticks, lease, hasHoles } = sweep;
   const stop = new AbortController();
@@ -108,12 +108,12 @@ async function landAll(
     ...(reopen && { reopen }),
   });
   const responses = requireTenant(list, { parts, kind, claim, tenants });
-  const onLanded = ({ plan: { lastPage } }: ListResponse): void => {
+  const onLanded = ({ walk: { lastPage } }: ListResponse): void => {
     parts.onProgress?.({ kind: kind.name, lastPage, ...tally.counts() });
   };
   try {
     const last = await landArriving(parts, { sweep, tally, responses, stop, onLanded });
-    return last?.plan ?? null;
+    return last?.walk ?? null;
   } finally {
     stop.abort();
   }

@@ -50,7 +50,7 @@ export async function readKind(parts: AuditParts, kind: ListedKind, onFinding: O
     const options = { thorough: true, tick: () => ++ticks, ...(parts.signal && { signal: parts.signal }) };
     for await (const response of parts.source.sweep(reading.kind, options)) {
       await comparePage(reading, response);
-      parts.onProgress?.({ kind: kind.name, pages: ++pages, lastPage: response.plan.lastPage });
+      parts.onProgress?.({ kind: kind.name, pages: ++pages, lastPage: response.walk.lastPage });
     }
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;

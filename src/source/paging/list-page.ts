@@ -3,7 +3,6 @@ import { knownPart, withoutExcluded } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { arrayStart, valueEnd } from '../../lib/json/json-bytes.ts';
 import { DEEPEST, compactJson, isDeeper, isNumber, isObject, type Json } from '../../lib/json/json.ts';
-import { packed, type TextList } from '../../lib/text/text-list.ts';
 import {
   isOddEnvelope,
   openList,
@@ -19,7 +18,7 @@ import type { Received } from '../http/http.ts';
 /** A list answer in the form that a sweep uses. */
 export interface ListPage {
   /** One text per record that identifies it within the list: its id, as text in any spelling, or the whole record. */
-  readonly keys: TextList;
+  readonly keys: readonly string[];
   readonly meta: Meta | null;
   /** By `links`: whether a page follows; null where it does not say. */
   readonly hasNext: boolean | null;
@@ -36,7 +35,7 @@ export interface ListPage {
    */
   readonly read: () => readonly Json[];
   /** The texts of the records, in their order, where the page was landed before: most are as they were then. */
-  readonly texts?: (() => readonly string[]) | undefined;
+  readonly texts?: readonly string[] | undefined;
   /** The service's own 404, which is an empty page beyond the last row, and a fault anywhere else. */
   readonly missing?: SourceError | undefined;
 }
@@ -60,13 +59,21 @@ export function readKnown({ digestScope, known }: KnownPageHint): (answer: Recei
   return (answer) => {
     refuseFault(answer);
     if (digestScope === undefined || known === undefined) return null;
-    const { keys, digest, bytes } = known;
+    const { digest, bytes } = known;
     // Equal bytes are the same array, complete, and end at the same place: only the text around them is parsed and checked.
     const start = arrayStart(answer.bytes, DATA);
     if (start === null || answer.bytes[start + bytes - 1] !== CLOSE_ARRAY) return null; // Nearly every changed page, before it is hashed.
     if (digestOf(answer.bytes, digestScope, start, start + bytes) !== digest) return null;
     const list = openAround(answer, start, start + bytes);
-    return list && { ...list, keys, isKnown: true, digest: { digest, bytes }, read: parseLater(answer) };
+    return (
+      list && {
+        ...list,
+        keys: known.keys,
+        isKnown: true,
+        digest: { digest, bytes },
+        read: parseLater(answer),
+      }
+    );
   };
 }
 
@@ -107,18 +114,19 @@ export function readPage({ digestScope, known }: KnownPageHint): (answer: Receiv
   return (answer) => {
     refuseFault(answer);
     const { records, ...list } = openPage(answer.bytes, answer.where);
-    const keys = packed(records.map(recordKey));
+    const keys = records.map(recordKey);
     const cuts: number[] = [];
     const isPlain = digestScope !== undefined && !isOddEnvelope(list.envelope);
     const digest = isPlain ? digestPage(answer, digestScope, cuts) : null;
     const isCut = known !== undefined && digest !== null && cuts.length === records.length + 1;
-    const texts = (): readonly string[] => {
-      const { buffer, byteOffset, length } = answer.bytes;
-      const body = Buffer.from(buffer, byteOffset, length);
-      return cuts.slice(1).map((cut, at) => body.toString('utf8', (cuts[at] ?? 0) + 1, cut));
-    };
-    return { ...list, keys, isKnown: false, digest, read: () => records, texts: isCut ? texts : undefined };
+    const texts = isCut ? textsBetween(answer.bytes, cuts) : undefined;
+    return { ...list, keys, isKnown: false, digest, read: () => records, texts };
   };
+}
+
+function textsBetween({ buffer, byteOffset, length }: Uint8Array, cuts: readonly number[]): string[] {
+  const body = Buffer.from(buffer, byteOffset, length);
+  return cuts.slice(1).map((cut, at) => body.toString('utf8', (cuts[at] ?? 0) + 1, cut));
 }
 
 function openPage(bytes: Uint8Array, where: string) {
@@ -173,7 +181,7 @@ interface PageDigest {
 /** A page as last landed. */
 export interface KnownPage extends PageDigest {
   /** Ids of the records in their order, one for every row on the page. */
-  readonly keys: TextList;
+  readonly keys: readonly string[];
 }
 
 /** The name of the member that holds the records. */

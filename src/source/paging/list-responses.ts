@@ -2,6 +2,7 @@ import type { ListedKind } from '../../catalog/kind.ts';
 import type { Requester } from '../http/requester.ts';
 import {
   inOrder,
+  isFailed,
   pageLoader,
   pageResponse,
   type KnownPages,
@@ -10,12 +11,12 @@ import {
   type PageLoader,
 } from './load-page.ts';
 import type { ListPage } from './list-page.ts';
-import { isFailed } from './page-faults.ts';
-import { advance, reopenSweep, startSweep, type SweepPlan, type PageRange } from './sweep-plan.ts';
-import { sameTexts } from '../../lib/text/text-list.ts';
+import { nextStep, reopenWalk, startWalk } from './page-walk.ts';
+import { done, type PageRange, type PageWalk } from './walk-steps.ts';
 import {
   refuseEndless,
   refuseUnlessLast,
+  sameTexts,
   saysOther,
   learnFromFirst,
   type PageResponse,
@@ -33,8 +34,8 @@ export interface ListResponse extends ListPage {
   readonly rows: number;
   /** The proof of the list's end: at most this many rows after an empty page, else exactly this many. */
   readonly end: ListEnd | null;
-  /** The plan of the sweep once it has taken this response. */
-  readonly plan: SweepPlan;
+  /** The walk through the list after this response. */
+  readonly walk: PageWalk;
 }
 
 export interface SweepOptions extends LoadOptions, KnownPages {
@@ -46,13 +47,13 @@ export interface SweepOptions extends LoadOptions, KnownPages {
   readonly knownRows?: number;
   /** The most rows with which page 1 came again as page 2: it is not asked for again until the list is longer. */
   readonly wholeUpTo?: number;
-  /** The plan of the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
-  readonly reopen?: SweepPlan | undefined;
+  /** The walk after the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
+  readonly reopen?: PageWalk | undefined;
 }
 
 /**
- * Carries out the plan of a sweep: requests pages and yields each response in the plan's order. Past a page that cannot be read it
- * reads on, without a plan: such a sweep proves nothing.
+ * Walks through a list: requests pages and yields each response in their order. Past a page that cannot be read it reads on, page
+ * after page: such a sweep proves nothing.
  *
  * @throws {SourceError} Where the list cannot be read; `page_unread` after all other pages.
  */
@@ -63,33 +64,34 @@ export async function* sweepList(
 ): AsyncGenerator<ListResponse> {
   const loader = pageLoader(requester, kind, options);
   const { thorough, hasHoles: sizesVary = false, knownRows = 0, wholeUpTo = 0 } = options;
-  const start = startSweep({ where: `GET ${kind.list.path}`, thorough, knownRows, wholeUpTo, sizesVary });
-  let plan = options.reopen ? reopenSweep(options.reopen) : start;
+  const start = startWalk({ where: `GET ${kind.list.path}`, thorough, knownRows, wholeUpTo, sizesVary });
+  let walk = options.reopen ? reopenWalk(options.reopen) : start;
   for (;;) {
-    const stopped = yield* carryOut(loader, plan);
+    const stopped = yield* carryOut(loader, walk);
     if (stopped === null) return;
-    plan = start;
+    walk = start;
     const { failed, before } = stopped;
     if (loader.halve(failed.fault) > 1) continue;
-    const from = before.phase === 'open' ? 2 : failed.page + 1;
-    yield* readOn(loader, before, { from, to: Infinity }, createUnread(loader, kind, failed));
+    const from = before.step.phase === 'open' ? 2 : failed.page + 1;
+    const latest = before.latest.keys.length > 0 ? before.latest : before.top;
+    yield* readOn(loader, { ...before, latest }, { from, to: Infinity }, createUnread(loader, kind, failed));
     return;
   }
 }
 
-/** Carries out a plan up to a page that cannot be read; returns that page with the plan before it, or null at the end. */
-async function* carryOut(loader: PageLoader, start: SweepPlan) {
-  let plan = start;
-  while (plan.ask !== null) {
-    for await (const loaded of inOrder(plan.ask, loader.window, loader.load)) {
-      const before: SweepPlan = plan;
+/** Carries out a walk up to a page that cannot be read; returns that page with the walk before it, or null at the end. */
+async function* carryOut(loader: PageLoader, start: PageWalk) {
+  let walk = start;
+  while (walk.step.ask !== null) {
+    for await (const loaded of inOrder(walk.step.ask, loader.window, loader.load)) {
+      const before: PageWalk = walk;
       const taken = await loader.take(loaded, (page, isLastAttempt) => {
         const known = isLastAttempt ? { ...before, sizesVary: true } : before;
-        return { page, after: advance(known, pageResponse(page)) };
+        return { page, after: nextStep(known, pageResponse(page)) };
       });
       if (isFailed(taken)) return { failed: taken, before };
-      plan = taken.after;
-      yield listResponse(taken.page, plan);
+      walk = taken.after;
+      yield listResponse(taken.page, walk);
     }
   }
   return null;
@@ -107,69 +109,67 @@ export function somePages(
   { from, to, ...options }: PageRange & LoadOptions & KnownPages,
 ): AsyncGenerator<ListResponse> {
   const loader = pageLoader(requester, kind, options);
-  const start = startSweep({ where: `GET ${kind.list.path}`, thorough: false, sizesVary: true });
+  const start = startWalk({ where: `GET ${kind.list.path}`, thorough: false, sizesVary: true });
   return readOn(loader, start, { from, to }, createUnread(loader, kind));
 }
 
-/** Reads pages without a plan, and past those that cannot be read. */
+/** Reads pages one after the other, and past those that cannot be read. */
 async function* readOn(
   loader: PageLoader,
-  known: SweepPlan,
+  known: PageWalk,
   { from, to }: PageRange,
   unread: ReturnType<typeof createUnread>,
 ): AsyncGenerator<ListResponse> {
-  const latest = known.latest.keys.length > 0 ? known.latest : known.top;
-  let plan: SweepPlan = { ...known, phase: 'done', ask: null, end: null, latest };
-  let next = from;
-  let last = to;
-  while (next <= last && (await unread.mayReadOn(plan, next))) {
-    const range = { from: next, to: Math.min(last, Math.max(next, lastNamed(plan))) };
-    let factor = 1;
-    for await (const loaded of inOrder(range, loader.window, unread.load)) {
-      const before: SweepPlan = plan;
-      const taken = await loader.take(loaded, (page) => {
-        const isAgain = isShownBefore(before, pageResponse(page));
-        return { page, after: isAgain ? null : follow(before, pageResponse(page)) };
-      });
-      next = loaded.page + 1;
-      if (isFailed(taken)) factor = unread.note(taken);
-      else if (taken.after === null) last = 0;
+  let walk = done({ ...known, end: null });
+  let range = { from, to };
+  let isOver = false;
+  while (!isOver && range.from <= range.to && (await unread.mayReadOn(walk, range.from))) {
+    const most = Math.min(range.to, Math.max(range.from, lastNamed(walk)));
+    for await (const loaded of inOrder({ from: range.from, to: most }, loader.window, unread.load)) {
+      const before: PageWalk = walk;
+      const taken = await loader.take(loaded, (page) => ({
+        page,
+        after: follow(before, pageResponse(page)),
+      }));
+      let smaller: PageRange | null = null;
+      if (isFailed(taken)) smaller = unread.note(taken, range.to);
+      else if (taken.after === null) isOver = true;
       else {
         unread.endRow();
-        plan = taken.after;
-        yield listResponse(taken.page, plan);
+        walk = taken.after;
+        yield listResponse(taken.page, walk);
       }
-      if (hasEnded(plan)) last = 0;
-      if (last === 0 || factor > 1 || unread.isDoubtful(plan)) break;
+      range = smaller ?? { from: loaded.page + 1, to: range.to };
+      isOver ||= hasEnded(walk);
+      if (isOver || smaller !== null || unread.isDoubtful(walk)) break;
     }
-    if (factor > 1) next = Math.floor((next - 2) * factor) + 1;
-    last = Math.ceil(last * factor);
   }
-  await unread.end(plan);
+  await unread.end(walk);
 }
 
-const hasEnded = ({ answers, latest }: SweepPlan): boolean => answers > 0 && latest.keys.length === 0;
+const hasEnded = ({ answers, latest }: PageWalk): boolean => answers > 0 && latest.keys.length === 0;
 
-function follow(plan: SweepPlan, response: PageResponse): SweepPlan {
-  refuseEndless(plan);
+/** Adds a page; null if an earlier page came instead of it, by its `meta` or by its records. */
+function follow(walk: PageWalk, response: PageResponse): PageWalk | null {
+  const { answers, first, latest } = walk;
+  const { page, keys } = response;
+  if (page > 1 && saysOther(response)) {
+    refuseUnlessLast(walk, response);
+    return null;
+  }
+  const isLatest = page !== latest.page && sameTexts(keys, latest.keys);
+  if (answers > 0 && keys.length > 0 && (isLatest || sameTexts(keys, first))) return null;
+  refuseEndless(walk);
   return {
-    ...plan,
-    ...(plan.answers === 0 && { first: response.keys, ...learnFromFirst(response) }), // Page 1 of the range.
-    answers: plan.answers + 1,
-    lastPage: response.meta.lastPage ?? plan.lastPage,
-    shown: response.page,
+    ...walk,
+    ...(answers === 0 && { first: keys, ...learnFromFirst(response) }), // Page 1 of the range.
+    answers: answers + 1,
+    lastPage: response.meta.lastPage ?? walk.lastPage,
+    shown: page,
     latest: response,
   };
 }
 
-/** Whether an answer shows another page than the requested one, by its `meta` or by its records. */
-function isShownBefore(plan: SweepPlan, response: PageResponse): boolean {
-  const { page, keys } = response;
-  if (page > 1 && saysOther(response)) return refuseUnlessLast(plan, response) < page;
-  if (plan.answers === 0 || keys.length === 0) return false;
-  return (page !== plan.latest.page && sameTexts(keys, plan.latest.keys)) || sameTexts(keys, plan.first);
-}
-
-function listResponse({ sent, answered, value }: LoadedPage, plan: SweepPlan): ListResponse {
-  return { sent, answered, rows: value.keys.length, ...value, page: plan.shown, end: plan.end, plan };
+function listResponse({ sent, answered, value }: LoadedPage, walk: PageWalk): ListResponse {
+  return { sent, answered, rows: value.keys.length, ...value, page: walk.shown, end: walk.end, walk };
 }

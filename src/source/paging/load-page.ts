@@ -14,10 +14,9 @@ import {
 import type { PageResponse } from './page-checks.ts';
 import type { Received } from '../http/http.ts';
 import { ownTurn } from '../../lib/time/own-turn.ts';
-import { SourceError } from '../http/errors.ts';
-import { isFailed, isOfPage, type FailedPage } from './page-faults.ts';
+import { SourceError, type SourceReason } from '../http/errors.ts';
 import { createPageSize } from './page-size.ts';
-import type { PageRange } from './sweep-plan.ts';
+import type { PageRange } from './walk-steps.ts';
 
 export interface LoadOptions {
   /** The next tick of the kind's counter: called when a request is sent and when its answer has arrived. */
@@ -38,6 +37,14 @@ export interface KnownPages {
 export interface LoadedPage extends Answered<ListPage> {
   readonly page: number;
 }
+
+/** A page that could not be read, although others may be. */
+export interface FailedPage {
+  readonly page: number;
+  readonly fault: SourceError;
+}
+
+export const isFailed = (loaded: object): loaded is FailedPage => 'fault' in loaded;
 
 /** Pages requested ahead of the landing one, per concurrent request: the network must not be idle while a page lands. */
 const PREFETCH = 1.5;
@@ -109,6 +116,32 @@ export function pageLoader(requester: Requester, kind: ListedKind, options: Load
   };
 }
 
+/** Faults that no other page would escape, or that show how the whole list answers. */
+const OF_THE_LIST: readonly SourceReason[] = [
+  'unauthorized',
+  'forbidden',
+  'redirected',
+  'rate_limited',
+  'interrupted',
+  'endless',
+  'empty_pages',
+  'page_ignored',
+];
+/** On page 1 they tell of the address, the token and the network. */
+const OF_THE_SERVICE: readonly SourceReason[] = [
+  'not_found',
+  'blocked',
+  'rejected',
+  'unreachable',
+  'too_big',
+];
+
+/** Whether other pages may be read although this one cannot. A service that asks to wait means all of them. */
+function isOfPage({ reason, passing }: SourceError, page: number): boolean {
+  const isAskedToWait = (passing?.waitMs ?? null) !== null;
+  return !isAskedToWait && !OF_THE_LIST.includes(reason) && !(page === 1 && OF_THE_SERVICE.includes(reason));
+}
+
 /** Creates the requests for the pages of a list, with the reading of their answers. */
 function createQuestions(
   kind: ListedKind,
@@ -139,7 +172,7 @@ function createQuestions(
   };
 }
 
-/** A loaded page as the plans compare it. */
+/** A loaded page as a walk compares it. */
 export function pageResponse({ page, value }: LoadedPage): PageResponse {
   const { keys, meta, hasNext, missing } = value;
   return { page, keys, meta: meta ?? NO_META, hasNext, missing };

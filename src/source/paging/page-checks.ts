@@ -1,17 +1,18 @@
-import { sameTexts, type TextList } from '../../lib/text/text-list.ts';
-import type { Meta } from '../http/read-answer.ts';
+import { NO_META, type Meta } from '../http/read-answer.ts';
 import { SourceError, type SourceReason } from '../http/errors.ts';
 
-/** A page as the plan compares it: the requested number, and one identifying text per record. */
+/** A page as a walk compares it: the requested number, and one identifying text per record. */
 export interface PageResponse {
   readonly page: number;
-  readonly keys: TextList;
+  readonly keys: readonly string[];
   readonly meta: Meta;
   /** By `links`: whether a page follows; null or absent where it does not say. */
   readonly hasNext?: boolean | null | undefined;
   /** The service's own 404. */
   readonly missing?: SourceError | undefined;
 }
+
+export const NO_PAGE: PageResponse = { page: 0, keys: [], meta: NO_META };
 
 /** A page that was read before, shown again. */
 export interface PageAgain {
@@ -46,7 +47,7 @@ export interface PagesKnown {
   readonly answers: number;
   readonly mostAnswers: number;
   /** Page 1 as read last. */
-  readonly first: TextList;
+  readonly first: readonly string[];
   /** The highest page that had rows, and the page read last. */
   readonly top: PageResponse;
   readonly latest: PageResponse;
@@ -55,7 +56,7 @@ export interface PagesKnown {
   /** The page that the latest response may have repeated, which the next one decides; null = none. */
   readonly repeats: number | null;
   /** Rows that the list had when it was last read. */
-  readonly knownRows?: number;
+  readonly knownRows: number;
 }
 
 /** @throws {SourceError} endless */
@@ -113,7 +114,7 @@ const FEW_ROWS = 10;
 
 function readAlready(known: PagesKnown, response: PageResponse): PageAgain | null {
   const { page, keys, meta, hasNext } = response;
-  const { first, top, latest, shown, repeats, stride, knownRows = 0 } = known;
+  const { first, top, latest, shown, repeats, stride, knownRows } = known;
   const just = { page: repeats ?? shown, keys: latest.keys };
   const read = [just, top, { page: 1, keys: first }];
   const again = read.find((other) => other.page !== page && sameRows(keys, other.keys));
@@ -130,16 +131,16 @@ function readAlready(known: PagesKnown, response: PageResponse): PageAgain | nul
   return { page: again.page, isSure, mayBeOther };
 }
 
-function sharedTexts(a: TextList, b: TextList): number {
-  const others = new Set(b);
-  let shared = 0;
-  for (const text of a) if (others.has(text)) shared++;
-  return shared;
+/** Whether both show the same rows in the same order. */
+export function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((text, at) => text === b[at]));
 }
 
 /** Whether both show the same rows, in any order. */
-export function sameRows(a: TextList, b: TextList): boolean {
-  return a.length === b.length && (sameTexts(a, b) || sharedTexts(a, b) === a.length);
+export function sameRows(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length || sameTexts(a, b)) return a.length === b.length;
+  const others = new Set(b);
+  return a.every((text) => others.has(text));
 }
 
 /** Whether an answer names another page than the requested one. */

@@ -1,9 +1,8 @@
 import type { ListedKind } from '../../catalog/kind.ts';
 import { SourceError } from '../http/errors.ts';
-import type { LoadedPage, PageLoader } from './load-page.ts';
-import type { FailedPage } from './page-faults.ts';
+import type { FailedPage, LoadedPage, PageLoader } from './load-page.ts';
 import { pagesFor } from './page-checks.ts';
-import type { SweepPlan } from './sweep-plan.ts';
+import type { PageRange, PageWalk } from './walk-steps.ts';
 
 /** After so many failures in a row it is asked whether the service answers at all; without a known end, reading stops there. */
 const IN_A_ROW = 3;
@@ -11,7 +10,7 @@ const IN_A_ROW = 3;
 const MOST_UNREAD = 20;
 
 /** The last page that the list names; 0 where it names none. */
-export function lastNamed({ lastPage, latest, stride }: SweepPlan): number {
+export function lastNamed({ lastPage, latest, stride }: PageWalk): number {
   return lastPage ?? pagesFor(latest.meta.total ?? 0, stride);
 }
 
@@ -41,14 +40,15 @@ export function createUnread(loader: PageLoader, kind: ListedKind, failed?: Fail
   if (failed) add(failed);
 
   return {
-    /** Halves the pages or notes that one could not be read; returns how many times as many pages the list has then. */
-    note: (failed: FailedPage): number => {
-      const factor = faults.size === 0 ? loader.halve(failed.fault) : 1;
-      if (factor === 1) add(failed);
-      return factor;
+    /** Notes a page that could not be read; null. If smaller pages may help, returns the range that has the same records instead. */
+    note: (failed: FailedPage, to: number): PageRange | null => {
+      const times = faults.size === 0 ? loader.halve(failed.fault) : 1;
+      if (times > 1) return { from: Math.floor((failed.page - 1) * times) + 1, to: Math.ceil(to * times) };
+      add(failed);
+      return null;
     },
     /** Whether to decide about reading on before the next page is taken. */
-    isDoubtful: (plan: SweepPlan) => inARow > 0 && (plan.answers === 0 || inARow % IN_A_ROW === 0),
+    isDoubtful: (walk: PageWalk) => inARow > 0 && (walk.answers === 0 || inARow % IN_A_ROW === 0),
     /** A page was read. */
     endRow: (): void => {
       inARow = 0;
@@ -59,18 +59,18 @@ export function createUnread(loader: PageLoader, kind: ListedKind, failed?: Fail
       return fault === undefined ? loader.load(page, signal) : Promise.resolve({ page, fault });
     },
     /** @throws {SourceError} The fault of the latest page, if the service does not answer for another one either. */
-    mayReadOn: async (plan: SweepPlan, next: number): Promise<boolean> => {
+    mayReadOn: async (walk: PageWalk, next: number): Promise<boolean> => {
       if (inARow === 0) return true;
-      if (plan.answers === 0) await check(next);
-      else if (inARow >= IN_A_ROW) await check(Math.max(1, plan.latest.page));
-      return faults.size < MOST_UNREAD && (inARow < IN_A_ROW || next <= lastNamed(plan));
+      if (walk.answers === 0) await check(next);
+      else if (inARow >= IN_A_ROW) await check(Math.max(1, walk.latest.page));
+      return faults.size < MOST_UNREAD && (inARow < IN_A_ROW || next <= lastNamed(walk));
     },
     /** Ends the reading. @throws {SourceError} page_unread, or the fault of the only page that was asked for. */
-    end: async (plan: SweepPlan): Promise<void> => {
+    end: async (walk: PageWalk): Promise<void> => {
       const [fault] = faults.values();
       if (fault === undefined) return;
-      if (plan.answers === 0) throw fault;
-      if (inARow > 0) await check(Math.max(1, plan.latest.page));
+      if (walk.answers === 0) throw fault;
+      if (inARow > 0) await check(Math.max(1, walk.latest.page));
       throw unreadError(kind, faults, fault);
     },
   };

@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { decodeField, ownValue, recordDecoder } from '../../diff/decode-record.ts';
 import type { RecordChange } from '../../diff/judge-page.ts';
-import { boundFields, observeFields } from '../../diff/observe-fields.ts';
+import { observeFields } from '../../diff/observe-fields.ts';
 import { compactJson, isNumber, isObject, itemsOf, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { shortened } from '../../lib/text/text.ts';
 import { readFields, saveFields } from '../kinds/field-store.ts';
@@ -79,7 +79,7 @@ async function observeElements(
   now: Date,
 ): Promise<void> {
   const known = await readFields(tx, element.name);
-  const fields = observeFields(element, known, boundFields(element, known, records).records);
+  const { fields } = observeFields(element, known, records);
   for (const { name } of element.fields) fields.delete(name);
   await saveFields(tx, element, { fields, now });
 }

@@ -9,7 +9,7 @@ import { claimKind } from '../../../src/store/kinds/kind-lease.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { TOGETHER, landPages, type Landing } from '../../../src/pull/land/land-pages.ts';
 import { createSweepState, createTicks, type Sweep } from '../../../src/pull/run/sweep.ts';
-import { startSweep } from '../../../src/source/paging/sweep-plan.ts';
+import { startWalk } from '../../../src/source/paging/page-walk.ts';
 import { readPages, readDirtyRows } from '../../../src/store/sightings/page-store.ts';
 import { readTenants } from '../../../src/store/kinds/source-binding.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -47,17 +47,13 @@ async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),
     pages: await readPages(session, kind.name),
-    state: createSweepState({
-      touched: await readDirtyRows(session, kind.name, 0),
-      quarantined: new Set(),
-      fields: new Map(),
-    }),
+    state: createSweepState(await readDirtyRows(session, kind.name, 0), [], new Map()),
   };
 }
 
 const IDLE_MS = 250;
 
-const PLAN = startSweep({ where: 'GET /api/categories', thorough: false });
+const WALK = startWalk({ where: 'GET /api/categories', thorough: false });
 
 function response(ticks: readonly [number, number], records: readonly Json[], page = 1): ListResponse {
   return {
@@ -73,7 +69,7 @@ function response(ticks: readonly [number, number], records: readonly Json[], pa
     hasNext: null,
     envelope: 'array',
     end: null,
-    plan: PLAN,
+    walk: WALK,
   };
 }
 
@@ -124,7 +120,7 @@ test('a record that is spelled in another way than its row is written only if it
     JSON.stringify(records[2], null, 1),
   ];
   const landing = await landOne(session, sweep, {
-    response: { ...response([3, 4], records), texts: () => texts },
+    response: { ...response([3, 4], records), texts },
     now: NOW,
   });
   expect(landing).toMatchObject({ created: [], changed: ['2'], seen: ['1', '2', '3'] });
@@ -290,7 +286,7 @@ test('what a transaction learned counts only once it has landed', async () => {
   };
   await expect(landPages(failing, sweep, responses, NOW)).rejects.toThrow('torn');
 
-  expect(sweep.state.touched.lastWrite('1')).toBe(0);
+  expect(sweep.state.dirty.has('1')).toBe(false);
   const poison = { recordId: null, field: null, code: 'not_a_record', detail: '"poison"' };
   expect(sweep.state.quarantined.has(issueKey(poison))).toBe(false);
   expect(await rowsOf(session, 'categories')).toMatchObject([{ code: 'A', _response: 2 }]);

@@ -86,7 +86,7 @@ describe('any list', () => {
         const body = textOf(list);
         fc.pre(typeof said(() => readPage({})(received(body))) !== 'string');
         const page = readPage({ digestScope: SALT, known: knownAs('[]') })(received(body));
-        const texts = page.texts?.() ?? [];
+        const texts = page.texts ?? [];
         expect(texts.map(parseJson)).toEqual(page.digest === null ? [] : page.read());
         expect(`[${texts.join(',')}]`).toBe(page.digest === null || texts.length === 0 ? '[]' : list.records);
       }),

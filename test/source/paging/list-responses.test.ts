@@ -12,7 +12,7 @@ const idsOf = (responses: readonly ListResponse[]): Set<string> =>
   new Set(responses.flatMap(({ read }) => read().map((record) => JSON.stringify(record))));
 
 describe('a sweep over HTTP', () => {
-  test('asks with the documented parameters, in the order of the plan', async () => {
+  test('asks with the documented parameters, in the order of the walk', async () => {
     const urls: string[] = [];
     const base = await serve((request, response) => {
       urls.push(request.url ?? '');
@@ -28,7 +28,7 @@ describe('a sweep over HTTP', () => {
     expect(responses[1]).toMatchObject({
       end: { rows: 35 },
       meta: { currentPage: 4, lastPage: 4, perPage: 10, total: 35 },
-      plan: { lastPage: 4 },
+      walk: { lastPage: 4 },
     });
     expect(source.counts).toEqual({ requests: 5, retries: 0 });
   });
@@ -115,7 +115,7 @@ describe('a sweep over HTTP', () => {
     const before = await sweepAll(source, documentedKind, true);
     total = 36;
     const closing: ListResponse[] = [];
-    const reopen = before.at(-1)?.plan;
+    const reopen = before.at(-1)?.walk;
     for await (const response of source.sweep(documentedKind, { thorough: true, tick: ticker(), reopen }))
       closing.push(response);
 
@@ -123,7 +123,7 @@ describe('a sweep over HTTP', () => {
     expect(pages(closing)).toEqual([4, 1, 2, 3]);
     expect(closing.map(({ end }) => end)).toEqual([{ rows: 36 }, null, null, null]);
     expect(atOnce[6]).toBe(1);
-    expect(closing.at(-1)?.plan.ask).toBeNull();
+    expect(closing.at(-1)?.walk.step.ask).toBeNull();
   });
 
   test('a consumer that stops leaves nothing under way', async () => {
@@ -234,7 +234,7 @@ describe('a range of pages', () => {
     expect(responses.flatMap(({ read }) => read().map((record) => (record as { id: unknown }).id))).toEqual(
       sandbox.world.slice('clients', 100, 400),
     );
-    expect(responses.at(-1)?.plan.lastPage).toBe(6);
+    expect(responses.at(-1)?.walk.lastPage).toBe(6);
     expect(source.counts.requests).toBe(3);
   });
 

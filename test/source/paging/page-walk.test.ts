@@ -3,14 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { NO_META, type Meta } from '../../../src/source/http/read-answer.ts';
 import { SourceError } from '../../../src/source/http/errors.ts';
 import type { PageResponse, ListEnd } from '../../../src/source/paging/page-checks.ts';
-import { advance, reopenSweep, startSweep, type SweepPlan } from '../../../src/source/paging/sweep-plan.ts';
+import { nextStep, reopenWalk, startWalk } from '../../../src/source/paging/page-walk.ts';
+import type { PageWalk } from '../../../src/source/paging/walk-steps.ts';
 
-interface Walk {
+interface Reading {
   readonly asked: number[];
   readonly seen: Set<string>;
   readonly ends: { page: number; end: ListEnd }[];
   /** As the last response left it. */
-  readonly plan: SweepPlan;
+  readonly walk: PageWalk;
 }
 
 type Service = (page: number) => PageResponse;
@@ -22,27 +23,27 @@ interface Options {
   readonly wholeUpTo?: number;
 }
 
-function carryOut(service: Service, options: Options = {}): Walk {
-  return follow(startSweep({ where: 'GET /list', thorough: false, sizesVary: true, ...options }), service);
+function carryOut(service: Service, options: Options = {}): Reading {
+  return follow(startWalk({ where: 'GET /list', thorough: false, sizesVary: true, ...options }), service);
 }
 
 /** Reads the list's end again, and the pages before it. */
-const closing = ({ plan }: Walk, service: Service): Walk => follow(reopenSweep(plan), service);
+const closing = ({ walk }: Reading, service: Service): Reading => follow(reopenWalk(walk), service);
 
-function follow(start: SweepPlan, service: Service): Walk {
-  const walk: Omit<Walk, 'plan'> = { asked: [], seen: new Set(), ends: [] };
-  let plan = start;
-  while (plan.ask !== null) {
-    const { from, to } = plan.ask;
+function follow(start: PageWalk, service: Service): Reading {
+  const reading: Omit<Reading, 'walk'> = { asked: [], seen: new Set(), ends: [] };
+  let walk = start;
+  while (walk.step.ask !== null) {
+    const { from, to } = walk.step.ask;
     for (let page = from; page <= to; page++) {
       const response = service(page);
-      walk.asked.push(page);
-      plan = advance(plan, response);
-      for (const key of response.keys) walk.seen.add(key);
-      if (plan.end) walk.ends.push({ page, end: plan.end });
+      reading.asked.push(page);
+      walk = nextStep(walk, response);
+      for (const key of response.keys) reading.seen.add(key);
+      if (walk.end) reading.ends.push({ page, end: walk.end });
     }
   }
-  return { ...walk, plan };
+  return { ...reading, walk };
 }
 
 const ids = (rows: number): string[] => Array.from({ length: rows }, (_, index) => String(index + 1));
@@ -243,8 +244,8 @@ describe('the order of a sweep', () => {
     expect(asked(35, 34)).toEqual([1, 2]);
     expect(asked(34, 34)).toEqual([1, 2]); // Else row 35 of pages of 34 would stay unseen.
     expect(asked(1_001, 1_001)).toEqual([1]);
-    expect(carryOut(unpaged(ids(33))).plan.wholeAt).toBe(33);
-    expect(carryOut(bare(33)).plan.wholeAt).toBeNull();
+    expect(carryOut(unpaged(ids(33))).walk.wholeAt).toBe(33);
+    expect(carryOut(bare(33)).walk.wholeAt).toBeNull();
   });
 
   test('a list that shrank is followed to the page that it names', () => {
@@ -273,7 +274,7 @@ describe('a page that has the rows of an earlier one', () => {
     expect(carryOut(named(unpaged(ids(9))))).toMatchObject({
       asked: [1, 2, 3],
       ends: [{ page: 3, end: { rows: 9 } }],
-      plan: { wholeAt: 9 },
+      walk: { wholeAt: 9 },
     });
   });
 

@@ -1,0 +1,69 @@
+import { pagesFor } from './page-checks.ts';
+import {
+  MOST_DETOURS,
+  finish,
+  only,
+  readBody,
+  readTail,
+  type PageTaken,
+  type PageWalk,
+  type Step,
+} from './walk-steps.ts';
+
+/**
+ * Decides the next step through a list whose `meta` tells its length by `last_page` or `total`:
+ *
+ *   first ─► open ─► body ─► tail ─► done      page 1; the last page, alone; pages 1…L−1; on until an empty page
+ */
+export function countedWalk(walk: PageWalk, shown: PageTaken): PageWalk {
+  const { step } = walk;
+  if (step.phase === 'first') return afterFirst(walk, shown);
+  if (step.phase === 'open') return afterOpen(walk, step, shown);
+  if (step.phase !== 'body') return readTail(walk, shown);
+  return walk.latest.page < step.ask.to ? walk : finish(walk, step.then === 'done');
+}
+
+function afterFirst(walk: PageWalk, shown: PageTaken): PageWalk {
+  const { rows, meta } = shown;
+  if (walk.onePage && (rows === 0 || rows < walk.stride)) return lastPageFound(walk, shown);
+  const last = meta.lastPage ?? pagesFor(meta.total ?? 0, walk.stride);
+  return { ...walk, step: { phase: 'open', ask: only(Math.max(2, last)), detours: 0 } };
+}
+
+function afterOpen(walk: PageWalk, step: Step & { readonly phase: 'open' }, shown: PageTaken): PageWalk {
+  const detour = step.detours < MOST_DETOURS ? detourFrom(walk, shown) : null;
+  if (detour !== null) return { ...walk, step: { ...step, ask: only(detour), detours: step.detours + 1 } };
+  const isFull = shown.again === null && shown.rows > 0 && shown.rows >= walk.stride;
+  if (isFull) return { ...walk, step: { ...step, ask: only(shown.page + 1) } };
+  return lastPageFound(walk, shown);
+}
+
+/** The page to request instead if `meta` says that the list does not end here. */
+function detourFrom(walk: PageWalk, shown: PageTaken): number | null {
+  const { page, rows, meta, again } = shown;
+  if (again !== null || rows >= walk.stride) return null;
+  const believed = meta.lastPage !== null && meta.lastPage < walk.emptyFrom ? meta.lastPage : null;
+  if (rows === 0) return pageOfTotal(walk, shown, believed);
+  return (believed ?? 0) > page ? believed : null;
+}
+
+/** The last page by the total, where that names other rows than those before this empty page. */
+function pageOfTotal(
+  { stride }: PageWalk,
+  { page, meta: { total } }: PageTaken,
+  believed: number | null,
+): number | null {
+  if (page === 1 || total === null || total === (page - 1) * stride) return null;
+  const named = believed ?? Math.max(1, pagesFor(total, stride));
+  return named === page ? null : named;
+}
+
+/** The most pages by which a list may have grown since it was read last. */
+const GROWTH = 10;
+
+function lastPageFound(walk: PageWalk, shown: PageTaken): PageWalk {
+  const expected = pagesFor(Math.max(shown.meta.total ?? 0, walk.knownRows), walk.stride) + GROWTH;
+  const isFarBeyond = shown.rows === 0 && shown.page > expected;
+  if (!isFarBeyond) return readBody(walk, shown);
+  return { ...walk, step: { phase: 'body', ask: { from: 1, to: expected }, then: 'tail' } };
+}

@@ -1,0 +1,146 @@
+import { NO_META } from '../http/read-answer.ts';
+import { countedWalk } from './counted-walk.ts';
+import { openEndedWalk } from './open-ended-walk.ts';
+import {
+  NO_PAGE,
+  learnFromFirst,
+  pageAgain,
+  provenEnd,
+  refuseEmptyPages,
+  refuseEndless,
+  refuseGrowth,
+  refuseResized,
+  sameRows,
+  type PageAgain,
+  type PageResponse,
+} from './page-checks.ts';
+import { done, only, type PageTaken, type PageWalk } from './walk-steps.ts';
+
+/** The options of a walk; `where` and `thorough` are needed, the others are as for a list that was never read. */
+type WalkOptions = Pick<PageWalk, 'where' | 'thorough'> &
+  Partial<Pick<PageWalk, 'knownRows' | 'wholeUpTo' | 'sizesVary'>>;
+
+/** Starts a walk through the pages of a list at page 1. */
+export function startWalk({
+  where,
+  thorough,
+  knownRows = 0,
+  wholeUpTo = 0,
+  sizesVary = false,
+}: WalkOptions): PageWalk {
+  return {
+    where,
+    thorough,
+    knownRows,
+    wholeUpTo,
+    sizesVary,
+    step: { phase: 'first', ask: only(1) },
+    end: null,
+    wholeAt: null,
+    shown: 0,
+    repeats: null,
+    isCounted: false,
+    stride: 0,
+    perPage: null,
+    lastPage: null,
+    emptyFrom: Infinity,
+    emptyInARow: 0,
+    hasHoles: false,
+    onePage: false,
+    answers: 0,
+    mostAnswers: Infinity,
+    first: [],
+    top: NO_PAGE,
+    latest: NO_PAGE,
+  };
+}
+
+/**
+ * Starts a closing read of a list that was walked through: its end again, alone, and then the pages before it.
+ *
+ * A counted list is read as after page 1. A full last page would prove nothing, so the page after it is read. A list of one
+ * page is its own end, and is read as for the first time; so is an open-ended list, page after page: that page 1 is full
+ * shows where others were seen before and after it.
+ */
+export function reopenWalk(walk: PageWalk): PageWalk {
+  const { isCounted, stride, perPage, lastPage, mostAnswers, first, top } = walk;
+  const start = startWalk({ ...walk, thorough: !isCounted });
+  if (!isCounted || top.page <= 1) return start;
+  const ask = only(top.keys.length < stride ? top.page : top.page + 1);
+  const firstPage = { page: 1, keys: first, meta: NO_META };
+  const learned = { isCounted, stride, perPage, lastPage, mostAnswers, first };
+  return {
+    ...start,
+    ...learned,
+    top: firstPage,
+    latest: firstPage,
+    step: { phase: 'open', ask, detours: 0 },
+  };
+}
+
+/**
+ * Takes the next response, in the order of the requests. Page 1 decides how the walk goes on: `meta` tells the length of a
+ * counted list; the end of any other list is open. The end is proved early, so that one sweep reads most rows after it, and
+ * page 1, where new rows come, on both sides.
+ *
+ * @throws {SourceError} page_ignored, page_repeated, page_grew, page_resized, endless, empty_pages, not_found
+ */
+export function nextStep(walk: PageWalk, response: PageResponse): PageWalk {
+  const { phase } = walk.step;
+  refuseEndless(walk);
+  const hadRows = response.page <= Math.max(walk.top.page, walk.lastPage ?? 0);
+  if (response.missing !== undefined && hadRows) throw response.missing;
+  const known = phase === 'first' ? { ...walk, ...learnFromFirst(response) } : walk;
+  const shown = readShown(known, response);
+  const taken = remember(known, response, shown);
+  refuseEmptyPages(taken);
+  if (phase === 'reread') {
+    const isSame = sameRows(response.keys, walk.first);
+    return done({ ...taken, end: isSame ? { rows: shown.rows } : null });
+  }
+  // An empty page 2 without a total shows no page size, so it is no bound.
+  const isBare = shown.page === 2 && shown.rows === 0 && shown.meta.total === null;
+  if (isBare && phase !== 'body') return { ...taken, end: null, step: { phase: 'reread', ask: only(1) } };
+  return taken.isCounted ? countedWalk(taken, shown) : openEndedWalk(taken, shown);
+}
+
+function readShown(known: PageWalk, response: PageResponse): PageTaken {
+  const again = pageAgain(known, response);
+  if (again === null) {
+    refuseGrowth(known, response);
+    refuseResized(known, response);
+  }
+  const { page, keys, meta, hasNext } = response;
+  const shown = again === null || pageOfDoubt(again) !== null ? page : again.page;
+  return { page: shown, rows: keys.length, meta, hasNext, again };
+}
+
+/** The page that may have come again, which the next response decides; null = none. */
+const pageOfDoubt = (again: PageAgain | null): number | null =>
+  again?.mayBeOther === true ? again.page : null;
+
+/** Rows of page 1, where it certainly came instead of a later page; else null. */
+const rowsOfWhole = ({ isCounted }: PageWalk, { page, rows, again }: PageTaken): number | null =>
+  !isCounted && page === 1 && again?.isSure === true ? rows : null;
+
+function remember(walk: PageWalk, response: PageResponse, shown: PageTaken): PageWalk {
+  const { isCounted, stride, top } = walk;
+  const { keys, meta } = response;
+  const { page, rows, again } = shown;
+  const isEmpty = rows === 0;
+  return {
+    ...walk,
+    end: provenEnd(shown, stride),
+    wholeAt: rowsOfWhole(walk, shown),
+    shown: page,
+    repeats: pageOfDoubt(again),
+    answers: walk.answers + 1,
+    lastPage: meta.lastPage ?? walk.lastPage,
+    emptyFrom: Math.min(walk.emptyFrom, isEmpty ? page : Infinity),
+    emptyInARow: isEmpty ? walk.emptyInARow + 1 : 0,
+    hasHoles: walk.hasHoles || (isCounted && rows < stride && page < top.page),
+    first: response.page === 1 ? keys : walk.first,
+    top: !isEmpty && page >= top.page ? { ...response, page } : top,
+    latest: response,
+  };
+}
