@@ -65,9 +65,19 @@ interface WriteEndpoint extends Endpoint {
   readonly body: readonly string[];
 }
 
-export interface Kind {
+/** What a table is derived from: that of a kind's records, or of the elements of a nested array. */
+export interface Shape {
   /** The name used everywhere: table, view, command line, settings. */
   readonly name: string;
+  /** Documented fields in the documentation's order, `id` first. */
+  readonly fields: readonly Field[];
+  /** Types of undocumented fields that were seen in the wild; they become columns only once the service sends them. */
+  readonly hints: readonly Field[];
+  /** Fields that the setting `privacy.exclude` keeps out: they are taken from every answer as soon as it is parsed. */
+  readonly excluded?: readonly Field[];
+}
+
+export interface Kind extends Shape {
   /** Null where the service lists no records of this kind. */
   readonly list: ListEndpoint | null;
   /** Null where no path is known that reads one record; only kinds of the settings lack it. */
@@ -78,12 +88,6 @@ export interface Kind {
   readonly naturalKey: readonly string[] | 'all sent fields';
   /** Two records may be equal in every field and both intended: a create is never matched with an existing record. */
   readonly repeats?: true;
-  /** Documented fields in the documentation's order, `id` first. */
-  readonly fields: readonly Field[];
-  /** Types of undocumented fields that were seen in the wild; they become columns only once the service sends them. */
-  readonly hints: readonly Field[];
-  /** Fields that the setting `privacy.exclude` keeps out: they are taken from every answer as soon as it is parsed. */
-  readonly excluded?: readonly Field[];
 }
 
 export type ListedKind = Kind & { readonly list: ListEndpoint };
@@ -91,7 +95,7 @@ export type ListedKind = Kind & { readonly list: ListEndpoint };
 export type RetrievableKind = Kind & { readonly retrieve: RetrieveEndpoint };
 
 /** The fields of a kind that the service sends, documented or hinted. */
-export function sentField({ fields, hints }: Kind, name: string): Field | undefined {
+export function sentField({ fields, hints }: Shape, name: string): Field | undefined {
   const isNamed = (field: Field): boolean => field.name === name && field.textOf === undefined;
   return fields.find(isNamed) ?? hints.find(isNamed);
 }

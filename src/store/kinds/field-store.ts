@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { isExcludedName } from '../../catalog/exclude.ts';
-import { columnType, type Field, type Kind } from '../../catalog/kind.ts';
+import { columnType, type Field, type Kind, type Shape } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
@@ -100,7 +100,10 @@ async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K
 }
 
 /** Fields that have no column yet, with the types that they have shown; in order of first sight. */
-export async function readUndiscovered(db: Queryable, kind: Kind): Promise<(readonly [string, SeenField])[]> {
+export async function readUndiscovered(
+  db: Queryable,
+  kind: Shape,
+): Promise<(readonly [string, SeenField])[]> {
   const unseen = sql`where kind = ${kind.name} and column_type is null order by position`;
   const rows = await select(db, FIELDS, unseen);
   const sent = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
@@ -117,7 +120,7 @@ const seenField = ({ type, fitsHint, wire }: RowOf<typeof FIELDS>): SeenField =>
 /** Records fields seen for the first time, or with a wider type than before. */
 export async function saveFields(
   tx: Transaction,
-  { name, fields: documented }: Kind,
+  { name, fields: documented }: Shape,
   { fields, now }: { fields: ReadonlyMap<string, SeenField>; now: Date },
 ): Promise<void> {
   if (fields.size === 0) return;
