@@ -51,12 +51,20 @@ export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promis
   );
   const added = inOrder([...shown.flatMap((row) => discoveredField(kind.hints, row)), ...texts]);
   const columns = new Map(added.map(({ field }) => [field.name, field]));
-  const documented = kind.fields.map((field): Field => {
-    const column = columns.get(field.name);
-    return column?.textOf === undefined ? { ...field, ...column } : { ...field, type: column.type };
-  });
+  const documented = kind.fields.map((field) => withColumn(field, columns.get(field.name)));
   for (const { name } of documented) columns.delete(name);
   return withFoundItems(db, { ...kind, fields: [...documented, ...columns.values()] });
+}
+
+/** A documented field with the type of its column, where that was discovered before. */
+function withColumn(field: Field, column = field): Field {
+  const { name, write, refersTo } = field;
+  const kept = { ...(write && { write }), ...(refersTo !== undefined && { refersTo }) };
+  if (column.textOf !== undefined) return field.type === 'text' ? field : { name, type: 'text', ...kept };
+  if (field.type === 'json' && column.type === 'json') return { ...field, ...column };
+  if (field.type === 'decimal' && column.type === 'decimal') return { ...field, ...column };
+  if (field.type === 'text' && column.type === 'text') return { ...field, ...column };
+  return { ...kept, ...column };
 }
 
 interface AddedField {
@@ -71,15 +79,18 @@ const inOrder = (fields: readonly AddedField[]): readonly AddedField[] =>
 function discoveredField(hints: readonly Field[], row: RowOf<typeof FIELDS>): AddedField[] {
   const { field: name, columnType: type, columnScale: scale, position, wire } = row;
   if (type === null || type === 'unusable') return [];
-  const found: Field = { name, type, ...(scale !== null && { scale }) };
   const hint = hints.find((candidate) => candidate.name === name && columnType(candidate) === type);
-  // A nested value is an object as long as no array has come.
-  if (hint === undefined)
-    return [{ position, field: type === 'json' ? { ...found, isObject: wire === 'object' } : found }];
-  const { items, itemHints, isObject = wire === 'object', refersTo } = hint;
-  const shape = items === undefined ? { isObject, ...(itemHints && { itemHints }) } : { items };
-  const field = { ...found, type: hint.type, ...(type === 'json' && shape), ...(refersTo && { refersTo }) };
-  return [{ position, field }];
+  if (type === 'decimal') return [{ position, field: { name, type, ...(scale !== null && { scale }) } }];
+  if (type === 'json') return [{ position, field: nestedField(name, wire, hint) }];
+  const { type: sent = type, refersTo } = hint ?? {};
+  return [{ position, field: { name, type: sent, ...(refersTo !== undefined && { refersTo }) } }];
+}
+
+/** A nested value is an object as long as no array has come. */
+function nestedField(name: string, wire: string, hint?: Field): Field {
+  const { items, itemHints, isObject = wire === 'object' } = hint ?? {};
+  if (items !== undefined) return { name, type: 'json', items };
+  return { name, type: 'json', isObject, ...(itemHints && { itemHints }) };
 }
 
 /** The kind with the discovered fields of its nested arrays' elements. */

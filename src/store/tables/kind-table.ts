@@ -247,7 +247,8 @@ export function foundTables(kind: Kind): readonly FoundTable[] {
 }
 
 /** Whether a field may hold an array of its own table. */
-export const isArrayField = ({ type, isObject }: Field): boolean => type === 'json' && isObject !== true;
+export const isArrayField = (field: Field): field is Extract<Field, { readonly type: 'json' }> =>
+  field.type === 'json' && field.isObject !== true;
 
 /** The shape of the elements: their fields are tracked and discovered like those of records. */
 export const elementShape = ({ excluded = [] }: Kind, { name, own, items, hints }: NestedTable): Shape => ({
