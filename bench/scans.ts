@@ -143,7 +143,7 @@ async function fillPast(session: Session): Promise<void> {
   const { dialect } = session;
   const [table] = nestedTables(named('clients'));
   if (table === undefined) throw new RangeError('Clients have no nested array.');
-  const read = elementReader(table, dialect, []);
+  const { read } = elementReader(table, dialect, []);
   const columns = nestedColumns(table, dialect).map(({ name }) => name);
   const contact = parseObject('{"contacts":[{"id":7,"nom":"Ada","email":"ada@example.com"}]}');
   const raw = compactJson(world.get('purchase_products', world.ids('purchase_products')[0] ?? 0) ?? {});

@@ -6,7 +6,6 @@ import type { Config } from '../config/settings.ts';
 import { startAlerts } from '../feed/alerts.ts';
 import { startDigest } from '../feed/digest.ts';
 import { createSender } from '../feed/webhooks/sender.ts';
-import { startTests } from '../feed/webhooks/test-event.ts';
 import { startEngine } from '../runs/engine/engine.ts';
 import { createInProcessNotifier, type Notifier } from '../runs/engine/notifier.ts';
 import type { Logger } from '../lib/log/logger.ts';
@@ -122,7 +121,6 @@ async function work(config: Config, parts: WorkParts, command: ServeCommand): Pr
   const closeHttp = await http?.serveHttp(config, { ...parts, ...further });
   const stops = [startDailyCheck({ ...parts, isDead: owner.isDead })];
   if (roles.includes('webhooks')) {
-    stops.push(startTests({ ...parts, sender, rules, signal }));
     stops.push(startAlerts(parts, config.alerts));
     const { digestAt } = config.mail;
     const { timezone } = config.schedules;

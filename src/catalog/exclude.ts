@@ -1,5 +1,5 @@
 import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
-import type { Field, Kind } from './kind.ts';
+import type { Field, Kind, Shape } from './kind.ts';
 
 /** The kind without the fields that the setting `privacy.exclude` names; no table, view or decoder knows them then. */
 export function excludeFields<K extends Kind>(kind: K, names: readonly string[]): K {
@@ -15,7 +15,7 @@ export function excludeFields<K extends Kind>(kind: K, names: readonly string[])
 }
 
 /** Whether a name, of a read or of a write, is that of an excluded field. */
-export function isExcludedName({ excluded = [] }: Kind, name: string): boolean {
+export function isExcludedName({ excluded = [] }: Shape, name: string): boolean {
   return excluded.some((field) => field.name === name || field.write?.name === name);
 }
 

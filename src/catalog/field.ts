@@ -21,7 +21,7 @@ export const decimal = (name: string, scale: number): Field => ({ name, type: 'd
 export const reference = (field: Field, kind: string): Field => ({ ...field, refersTo: kind });
 
 /** A text such as `15,16`, whose parts are values of a field. */
-export const listed = (field: Field, part: Field): Field => ({ ...field, part });
+export const listed = (name: string, part: Field): Field => ({ name, type: 'text', part });
 
 /** A record of another kind: its id, or an object with it. */
 export const recordOf = (name: string, kind: string): Field => ({

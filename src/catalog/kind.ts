@@ -1,32 +1,55 @@
 /** The types of the catalogue: a record kind is one value of type `Kind`, and everything else is derived from it. */
 
-export type FieldType = 'integer' | 'flag' | 'decimal' | 'date' | 'time' | 'timestamp' | 'text' | 'json';
-
-export interface Field {
+interface NamedField {
   /** The service's exact name. */
   readonly name: string;
-  readonly type: FieldType;
-  /** Documented decimal places; decimals only. */
-  readonly scale?: number;
-  /** Documented fields of the objects in a nested array; json only. */
-  readonly items?: readonly Field[];
-  /** Undocumented fields of these objects that have become columns, in order of first sight; json only. */
-  readonly foundItems?: readonly Field[];
-  /** The value is one object, as far as is known, so that it has no elements; json only. */
-  readonly isObject?: boolean;
-  /** Undocumented fields of these objects that were seen in the wild; json only. */
-  readonly itemHints?: readonly Field[];
-  /** The kind whose record the nested value is, as its id or as an object with its id; see `idColumn`. Json only. */
-  readonly recordOf?: string;
-  /** The field of each part of a text such as `15,16`: the parts get a table of their own, as elements of an array do. */
-  readonly part?: Field;
   /** The name in a write, if it differs from the name in a read. */
   readonly write?: { readonly name?: string; readonly as?: 'text' | 'HH:MM' };
   /** The kind whose records its values name; `type` is then the type that the service sends, not that of the column. */
   readonly refersTo?: string;
+}
+
+interface PlainField extends NamedField {
+  readonly type: 'integer' | 'flag' | 'date' | 'time' | 'timestamp';
+}
+
+interface DecimalField extends NamedField {
+  readonly type: 'decimal';
+  /** Documented decimal places. */
+  readonly scale?: number;
+}
+
+interface TextField extends NamedField {
+  readonly type: 'text';
+  /** The field of each part of a text such as `15,16`: the parts get a table of their own, as elements of an array do. */
+  readonly part?: Field;
   /** The field whose misfits this column keeps as text. The column is ours; the service sends no such field. */
   readonly textOf?: string;
 }
+
+interface JsonField extends NamedField {
+  readonly type: 'json';
+  /** Documented fields of the objects in a nested array. */
+  readonly items?: readonly Field[];
+  /** Undocumented fields of these objects that have become columns, in order of first sight. */
+  readonly foundItems?: readonly Field[];
+  /** The value is one object, as far as is known, so that it has no elements. */
+  readonly isObject?: boolean;
+  /** Undocumented fields of these objects that were seen in the wild. */
+  readonly itemHints?: readonly Field[];
+  /** The kind whose record the nested value is, as its id or as an object with its id; see `idColumn`. */
+  readonly recordOf?: string;
+}
+
+type AnyField = PlainField | DecimalField | TextField | JsonField;
+type KeyOf<Each> = Each extends unknown ? keyof Each : never;
+/** A member that only other types have can be read, and is undefined. */
+type Strict<Each> = Each extends unknown
+  ? Each & { readonly [Other in Exclude<KeyOf<AnyField>, keyof Each>]?: never }
+  : never;
+
+export type Field = Strict<AnyField>;
+export type FieldType = Field['type'];
 
 /** The type of a field's column: a reference has that of an id, so that it can be joined with one. */
 export const columnType = ({ type, refersTo }: Field): FieldType =>
@@ -65,9 +88,19 @@ interface WriteEndpoint extends Endpoint {
   readonly body: readonly string[];
 }
 
-export interface Kind {
+/** What a table is derived from: that of a kind's records, or of the elements of a nested array. */
+export interface Shape {
   /** The name used everywhere: table, view, command line, settings. */
   readonly name: string;
+  /** Documented fields in the documentation's order, `id` first. */
+  readonly fields: readonly Field[];
+  /** Types of undocumented fields that were seen in the wild; they become columns only once the service sends them. */
+  readonly hints: readonly Field[];
+  /** Fields that the setting `privacy.exclude` keeps out: they are taken from every answer as soon as it is parsed. */
+  readonly excluded?: readonly Field[];
+}
+
+export interface Kind extends Shape {
   /** Null where the service lists no records of this kind. */
   readonly list: ListEndpoint | null;
   /** Null where no path is known that reads one record; only kinds of the settings lack it. */
@@ -78,12 +111,6 @@ export interface Kind {
   readonly naturalKey: readonly string[] | 'all sent fields';
   /** Two records may be equal in every field and both intended: a create is never matched with an existing record. */
   readonly repeats?: true;
-  /** Documented fields in the documentation's order, `id` first. */
-  readonly fields: readonly Field[];
-  /** Types of undocumented fields that were seen in the wild; they become columns only once the service sends them. */
-  readonly hints: readonly Field[];
-  /** Fields that the setting `privacy.exclude` keeps out: they are taken from every answer as soon as it is parsed. */
-  readonly excluded?: readonly Field[];
 }
 
 export type ListedKind = Kind & { readonly list: ListEndpoint };
@@ -91,7 +118,7 @@ export type ListedKind = Kind & { readonly list: ListEndpoint };
 export type RetrievableKind = Kind & { readonly retrieve: RetrieveEndpoint };
 
 /** The fields of a kind that the service sends, documented or hinted. */
-export function sentField({ fields, hints }: Kind, name: string): Field | undefined {
+export function sentField({ fields, hints }: Shape, name: string): Field | undefined {
   const isNamed = (field: Field): boolean => field.name === name && field.textOf === undefined;
   return fields.find(isNamed) ?? hints.find(isNamed);
 }

@@ -9,12 +9,12 @@ import {
   RESERVED_SUFFIXES,
 } from '../catalog/reserved-names.ts';
 import { referredKind } from './known-kinds.ts';
-import { located, mapAt, type Layer, type Path, type Tree } from './layer.ts';
+import { mapAt, type SettingFault, type Path, type Tree } from './layer.ts';
 
 const KIND_NAME = /^[a-z][a-z0-9_]*$/;
 
 /** Finds names of further kinds and of their fields that are taken or unusable; the schema sees each key by itself. */
-export function furtherKindFaults(values: Tree, layers: readonly Layer[]): string[] {
+export function furtherKindFaults(values: Tree): readonly SettingFault[] {
   const kinds = mapAt(values, ['kinds']);
   const further = Object.keys(kinds).flatMap((kind) => furtherArrays(kinds, kind));
   // A further kind of the name `<kind>_<field>` would take the name of the array's view.
@@ -24,9 +24,9 @@ export function furtherKindFaults(values: Tree, layers: readonly Layer[]): strin
       .map((field) => `${kind.name}_${field.name}`),
   );
   const arrayViews = [...documented, ...further];
-  const faults: string[] = [];
+  const faults: SettingFault[] = [];
   const checkKey = (path: Path, expected: string | null): void => {
-    if (expected !== null) faults.push(`${located(layers, path)}: expected the key to be ${expected}`);
+    if (expected !== null) faults.push({ path, fault: `expected the key to be ${expected}` });
   };
   for (const name of Object.keys(kinds)) {
     const path = ['kinds', name];
@@ -37,8 +37,8 @@ export function furtherKindFaults(values: Tree, layers: readonly Layer[]): strin
     for (const [field, type] of Object.entries(fields)) {
       const kind = referredKind(type);
       if (kind === null || kindNamed(kind) !== undefined || Object.hasOwn(kinds, kind)) continue;
-      const place = located(layers, [...path, 'fields', field]);
-      faults.push(`${place}: refers to "${kind}"; expected the name of a record kind`); // It could not be joined.
+      const fault = `refers to "${kind}"; expected the name of a record kind`; // It could not be joined.
+      faults.push({ path: [...path, 'fields', field], fault });
     }
     for (const field of Object.keys(fields))
       checkKey([...path, 'fields', field], expectedField(fields, field));

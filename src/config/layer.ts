@@ -1,6 +1,12 @@
 export type Path = readonly string[];
 export type Tree = Readonly<Record<string, unknown>>;
 
+/** What is wrong with the value at a path. */
+export interface SettingFault {
+  readonly path: Path;
+  readonly fault: string;
+}
+
 /** Settings from one origin, in the nested form. */
 export interface Layer {
   /** Where they came from, for messages: a variable, a file, the command line. */

@@ -6,7 +6,7 @@ import { decodeText } from '../lib/text/decode-text.ts';
 import { readEnvironment, readValueFile, settingsFile, type Environment } from './environment.ts';
 import { faultsFrom } from './faults.ts';
 import { furtherKindFaults } from './further-kind-faults.ts';
-import { combined, isTree, merged, type ReadLayers } from './layer.ts';
+import { combined, isTree, located, merged, type ReadLayers } from './layer.ts';
 import { namedKindFaults, privacyFaults } from './named-kind-faults.ts';
 import { settings, type Config } from './settings.ts';
 
@@ -18,6 +18,9 @@ export interface ConfigInputs {
   readonly file?: string | undefined;
   readonly flags?: DeepPartial<Config> | undefined;
 }
+
+/** What the schema cannot check, because it sees each setting by itself. They run all the same where it has found faults. */
+const CROSS_CHECKS = [furtherKindFaults, namedKindFaults, privacyFaults];
 
 /**
  * Merges and checks the settings: flags > `BMS__…` > plain variables > file > defaults.
@@ -36,9 +39,9 @@ export function loadConfig({ env, file: given, flags = {} }: ConfigInputs): Conf
   const found = [
     ...faults,
     ...faultsFrom(error?.issues ?? [], layers),
-    ...furtherKindFaults(values, layers),
-    ...namedKindFaults(values, layers),
-    ...privacyFaults(values, layers),
+    ...CROSS_CHECKS.flatMap((check) => check(values)).map(
+      ({ path, fault }) => `${located(layers, path)}: ${fault}`,
+    ),
   ];
   const all = [...new Set(found)];
   if (data !== undefined && all.length === 0) {

@@ -1,6 +1,6 @@
 import { KINDS, kindNamed } from '../catalog/kinds/catalog.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { isTree, located, mapAt, type Layer, type Path, type Tree } from './layer.ts';
+import { isTree, mapAt, type SettingFault, type Tree } from './layer.ts';
 
 const KEYED_BY_KIND = [
   ['diff', 'ignoreFields'],
@@ -11,14 +11,13 @@ const SCHEDULE_NAME = /^[a-z][a-z0-9_]*$/;
 const EXPECTED_NAME = 'expected the key to be a name: small letters, digits and _';
 
 /** Finds settings that name a kind that does not exist, or one that does not suit them; the schema knows no kinds. */
-export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[] {
+export function namedKindFaults(values: Tree): readonly SettingFault[] {
   const further = mapAt(values, ['kinds']);
   const known = [...KINDS.map(({ name }) => name), ...Object.keys(further)];
-  const told = (path: Path, fault: string): string => `${located(layers, path)}: ${fault}`;
   const keys = KEYED_BY_KIND.flatMap((path) =>
     Object.keys(mapAt(values, path))
       .filter((key) => !known.includes(key))
-      .map((key) => told([...path, key], unknownKind(key, known))),
+      .map((key) => ({ path: [...path, key], fault: unknownKind(key, known) })),
   );
   const schedules = Object.entries(mapAt(values, ['schedules']))
     .filter(([name]) => name !== 'timezone')
@@ -31,13 +30,13 @@ export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[
           const unlisted = `the service has no list of ${kind}, so it cannot be pulled`;
           return kindNamed(kind)?.list === null ? [unlisted] : [];
         });
-      return [...wrongName, ...faults].map((fault) => told(['schedules', name], fault));
+      return [...wrongName, ...faults].map((fault) => ({ path: ['schedules', name], fault }));
     });
   const alerts = Array.isArray(values['alerts']) ? (values['alerts'] as unknown[]) : [];
   const alerted = alerts
     .flatMap((rule) => (isTree(rule) ? [String(rule['kind'])] : []))
     .filter((kind) => !known.includes(kind))
-    .map((kind) => told(['alerts'], unknownKind(kind, known)));
+    .map((kind) => ({ path: ['alerts'], fault: unknownKind(kind, known) }));
   return [...keys, ...schedules, ...alerted];
 }
 
@@ -57,13 +56,13 @@ function kindsOf(name: string, value: unknown): string[] {
  * Finds fields that `privacy.exclude` cannot name: without them a record could not be told from others, nor its company from
  * another. Names that nobody knows are judged with the mirror, which knows fields that the documentation does not show.
  */
-export function privacyFaults(values: Tree, layers: readonly Layer[]): string[] {
+export function privacyFaults(values: Tree): readonly SettingFault[] {
   return Object.entries(mapAt(values, ['privacy', 'exclude'])).flatMap(([kind, names]) => {
     const path = ['privacy', 'exclude', kind];
     const texts = (Array.isArray(names) ? (names as unknown[]) : []).map(String);
     return texts.flatMap((name) => {
       const reason = reasonToKeep(values, kind, name);
-      return reason === null ? [] : [`${located(layers, path)}: ${name} cannot be excluded: ${reason}`];
+      return reason === null ? [] : [{ path, fault: `${name} cannot be excluded: ${reason}` }];
     });
   });
 }

@@ -1,4 +1,4 @@
-import { idColumn, type Field, type Kind, type FieldType } from '../catalog/kind.ts';
+import { idColumn, type Field, type FieldType, type Shape } from '../catalog/kind.ts';
 import {
   DECIMAL_TWINS,
   LONGEST_IDENTIFIER,
@@ -38,7 +38,7 @@ interface ObservedFields {
  * @param known The kind's observed fields so far.
  */
 export function observeFields(
-  kind: Kind,
+  kind: Shape,
   known: ReadonlyMap<string, SeenField>,
   records: readonly JsonObject[],
 ): ObservedFields {
@@ -77,7 +77,7 @@ function seenInColumn(before = NOTHING_SEEN, value: Json): SeenField {
   return { ...before, wire: alsoCame(before.wire, value) };
 }
 
-function seenAlso({ hints }: Kind, name: string, before = NOTHING_SEEN, value: Json): SeenField {
+function seenAlso({ hints }: Shape, name: string, before = NOTHING_SEEN, value: Json): SeenField {
   const hint = hints.find((candidate) => candidate.name === name);
   return {
     type: before.type === 'json' ? 'json' : widerType(before.type, seenType(value)), // Nothing is wider.
@@ -142,7 +142,7 @@ const MOST_COLUMNS = 300;
  * The column for an undocumented field. Its type never changes afterwards: a field that was only ever empty is a text, which
  * holds any later scalar.
  */
-export function discoveredColumn({ hints }: Kind, name: string, { type, fitsHint }: SeenField): Field {
+export function discoveredColumn({ hints }: Shape, name: string, { type, fitsHint }: SeenField): Field {
   const hint = hints.find((candidate) => candidate.name === name);
   if (hint !== undefined && fitsHint) return hint;
   return { name, type: type === 'none' ? 'text' : type };
@@ -152,7 +152,7 @@ export function discoveredColumn({ hints }: Kind, name: string, { type, fitsHint
  * The reason why a field cannot have a column of its own name; null if it can. Databases compare names without regard to case,
  * decimals take further names, and the mirror's own names begin with `_`.
  */
-export function columnObstacle(kind: Kind, { name, type }: Field): string | null {
+export function columnObstacle(kind: Shape, { name, type }: Field): string | null {
   if (!isStorable(name) || name === '') return 'its name is no text that a database keeps';
   if (Buffer.byteLength(name) > LONGEST_NAMES.field) return 'its name is too long';
   if (name.startsWith('_')) return 'names that begin with _ are those of bms-sync';
@@ -166,7 +166,7 @@ export function columnObstacle(kind: Kind, { name, type }: Field): string | null
  * The name of the text column for values that do not fit a field: `<field>_text`, or `<field>_text_2` and so on if a field of
  * the service has that name; null if the kind can have no further column, or no name is short enough.
  */
-export function textColumnName(kind: Kind, field: string): string | null {
+export function textColumnName(kind: Shape, field: string): string | null {
   if (kind.fields.length >= MOST_COLUMNS) return null;
   const taken = takenNames(kind);
   let free = `${field}_text`;
@@ -174,7 +174,7 @@ export function textColumnName(kind: Kind, field: string): string | null {
   return Buffer.byteLength(free) <= LONGEST_IDENTIFIER ? free : null;
 }
 
-const takenNames = (kind: Kind): ReadonlySet<string> =>
+const takenNames = (kind: Shape): ReadonlySet<string> =>
   new Set([...POSTGRES_COLUMNS, ...kind.fields.flatMap(namesOf)]);
 
 function namesOf({ name, type, recordOf }: Field): string[] {

@@ -151,7 +151,7 @@ export const test = operation({
     webhookId: z.string(),
     delivered: z.boolean(),
     status: z.int().nullable(),
-    error: z.string().nullable(),
+    error: z.string().nullable().describe('not_sent_yet: it still waits for the background service'),
     responseStart: z.string().nullable(),
     durationMs: z.int(),
     byService: z

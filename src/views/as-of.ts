@@ -81,7 +81,7 @@ function recordRows(kind: Kind): ToRows {
 function elementRows(table: NestedTable): ToRows {
   const names = nestedColumns(table, 'sqlite').map(({ name }) => name);
   return ({ id, record }) => {
-    const read = elementReader(table, 'sqlite', []);
+    const { read } = elementReader(table, 'sqlite', []);
     return read({ id, record: parseObject(record) }).map((row) => named(names, row));
   };
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { isListed, type Field, type Kind } from '../catalog/kind.ts';
+import { isListed, type Field, type Kind, type Shape } from '../catalog/kind.ts';
 import { LONGEST_IDENTIFIER, RESERVED_SUFFIXES } from '../catalog/reserved-names.ts';
 import type { MisfitCode } from '../diff/decode-record.ts';
 import { columnObstacle, discoveredColumn, textColumnName } from '../diff/observe-fields.ts';
@@ -15,7 +15,7 @@ import type { Queryable, Session, Transaction } from '../db/session/session.ts';
 import { sqlList } from '../db/session/sql-text.ts';
 import {
   decoderOf,
-  elementKind,
+  elementShape,
   nestedName,
   nestedTables,
   type NestedTable,
@@ -39,7 +39,7 @@ export async function discoverColumns<K extends Kind>(session: Session, kind: K,
     await typeLateNested(tx, kind);
     await addTextColumns(tx, await asMirrored(tx, kind), now);
     for (const table of nestedTables(kind))
-      await addDiscovered(tx, elementKind(kind, table), { now, nested: table });
+      await addDiscovered(tx, elementShape(kind, table), { now, nested: table });
     const grown = await asMirrored(tx, kind);
     if (!(await mustDraw(tx, kind, grown))) return kind;
     const views = kindViews(grown, session.dialect);
@@ -65,22 +65,22 @@ interface Discovery {
   readonly nested: NestedTable | null;
 }
 
-async function addDiscovered(tx: Transaction, kind: Kind, { now, nested }: Discovery): Promise<void> {
-  let grown = kind;
+async function addDiscovered(tx: Transaction, shape: Shape, { now, nested }: Discovery): Promise<void> {
+  let grown = shape;
   const unusable: Drift[] = [];
   const place = nested === null ? '' : `${nested.array}[].`;
-  const sent = nested === null ? kind : { ...kind, fields: nested.items };
+  const sent = nested === null ? shape : { ...shape, fields: nested.items };
   for (const [name, seen] of await readUndiscovered(tx, sent)) {
-    const column = discoveredColumn(kind, name, seen);
+    const column = discoveredColumn(shape, name, seen);
     const obstacle =
-      columnObstacle(grown, column) ?? (nested === null ? await viewObstacle(tx, kind, column) : null);
+      columnObstacle(grown, column) ?? (nested === null ? await viewObstacle(tx, shape, column) : null);
     if (obstacle === null) {
-      await saveColumn(tx, kind.name, column);
+      await saveColumn(tx, shape.name, column);
       grown = { ...grown, fields: [...grown.fields, column] };
     } else {
-      await saveUnusable(tx, kind.name, [name]);
+      await saveUnusable(tx, shape.name, [name]);
       unusable.push({
-        kind: nested?.kind ?? kind.name,
+        kind: nested?.kind ?? shape.name,
         code: 'unusable_field',
         field: `${place}${name}`,
         detail: obstacle,
@@ -105,10 +105,10 @@ async function typeLateNested(tx: Transaction, kind: Kind): Promise<void> {
 }
 
 /** A nested value has a table and a view of its own. Their name must not be another kind's, nor too long for PostgreSQL. */
-async function viewObstacle(tx: Transaction, kind: Kind, { name, type }: Field): Promise<string | null> {
+async function viewObstacle(tx: Transaction, shape: Shape, { name, type }: Field): Promise<string | null> {
   if (type !== 'json') return null;
-  const view = nestedName(kind.name, name);
-  const isOurs = nestedTables(kind).some((table) => table.name === view); // Seen in the wild: it has its table already.
+  const view = nestedName(shape.name, name);
+  const isOurs = nestedTables(shape).some((table) => table.name === view); // Seen in the wild: it has its table already.
   const isReserved =
     RESERVED_SUFFIXES.some((suffix) => view.endsWith(suffix)) ||
     (!isOurs && (await tx.columnsOf(view)).size > 0);

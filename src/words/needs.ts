@@ -2,7 +2,7 @@ import type { Speech, Text } from '../lib/text/speech.ts';
 import { sentence } from '../lib/text/text.ts';
 import { heldBecause } from './holds.ts';
 import { outcomeWords } from './outcome-words.ts';
-import { explain } from './verdicts.ts';
+import { explain, type NotedFacts } from './verdicts.ts';
 
 /** The facts that the words of each need, and of some notifications, are made of; one of an older release may lack the optional ones. */
 interface NeedFacts {
@@ -53,8 +53,8 @@ interface EntryFacts {
   readonly operation: string;
   readonly recordId: string | null;
   readonly verdict: string | null;
-  /** What the entry's protocol has noted, as JSON. */
-  readonly result?: string | null;
+  /** What the entry has noted. */
+  readonly settlement?: NotedFacts;
 }
 
 type NeedType = keyof NeedFacts;

@@ -1,4 +1,3 @@
-import { isArray, isObject, tryParse } from '../lib/json/json.ts';
 import { speechIn, type Speech, type Text } from '../lib/text/speech.ts';
 
 /** The explanation of an entry's state, for a person. */
@@ -15,7 +14,15 @@ interface VerdictFacts {
   readonly recordId: string | null;
   readonly state: keyof typeof BY_STATE;
   readonly verdict: string | null;
-  readonly result?: string | null;
+  readonly settlement?: NotedFacts;
+}
+
+/** What an entry has noted that a person should know. */
+export interface NotedFacts {
+  readonly unproven?: readonly string[] | undefined;
+  readonly awaits?:
+    | { readonly since: string; readonly why: string; readonly records?: readonly string[] | undefined }
+    | undefined;
 }
 
 interface Verdict {
@@ -197,34 +204,24 @@ export function explain(entry: VerdictFacts, speech = speechIn('en')): Explanati
 }
 
 /** Which fields of a finished update may be another user's work; null where all are proven to be ours. */
-function unprovenIn({ state, result = null }: VerdictFacts, { say }: Speech): string | null {
-  const fields = state === 'done' && result !== null ? unprovenOf(result).join(', ') : '';
-  if (fields === '') return null;
+function unprovenIn({ state, settlement }: VerdictFacts, { say }: Speech): string | null {
+  const { unproven = [] } = settlement ?? {};
+  if (state !== 'done' || unproven.length === 0) return null;
+  const fields = unproven.join(', ');
   return say('No answer came: another user may have written the same to {fields}.', { fields });
-}
-
-/** The fields that an update may not have written itself, as its result names them. */
-export function unprovenOf(result: string): readonly string[] {
-  const noted = tryParse(result);
-  const fields = isObject(noted) ? noted['unproven'] : null;
-  return isArray(fields) ? fields.map(String) : [];
 }
 
 /** Since when an entry waits for a reading of its kind, and why the latest one was not enough; null if it waits for none. */
 export function awaitedBy(
-  { kind, state, result = null }: VerdictFacts,
+  { kind, state, settlement }: VerdictFacts,
   { say, word } = speechIn('en'),
 ): string | null {
-  if (result === null || !['ready', 'unsettled', 'parked'].includes(state)) return null;
-  const noted = tryParse(result);
-  const awaits = isObject(noted) ? noted['awaits'] : undefined;
-  if (!isObject(awaits) || typeof awaits['since'] !== 'string' || typeof awaits['why'] !== 'string')
-    return null;
-  const { since, why, records } = awaits;
+  if (settlement?.awaits === undefined || !['ready', 'unsettled', 'parked'].includes(state)) return null;
+  const { since, why, records = [] } = settlement.awaits;
   const values = { kind, since, why: word(why) };
   const waited = say('It has waited for a reading of {kind} since {since} UTC: {why}.', values);
-  if (!isArray(records) || records.length === 0) return waited;
-  return `${waited} ${say('The records in question: {ids}.', { ids: records.map(String).join(', ') })}`;
+  if (records.length === 0) return waited;
+  return `${waited} ${say('The records in question: {ids}.', { ids: records.join(', ') })}`;
 }
 
 /** The decisions, with the actions that begin with them. */

@@ -43,7 +43,7 @@ async function somethingToDecide(session: Session, { post }: Stage): Promise<voi
   await post('/v1/outbox', create, { 'idempotency-key': 'one' });
   const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
   await session.atomically(async (tx) => {
-    await tx.query(sql`update outbox set state = 'parked', verdict = 'twins', result = '{"ids":["17"]}'`);
+    await tx.query(sql`update outbox set state = 'parked', verdict = 'twins', settlement = '{"ids":["17"]}'`);
     await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17}' }]);
     await saveAbsences(tx, 'clients', [{ ...absence, id: '17', state: 'held' }]);
     await tx.append({

@@ -85,14 +85,19 @@ async function everything(session: Session): Promise<void> {
   const inStates = STATES.map((state): readonly [string, string | null] => [state, null]);
   await put(
     'outbox',
-    ['idempotency_key', 'kind', 'operation', 'record_id', 'payload', 'state', 'verdict', 'result'],
+    [
+      'idempotency_key',
+      'kind',
+      'operation',
+      'record_id',
+      'payload',
+      'state',
+      'verdict',
+      'result',
+      'settlement',
+    ],
     [...entries, ...inStates].map(([state, verdict], at) => {
-      const result =
-        verdict === 'twins'
-          ? '{"ids":["7"]}'
-          : state === 'ready'
-            ? awaited
-            : '{"conflicts":[{"field":"nom"}]}';
+      const settlement = verdict === 'twins' ? '{"ids":["7"]}' : state === 'ready' ? awaited : null;
       return [
         `k${at}`,
         'clients',
@@ -101,7 +106,8 @@ async function everything(session: Session): Promise<void> {
         '{"nom":"Zoé"}',
         state,
         verdict,
-        result,
+        '{"conflicts":[{"field":"nom"}]}',
+        settlement,
       ];
     }),
   );

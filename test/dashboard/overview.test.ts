@@ -21,7 +21,7 @@ async function inNeed(session: Session, stage: Stage): Promise<void> {
   const absence = { sweep: 1, absentSince: NOON, firstGoneAt: null, isCertified: true, lastSeenAt: null };
   await stage.post('/v1/outbox', ADA, { 'idempotency-key': 'ada' });
   const epoch = (await findEntry(session, 1))?.epoch ?? 0;
-  const patch = { state: 'parked', verdict: 'look_alike', result: '{"ids":["501"]}' } as const;
+  const patch = { state: 'parked', verdict: 'look_alike', settlement: { ids: ['501'] } } as const;
   await session.atomically(async (tx) => {
     await putRecords(tx, 'clients', [{ id: '501' }]);
     await saveAbsences(tx, 'clients', [{ ...absence, id: '9', state: 'held' }]);

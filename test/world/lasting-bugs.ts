@@ -168,7 +168,7 @@ export const LASTING_BUGS: readonly LastingBug[] = [
   {
     name: 'an equal change of another user counts as proven to be ours',
     trait: 'likeMinded:',
-    parts: { unprovenFields: () => () => Promise.resolve([]) },
+    parts: { unprovenFields: () => () => Promise.resolve({}) },
   },
   {
     name: 'a success without a body proves nothing',

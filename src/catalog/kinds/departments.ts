@@ -13,7 +13,7 @@ export const departments: Kind = {
     integer('id'),
     integer('branch_id'),
     text('name'),
-    listed(text('categories'), reference(text('category_id'), 'categories')),
+    listed('categories', reference(text('category_id'), 'categories')),
     flag('use_default'),
     integer('system_id'),
   ],

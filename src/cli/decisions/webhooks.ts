@@ -79,6 +79,8 @@ const SENT_HERE =
 /** Says how a receiver took a test event. */
 function testLines(document: object): readonly string[] {
   const { name, status, error, delivered, durationMs, byService } = document as EndpointTest;
+  if (error === 'not_sent_yet')
+    return [`The background service has not sent ${name} the event yet; it will.`];
   const reply = status === null ? `gave no answer (${error ?? ''})` : `answered ${status}`;
   const answered = `${name} ${reply} after ${durationMs} ms: the event ${delivered ? 'was taken' : 'was not taken'}.`;
   return [answered, byService ? 'The background service has sent it.' : SENT_HERE];

@@ -45,7 +45,7 @@ export async function readNeedCards(
 /** What the entry has noted says more of its verdict. It may hold content of a record, so it is no fact of the need. */
 const withResult = (need: Need, entry: Entry | null) =>
   need.type === 'entry.parked' && entry !== null
-    ? { type: need.type, facts: { ...need.facts, result: entry.result } }
+    ? { type: need.type, facts: { ...need.facts, settlement: entry.settlement } }
     : need;
 
 function decisionsOn(

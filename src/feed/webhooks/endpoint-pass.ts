@@ -9,7 +9,7 @@ import {
 import { changeEndpoint, readOwned, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { chooseSends, settle } from './choose-sends.ts';
 import { isTaken, judgeAttempt, judgeHealth, type HealthStep, type SentAttempt } from './judge-attempt.ts';
-import type { ReaderRules } from './news-text.ts';
+import { TEST_TYPE, type ReaderRules } from './news-text.ts';
 import { planNext } from './plan-deliveries.ts';
 
 /** A delivery whose attempt has ended. */
@@ -72,8 +72,11 @@ async function keepOutcomes(
   const outcomes: DeliveryOutcome[] = [];
   let patch: HealthStep['patch'] = {};
   for (const { delivery, attempt, random } of ended) {
-    const outcome = judgeAttempt(delivery.attempts, attempt, { retrySeconds, random });
+    const isTest = delivery.type === TEST_TYPE;
+    const tries = { retrySeconds: isTest ? [] : retrySeconds, random };
+    const outcome = judgeAttempt(delivery.attempts, attempt, tries);
     outcomes.push({ delivery, patch: { ...outcome, ...attemptColumns(attempt) } });
+    if (isTest) continue; // A person has asked for it, and sees the answer.
     const health = judgeHealth({ ...owned, ...patch }, attempt, outcome.state === 'failed');
     patch = { ...patch, ...health.patch };
     if (health.tell !== null) news.push({ tell: health.tell, endpoint: { ...owned, ...patch }, attempt });

@@ -82,13 +82,13 @@ function isCredentialPlace(text: string, start: number, end: number): boolean {
   return !GOES_ON.test(after) && others.some((pattern) => pattern.test(before));
 }
 
-/** The pattern of a secret, not empty, however a program may spell it: plain, escaped in JSON once or more often, in a URL, in HTML. */
+/** The pattern of a secret, not empty, however a program may spell it: plain, in a URL, escaped in JSON once or more often. */
 export function secretPattern(secret: string): RegExp {
   return new RegExp(spelled(secret), 'g');
 }
 
-/** The length of the longest spelling of one UTF-16 unit: its number in HTML. */
-export const LONGEST_SPELLING = 16;
+/** The length of the longest spelling of one UTF-16 unit: `u`, its number, and backslashes. */
+export const LONGEST_SPELLING = 13;
 
 /** A pattern that finds a text in every spelling: some encoders escape `+` and `/` only, some everything. */
 function spelled(text: string): string {
@@ -97,15 +97,11 @@ function spelled(text: string): string {
 
 /** The longest first: the plain `%` begins `%25`, too. Bounded, or a page of backslashes would take minutes. */
 function spellings(character: string): string[] {
-  const code = character.codePointAt(0) ?? 0;
+  const units = Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at), 4));
+  const bytes = Array.from(Buffer.from(character), (byte) => `%${hex(byte, 2)}`);
   return [
-    character
-      .split('')
-      .map((unit) => `\\\\{1,8}u${hex(unit.charCodeAt(0), 4)}`)
-      .join(''),
-    Array.from(Buffer.from(character), (byte) => `%${hex(byte, 2)}`).join(''),
-    `&#0{0,8}${code};`,
-    `&#[xX]0{0,8}${hex(code, 1)};`,
+    units.map((unit) => `\\\\{1,8}u${unit}`).join(''),
+    bytes.join(''),
     ...shortEscapes(character),
     literal(character),
   ];

@@ -1,7 +1,8 @@
-import { compactJson, isArray, isObject, tryParse, type Json } from '../../lib/json/json.ts';
+import { compactJson, isArray, isObject, type Json } from '../../lib/json/json.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { changeEntry, type Entry, type EntryPatch } from '../../store/outbox/outbox-store.ts';
+import type { SettlementNotes } from '../../store/outbox/settlement.ts';
 import {
   countOthersReady,
   hasWrittenOther,
@@ -50,17 +51,19 @@ export async function finishAs(
     readonly state: 'done' | 'parked' | 'rejected';
     readonly verdict: string;
     readonly result?: Json;
+    readonly settlement?: SettlementNotes;
     readonly recordId?: string;
     readonly now: Date;
     readonly watchUntil?: Date;
   },
 ): Promise<void> {
-  const { state, verdict, result = null, recordId, now, watchUntil } = end;
+  const { state, verdict, result = null, settlement = {}, recordId, now, watchUntil } = end;
   await release(tx, entry, {
     state,
     verdict,
     now,
     result: result === null ? null : compactJson(await resultToKeep(tx, entry, result)),
+    settlement,
     nextAttemptAt: watchUntil ? instantText(watchUntil) : null,
     ...(recordId !== undefined && { recordId }),
   });
@@ -73,12 +76,17 @@ export async function finishAs(
 export async function tryLater(
   tx: Transaction,
   entry: Entry,
-  later: { readonly verdict: string; readonly result?: Json; readonly now: Date; readonly waitMs: number },
+  later: {
+    readonly verdict: string;
+    readonly settlement?: SettlementNotes;
+    readonly now: Date;
+    readonly waitMs: number;
+  },
 ): Promise<void> {
-  const { verdict, result, now, waitMs } = later;
+  const { verdict, settlement, now, waitMs } = later;
   const nextAttemptAt = instantText(new Date(now.getTime() + waitMs));
-  const told = result === undefined ? {} : { result: compactJson(result) };
-  await release(tx, entry, { state: 'ready', verdict, ...told, nextAttemptAt, now });
+  const noted = settlement && { settlement, result: null };
+  await release(tx, entry, { state: 'ready', verdict, ...noted, nextAttemptAt, now });
 }
 
 const PROBE_AFTER_MS = 300_000;
@@ -108,9 +116,9 @@ export async function blockKind(tx: Transaction, entry: Entry, reason: string, n
   const { kind } = entry;
   if ((await readBlock(tx, kind)) === null) await leaveNews(tx, blockedNews(kind, reason, now, entry));
   await saveBlock(tx, { kind, reason, now, probeAt });
-  const result = { refusedSince: refusedSince(entry) ?? instantText(now) };
+  const settlement = { refusedSince: refusedSince(entry) ?? instantText(now) };
   const waitMs = PROBE_AFTER_MS * (1 + Math.min(MOST_BEFORE, await countOthersReady(tx, entry)));
-  await tryLater(tx, entry, { verdict: 'kind_blocked', result, now, waitMs });
+  await tryLater(tx, entry, { verdict: 'kind_blocked', settlement, now, waitMs });
 }
 
 const MOST_BEFORE = 287; // With it, a day passes.
@@ -130,16 +138,14 @@ export async function stepBack(
     return finishAs(tx, entry, { state: 'parked', verdict: 'forbidden', result: { reason }, now });
   if ((await readBlock(tx, entry.kind)) !== null || (await isOtherForbidden(tx, entry, now)))
     return blockKind(tx, entry, reason, now);
-  const result = { refusedSince: since };
-  return tryLater(tx, entry, { verdict: 'forbidden', result, now, waitMs: PROBE_AFTER_MS });
+  const later = { verdict: 'forbidden', settlement: { refusedSince: since }, now, waitMs: PROBE_AFTER_MS };
+  return tryLater(tx, entry, later);
 }
 
 /** Since when the service has refused an entry, without another outcome in between; null = it has not. */
-function refusedSince({ verdict, result }: Entry): string | null {
+function refusedSince({ verdict, settlement }: Entry): string | null {
   const isRefused = verdict === 'forbidden' || verdict === 'kind_blocked';
-  const notes = isRefused && result !== null ? tryParse(result) : null;
-  const since = isObject(notes) ? notes['refusedSince'] : null;
-  return typeof since === 'string' ? since : null;
+  return (isRefused ? settlement.refusedSince : null) ?? null;
 }
 
 /** How long an entry waits after an inconclusive attempt. */

@@ -35,7 +35,7 @@ export async function retryEntry(session: Session, id: number, now: Date): Promi
   return await decide(session, async (tx) => {
     const entry = await entryIn(tx, id, RETRIED, 'retried');
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
-    const anew: EntryPatch = { state: 'ready', verdict: null, result: null };
+    const anew: EntryPatch = { state: 'ready', verdict: null, result: null, settlement: {} };
     const allowed: EntryPatch = entry.verdict === 'existed' ? { ...anew, allowDouble: 1 } : anew;
     const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : allowed;
     await change(tx, entry, { ...patch, nextAttemptAt: instantText(now) }, now);

@@ -1,4 +1,4 @@
-import { isArray, isObject, tryParse, type Json } from '../../lib/json/json.ts';
+import { tryParse, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
 import { readAttempts, linkedEntry, type Attempt } from '../../store/outbox/attempts-and-links.ts';
@@ -100,11 +100,7 @@ async function endedOrAbsent(db: Queryable, id: number): Promise<SyncError> {
 }
 
 /** Records that a create may have made, as the searches for it noted them. */
-export function candidatesOf({ operation, result }: Entry): readonly string[] {
-  const noted = jsonOrText(result);
-  const ids = operation === 'create' && isObject(noted) ? noted['ids'] : undefined;
-  return isArray(ids) ? ids.map(String) : [];
-}
+export const candidatesOf = ({ settlement }: Entry): readonly string[] => settlement.ids ?? [];
 
 /** JSON of the outbox, parsed; text that an application stored in another form stays text. */
 export function jsonOrText(text: string | null): Json {

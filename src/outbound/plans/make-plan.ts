@@ -6,8 +6,7 @@ import { compactJson, parseObject } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import type { Row, Session, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
-import { optionalText, text, timestamp } from '../../db/rows/engine-column.ts';
-import { readRows } from '../../db/rows/rows.ts';
+import { readTexts } from '../../db/rows/rows.ts';
 import { asMirrored } from '../../store/kinds/field-store.ts';
 import { insertPlan, type NewPlanRow } from '../../store/outbox/plan-store.ts';
 import { VERSION_COLUMN, versionOf } from '../../store/records/record-version.ts';
@@ -119,13 +118,7 @@ async function kindOf(tx: Transaction, { kinds, kind: named, sheet }: Spreadshee
   });
 }
 
-type LiveRow = SeenRecord & RecordState & { readonly shown: Row };
-
-/** A state of a record, and since when it was seen. */
-interface RecordState {
-  readonly text: string;
-  readonly since: string;
-}
+type LiveRow = SeenRecord & { readonly text: string; readonly shown: Row };
 
 async function readSeen(
   tx: Transaction,
@@ -141,7 +134,7 @@ async function readSeen(
     for (const shown of rows) {
       const id = String(shown['id']);
       const raw = String(raws.get(id)?.[0] ?? '{}');
-      seen.set(id, { raw: parseObject(raw), text: raw, since: String(shown['_changed_at']), shown });
+      seen.set(id, { raw: parseObject(raw), text: raw, shown });
     }
   }
   return seen;
@@ -182,72 +175,33 @@ async function updateOf(tx: Transaction, row: GivenRow): Promise<JudgedRow> {
   if (record === undefined) return refused([`${kind.name} has no record ${id} any more`]);
   const { cells, faults, moves } = editsOf(row, row.cells, record);
   if (cells.length === 0 && faults.length === 0) return { cells, refusal: null };
-  const exported = exportedState(row);
-  if (typeof exported === 'string') return refused([exported, ...faults], moves);
-  if (!exported.isShown(record)) return movedOn(tx, row, record, exported);
-  if (!exported.isExact && (await shownStates(tx, row, record, exported)).length > 1)
-    faults.push(severalStates(id, record.since));
+  const version = row.known.has(VERSION_COLUMN) ? '' : textIn(row.sheet, row.cells, VERSION_COLUMN);
+  if (version === '')
+    return refused(
+      [
+        `${VERSION_COLUMN} is missing: nobody can tell whether the record has changed since the export`,
+        ...faults,
+      ],
+      moves,
+    );
+  if (version !== versionOf(record.text)) return movedOn(tx, row, version);
   if (kind.update === null) faults.push(`records of ${kind.name} cannot be updated`);
   return faults.length > 0 ? refused(faults, moves) : { cells, refusal: null, moves };
 }
 
 /** A row whose record has changed since the export: it is refused, unless nobody has edited it. */
-async function movedOn(
-  tx: Transaction,
-  row: GivenRow,
-  record: LiveRow,
-  exported: ExportedState,
-): Promise<JudgedRow> {
-  const isAsExported = (await shownStates(tx, row, record, exported)).some((state) => {
-    const { cells, faults } = editsOf(row, row.cells, { raw: parseObject(state.text) });
-    return cells.length === 0 && faults.length === 0;
-  });
-  return isAsExported
-    ? { cells: [], refusal: null }
-    : refused([`record ${row.id} has changed since the export`]);
-}
-
-interface ExportedState {
-  readonly isShown: (state: RecordState) => boolean;
-  readonly isExact: boolean;
-}
-
-/** A spreadsheet may keep neither seconds nor their fraction. */
-const INSTANT = /^\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d(?:\.\d{3})?)?$/;
-
-/** Which state of the record a row shows: by its version, or by the instant in a file of a release before versions; else why not. */
-function exportedState({ sheet, cells, known }: GivenRow): ExportedState | string {
-  const isVersioned = sheet.columns.includes(VERSION_COLUMN) && !known.has(VERSION_COLUMN);
-  const column = isVersioned ? VERSION_COLUMN : '_changed_at';
-  const stamp = textIn(sheet, cells, column);
-  if (stamp === '') return `${column} is blank: nobody can tell whether the record has changed since`;
-  if (isVersioned) return { isShown: (state) => versionOf(state.text) === stamp, isExact: true };
-  const instant = stamp.replace(/^.{10}$/, '$& 00:00'); // A workbook has no midnight.
-  if (!INSTANT.test(instant)) return `${beginningOf(stamp)} in ${column} is no instant of an export`;
-  return { isShown: ({ since }) => since.startsWith(instant), isExact: false };
-}
-
-const severalStates = (id: string, at: string): string =>
-  `record ${id} has changed more than once at ${at} UTC, and the sheet does not tell which of these states it shows`;
-
-const EVENT = [text('change'), timestamp('observed_at'), optionalText('before'), optionalText('after')];
-
-/** The states that a record has had and that a row may show, as far as they are kept. */
-async function shownStates(
-  tx: Transaction,
-  { kind, id }: GivenRow,
-  now: LiveRow,
-  { isShown }: ExportedState,
-): Promise<readonly RecordState[]> {
-  const events = await readRows(
+async function movedOn(tx: Transaction, row: GivenRow, version: string): Promise<JudgedRow> {
+  const { kind, id } = row;
+  const states = await readTexts(
     tx,
-    EVENT,
-    sql`select change, observed_at, before, after from changes where kind = ${kind.name} and record_id = ${id} order by seq`,
+    sql`select before from changes where kind = ${kind.name} and record_id = ${id}
+      union all select after from changes where kind = ${kind.name} and record_id = ${id}`,
   );
-  const later = events.map(({ after, observedAt }) => ({ text: after ?? '{}', since: observedAt }));
-  const first = { text: events[0]?.before ?? now.text, since: String(now.shown['_first_seen_at']) };
-  const isFirstKnown = events.some(({ change }) => change === 'created');
-  return (isFirstKnown ? later : [first, ...later]).filter(isShown);
+  const exported = states.find((state) => versionOf(state) === version);
+  const edits = exported === undefined ? null : editsOf(row, row.cells, { raw: parseObject(exported) });
+  return edits?.cells.length === 0 && edits.faults.length === 0
+    ? { cells: [], refusal: null }
+    : refused([`record ${id} has changed since the export`]);
 }
 
 /** A row without an id: a record to be made, unless something has its natural key. */

@@ -14,9 +14,9 @@ import {
   type FollowedRow,
   type NewPlanRow,
 } from '../../store/outbox/plan-store.ts';
+import { parseSettlement } from '../../store/outbox/settlement.ts';
 import { readRows, type MirrorRow } from '../attempt/land-own.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
-import { unprovenOf } from '../../words/verdicts.ts';
 import type { PlanDecision } from './approve-plan.ts';
 import { cellsOf, type PlannedCell } from './judge-row.ts';
 
@@ -73,7 +73,7 @@ async function returning(tx: Transaction, kind: Kind, row: FollowedRow, takesUnp
   };
   const cells = cellsOf(row.cells);
   const ours = cells.filter(isOurs);
-  const unproven = takesUnproven ? [] : unprovenOf(row.result ?? '{}');
+  const unproven = takesUnproven ? [] : (parseSettlement(row.settlement).unproven ?? []);
   const left = {
     'touched since': cells.filter((cell) => !ours.includes(cell)),
     'not proven to be ours (to take it back all the same: --unproven)': ours.filter(({ field }) =>

@@ -90,7 +90,11 @@ const bodyOf = ({ request }: { readonly request: string }): JsonObject =>
   parseObject(request.slice(request.indexOf('\n') + 1));
 
 /** The fields of an update that the record shows though no answer says that our request made them; by their names of a read. */
-export async function unprovenFields(db: Queryable, kind: Kind, entry: Entry): Promise<readonly string[]> {
+export async function unprovenFields(
+  db: Queryable,
+  kind: Kind,
+  entry: Entry,
+): Promise<{ readonly unproven?: readonly string[] }> {
   const unproven = new Set<string>();
   for (const attempt of await readAttempts(db, entry.id)) {
     const isAnswered = attempt.grade === 'done' || attempt.grade === 'not_applied';
@@ -98,5 +102,5 @@ export async function unprovenFields(db: Queryable, kind: Kind, entry: Entry): P
       if (isAnswered) unproven.delete(readNameOf(kind, name));
       else if (attempt.grade === 'ambiguous') unproven.add(readNameOf(kind, name));
   }
-  return [...unproven];
+  return unproven.size === 0 ? {} : { unproven: [...unproven] };
 }

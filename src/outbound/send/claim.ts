@@ -19,7 +19,7 @@ import { mayHaveArrived } from '../attempt/grade.ts';
 import type { Journalled } from '../attempt/journal.ts';
 import { readRows } from '../attempt/land-own.ts';
 import { journalCreate } from './create.ts';
-import { awaitsReading, notesOf } from './settle.ts';
+import { awaitReading } from './awaited-reading.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
 import { validateStored } from '../intake/validate-entry.ts';
 import { recordsWithKey } from '../intake/gate.ts';
@@ -75,7 +75,7 @@ async function claimReady(
   const entry = { ...stored, ...patch };
   const before = await entryBefore(tx, entry);
   if (before !== null) {
-    const result = JSON.stringify({ ...notesOf(entry), waitsFor: before });
+    const result = JSON.stringify({ waitsFor: before });
     const nextAttemptAt = instantText(new Date(now.getTime() + RETRY_MS));
     await release(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
     return null;
@@ -106,23 +106,29 @@ async function claimCreate(
 ): Promise<Claimed | 'ended' | null> {
   // An earlier send may still arrive, so search for its record before sending again.
   if ((await readAttempts(tx, entry.id)).some(mayHaveArrived)) return { step: 'settle', kind, entry };
-  const asked = notesOf(entry).awaits?.run ?? null;
+  const asked = entry.settlement.awaits?.run ?? null;
   const readings = asked === null ? [] : await readingsSince(tx, kind.name, asked);
   const isKnown = isFresh(await readStanding(tx, kind.name), readings, now);
   // No gate has seen a row that was inserted by SQL.
   const isGated = isKnown && !entry.allowsDouble && kind.repeats !== true;
   const ids = isGated ? (await recordsWithKey(tx, kind, entry.payload)).map(({ id }) => id) : [];
   if (ids.length > 0) {
-    await finishAs(tx, entry, { state: 'parked', verdict: 'existed', result: { ids }, now });
+    await finishAs(tx, entry, {
+      state: 'parked',
+      verdict: 'existed',
+      result: { ids },
+      settlement: { ids },
+      now,
+    });
     return 'ended';
   }
   if (isKnown) return { step: 'send', kind, journalled: await journalCreate(tx, parts, kind, entry) };
   const pull = { kinds: [kind.name], request: 'outbox: what is there before a create', now };
   const run = await requestPull(tx, pull);
-  const awaits = { ...(await awaitsReading(tx, { kind, entry, now })), run: asked ?? run };
+  const awaits = { ...(await awaitReading(tx, { kind, entry, now })), run: asked ?? run };
   const waitedMs = now.getTime() - instantOf(awaits.since).getTime();
   const waitMs = Math.min(LONGEST_MS, Math.max(RETRY_MS, waitedMs));
-  await tryLater(tx, entry, { verdict: 'awaits_sweep', result: { awaits }, now, waitMs });
+  await tryLater(tx, entry, { verdict: 'awaits_sweep', settlement: { awaits }, now, waitMs });
   return null;
 }
 

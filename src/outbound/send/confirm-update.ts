@@ -97,13 +97,13 @@ async function conclude(
   const fields = missed.map((field) => ({ ...field }));
   if (lost.length > 0)
     return finishAs(tx, entry, { state: 'parked', verdict: 'not_applied', result: { fields }, now });
-  const unproven = await unprovenFields(tx, kind, entry);
+  const settlement = await unprovenFields(tx, kind, entry);
   const result = {
     ...(others.length > 0 && { alsoChanged: others }),
-    ...(unproven.length > 0 && { unproven }),
+    ...settlement,
     ...(fields.length > 0 && { normalized: fields }),
   };
-  return finishAs(tx, entry, { state: 'done', verdict: 'sent', result, now });
+  return finishAs(tx, entry, { state: 'done', verdict: 'sent', result, settlement, now });
 }
 
 /** A service that empties the fields which an update does not name replaces whole records: told once for each kind. */

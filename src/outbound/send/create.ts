@@ -59,7 +59,8 @@ export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: J
     await release(tx, entry, {
       state: 'unsettled',
       verdict: 'ambiguous',
-      result: null, // Notes about an earlier send do not apply to this one.
+      result: null,
+      settlement: {}, // Notes about an earlier send do not apply to this one.
       nextAttemptAt: instantText(new Date(now.getTime() + firstLookMs(parts.rules))),
       ...noneElapsed(parts.watch),
       now,
@@ -108,7 +109,8 @@ async function closeAccepted(
     await dropBlock(tx, kind.name, now);
     const wasThere = await wasLiveAt(tx, kind.name, { id, ...watermarkOf(entry) });
     await closeWith(tx, entry, { grade: wasThere ? 'ambiguous' : 'done', answer, now });
-    const parked = { state: 'parked', result: { ids: [id] }, now } as const;
+    const found = { ids: [id] };
+    const parked = { state: 'parked', result: found, settlement: found, now } as const;
     if (wasThere) return finishAs(tx, entry, { ...parked, verdict: 'existed' });
     if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
       return finishAs(tx, entry, { ...parked, verdict: 'twins' });

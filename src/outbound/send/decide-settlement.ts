@@ -1,20 +1,6 @@
 import type { Reading } from '../../store/kinds/kind-standing.ts';
+import type { AskedSweeps } from '../../store/outbox/settlement.ts';
 import type { OutboundRules } from '../parts.ts';
-
-/** The sweeps that an entry has asked for since its last send was lost; each is known by the number of its run. */
-export interface AskedSweeps {
-  /** The first of all: what sweeps have shown since, they may have shown of this send. */
-  readonly first: number;
-  /** The first one after patience, as long as its result is not out of date; null = none yet. */
-  readonly final: number | null;
-  /** The first one of the present look. */
-  readonly look: number;
-  /** The look's time, in milliseconds since the send was lost. */
-  readonly due: number;
-  /** How often a sweep was asked for in this look, and when last. */
-  readonly times: number;
-  readonly atMs: number;
-}
 
 /** The known facts about a create with an unknown outcome. */
 export interface SettlementFacts {

@@ -45,5 +45,12 @@ function whereNow(
   if (operation === 'update')
     return { state: 'ready', nextAttemptAt: instantText(now), ...(isOpen && { verdict: 'no_answer' }) };
   const nextAttemptAt = instantText(new Date(now.getTime() + firstLookMs(rules)));
-  return { state: 'unsettled', verdict: 'ambiguous', result: null, nextAttemptAt, ...noneElapsed(watch) };
+  return {
+    state: 'unsettled',
+    verdict: 'ambiguous',
+    result: null,
+    settlement: {},
+    nextAttemptAt,
+    ...noneElapsed(watch),
+  };
 }

@@ -1,10 +1,9 @@
-import type { Kind } from '../../catalog/kind.ts';
 import type { Text } from '../../lib/text/speech.ts';
 import { instantText } from '../../lib/time/clock.ts';
-import { lastReading, readStanding, readingsSince, type Reading } from '../../store/kinds/kind-standing.ts';
-import { outcomeWords } from '../../words/outcome-words.ts';
+import { readStanding, readingsSince, type Reading } from '../../store/kinds/kind-standing.ts';
 import { readAttempts, saveLink, unlistedLinks } from '../../store/outbox/attempts-and-links.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
+import type { SettlementNotes } from '../../store/outbox/settlement.ts';
 import { readAbsences } from '../../store/records/deletion-store.ts';
 import { readUnreadable } from '../../store/records/issue-store.ts';
 import { hasQuarantinedSince } from '../../store/records/record-store.ts';
@@ -15,6 +14,7 @@ import { mayHaveArrived } from '../attempt/grade.ts';
 import type { Journalled } from '../attempt/journal.ts';
 import { isYoung, type OutboundParts } from '../parts.ts';
 import { elapsedBy } from '../stopwatch.ts';
+import { awaitReading, type Unsettled } from './awaited-reading.ts';
 import { altersKeys, journalCreate, watermarkOf } from './create.ts';
 import {
   askedOnceMore,
@@ -22,18 +22,10 @@ import {
   isFinal,
   isKnownSince,
   latestSince,
-  type AskedSweeps,
   type Settlement,
   type SettlementFacts,
 } from './decide-settlement.ts';
 import { equalOnes, possibleOnes, readNewcomers, soleOne } from './newcomers.ts';
-
-/** A create with an unknown outcome, and the time. */
-interface Unsettled {
-  readonly kind: Kind;
-  readonly entry: Entry;
-  readonly now: Date;
-}
 
 /** Searches the mirror's newcomers for a create; returns it journalled if it must be sent again. */
 export async function settle(
@@ -55,9 +47,9 @@ export async function settle(
     return null;
   }
   // If the service only delays it, the person's decision still holds at the next attempt.
-  const result = JSON.stringify({ ...notesOf(entry), isAskedFor: facts.isAskedFor });
+  const settlement = { ...entry.settlement, isAskedFor: facts.isAskedFor };
   const { elapsedMs, elapsedAt } = entry;
-  await changeEntry(tx, { ...entry, patch: { result, elapsedMs, elapsedAt }, now });
+  await changeEntry(tx, { ...entry, patch: { settlement, elapsedMs, elapsedAt }, now });
   return journalCreate(tx, parts, kind, entry);
 }
 
@@ -66,7 +58,7 @@ async function readFacts(
   { rules }: OutboundParts,
   { kind, entry, now }: Unsettled,
 ): Promise<SettlementFacts> {
-  const notes = notesOf(entry);
+  const { settlement: notes } = entry;
   const isAskedFor = wasAskedFor(entry);
   const asked = notes.asked ?? null;
   const dismissed = isAskedFor ? (notes.ids ?? []) : []; // A person has seen them and decided against them.
@@ -101,7 +93,7 @@ const PARTIAL: Text = 'its list shows a part of its records only';
 async function readTrust(
   tx: Transaction,
   kind: string,
-  { asked, barring = [] }: Notes,
+  { asked, barring = [] }: SettlementNotes,
   { isAskedFor, certifiedAt }: { readonly isAskedFor: boolean; readonly certifiedAt: string | null },
 ): Promise<Pick<SettlementFacts, 'readings' | 'unreadable' | 'hidden' | 'doubt'>> {
   const isNew = (name: string): boolean => !isAskedFor || !barring.includes(name);
@@ -121,7 +113,7 @@ function doubtOf(latest: Reading | undefined, isAskedFor: boolean): Text | null 
 }
 
 const wasAskedFor = (entry: Entry): boolean =>
-  entry.verdict === 'retry' || notesOf(entry).isAskedFor === true;
+  entry.verdict === 'retry' || entry.settlement.isAskedFor === true;
 
 async function carryOut(
   tx: Transaction,
@@ -134,26 +126,38 @@ async function carryOut(
   await changeEntry(tx, { ...entry, patch: { elapsedMs, elapsedAt }, now });
   if (decision.is === 'adopt') {
     const { id } = decision;
+    const found = { ids: [id] };
     if (!(await saveLink(tx, { kind: kind.name, recordId: id, outboxId: entry.id }, now)))
-      return finishAs(tx, entry, { state: 'parked', verdict: 'twins', result: { ids: [id] }, now });
+      return finishAs(tx, entry, {
+        state: 'parked',
+        verdict: 'twins',
+        result: found,
+        settlement: found,
+        now,
+      });
     const end = { state: 'done', verdict: 'adopted', recordId: id, result: { recordId: id } } as const;
     return finishAs(tx, entry, { ...end, now, watchUntil: now });
   }
   // Records that a person has decided against stay excluded.
-  const seen = wasAskedFor(entry) ? notesOf(entry) : {};
+  const seen = wasAskedFor(entry) ? entry.settlement : {};
   const hasUnreadable = decision.hasUnreadable ?? seen.hasUnreadable;
   const ids = [...new Set([...(seen.ids ?? []), ...decision.ids])];
-  const found = { ids, ...(hasUnreadable && { hasUnreadable }) };
-  const isUncertified = decision.verdict === 'no_certificate';
-  const result = isUncertified ? { ...found, ...(await barsOf(tx, { kind, entry, now }, facts)) } : found;
-  return finishAs(tx, entry, { state: 'parked', verdict: decision.verdict, result, now });
+  const bars = decision.verdict === 'no_certificate' ? await barsOf(tx, { kind, entry, now }, facts) : {};
+  const settlement = { ids, ...(hasUnreadable && { hasUnreadable }), ...bars };
+  return finishAs(tx, entry, {
+    state: 'parked',
+    verdict: decision.verdict,
+    result: { ids },
+    settlement,
+    now,
+  });
 }
 
 /** What stands against a certificate. Records that cannot become rows are then candidates, too, which a person has seen. */
 async function barsOf(tx: Transaction, unsettled: Unsettled, facts: SettlementFacts) {
   const { hidden, unreadable } = facts;
-  const barring = [...new Set([...(notesOf(unsettled.entry).barring ?? []), ...hidden, ...unreadable])];
-  const awaits = { ...(await awaitsReading(tx, unsettled, facts)) };
+  const barring = [...new Set([...(unsettled.entry.settlement.barring ?? []), ...hidden, ...unreadable])];
+  const awaits = await awaitReading(tx, unsettled, facts);
   return {
     awaits,
     ...(barring.length > 0 && { barring }),
@@ -171,58 +175,15 @@ async function lookLater(
   const pull = { kinds: [kind.name], request: 'outbox: what became of a create', now };
   const run = asks ? await requestPull(tx, pull) : null;
   const asked = run === null ? facts.asked : askedOnceMore(facts, run);
-  const notes = { ...notesOf(entry), ...(asked && { asked }) };
   const isWaiting = asked !== null && !isKnownSince(facts, asked.first);
-  const awaits = isWaiting ? await awaitsReading(tx, { kind, entry, now }, facts) : undefined;
+  const awaits = isWaiting ? await awaitReading(tx, { kind, entry, now }, facts) : undefined;
   return release(tx, entry, {
     state: 'unsettled',
     verdict: wasAskedFor(entry) ? 'retry' : 'looking',
-    result: JSON.stringify({ ...notes, awaits }),
+    settlement: { ...entry.settlement, ...(asked && { asked }), awaits },
     nextAttemptAt: instantText(new Date(now.getTime() + untilMs - elapsedMs)),
     elapsedMs,
     elapsedAt,
     now,
   });
 }
-
-/** Since when an entry waits for its kind to be read, and why the latest reading was not enough. */
-interface AwaitedReading {
-  readonly since: string;
-  /** A text of ours, in English. */
-  readonly why: string;
-  /** The first run that was asked for. */
-  readonly run?: number;
-  /** The records that stand against it. */
-  readonly records?: readonly string[];
-}
-
-export async function awaitsReading(
-  tx: Transaction,
-  { kind, entry, now }: Unsettled,
-  facts?: Pick<SettlementFacts, 'doubt' | 'hidden' | 'unreadable'>,
-): Promise<AwaitedReading> {
-  const since = notesOf(entry).awaits?.since ?? instantText(now);
-  const last = await lastReading(tx, kind.name);
-  if (last === null) return { since, why: 'it was never read' };
-  const { why } = outcomeWords(last);
-  const records = facts ? [...facts.hidden, ...facts.unreadable] : [];
-  const named = records.length > 0 && { records };
-  return { since, why: why ?? facts?.doubt ?? 'the next reading has not ended yet', ...named };
-}
-
-/** What searches note in an entry's result. */
-interface Notes {
-  /** Records that may be the entry's. */
-  readonly ids?: readonly string[];
-  /** A person has seen the quarantined records and decided against them too. */
-  readonly hasUnreadable?: boolean;
-  /** Records that stood against a conclusion from the lists, by name. */
-  readonly barring?: readonly string[];
-  /** A person requested another try, and the service has postponed it since. */
-  readonly isAskedFor?: boolean;
-  readonly asked?: AskedSweeps;
-  readonly awaits?: AwaitedReading;
-}
-
-export const notesOf = ({ result }: Pick<Entry, 'result'>): Notes =>
-  result === null ? {} : ((JSON.parse(result) as Notes | null) ?? {});

@@ -1,9 +1,10 @@
 import type { Kind } from '../../catalog/kind.ts';
-import { compactJson, isObject, tryParse, type JsonObject } from '../../lib/json/json.ts';
+import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { instantOf, instantText } from '../../lib/time/clock.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
+import type { SettlementNotes } from '../../store/outbox/settlement.ts';
 import { SourceError } from '../../source/http/errors.ts';
 import { blockKind, finishAs, stepBack, tryLater, waitAfter, waitsForBlock } from '../attempt/conclude.ts';
 import { grade, mayHaveArrived } from '../attempt/grade.ts';
@@ -45,9 +46,10 @@ export async function update(
     const isOurs = (await readAttempts(tx, entry.id)).some(mayHaveArrived);
     const origin = isOurs ? `outbox:${entry.id}` : 'service';
     await landOwn(tx, parts, { kind, record: remote, origin, mayBeNew: false });
-    const unproven = isOurs ? await unprovenFields(tx, kind, entry) : [];
-    const result = unproven.length > 0 ? { unproven } : null;
-    return finishAs(tx, entry, { state: 'done', verdict: isOurs ? 'sent' : 'already_so', result, now });
+    const noted = isOurs ? await unprovenFields(tx, kind, entry) : {};
+    const result = 'unproven' in noted ? noted : null;
+    const verdict = isOurs ? 'sent' : 'already_so';
+    return finishAs(tx, entry, { state: 'done', verdict, result, settlement: noted, now });
   });
 }
 
@@ -87,8 +89,7 @@ async function concludeGone(parts: OutboundParts, kind: Kind, entry: Entry): Pro
   await parts.session.atomically((tx) => {
     const now = parts.clock.now();
     if (!isSound) return readLater(tx, parts, entry, { verdict: 'unreachable', askedMs: null });
-    const noted = readNotes(entry)['goneSince'];
-    const goneSince = typeof noted === 'string' ? noted : instantText(now);
+    const goneSince = readNotes(entry).goneSince ?? instantText(now);
     const forMs = now.getTime() - instantOf(goneSince).getTime();
     const isOver = forMs > 0 && forMs >= parts.rules.graceSeconds * 1000;
     if (isDeleted || (isOver && listed !== null))
@@ -100,11 +101,8 @@ async function concludeGone(parts: OutboundParts, kind: Kind, entry: Entry): Pro
 const HOUR_MS = 3_600_000;
 
 /** What earlier readings of the record have noted. */
-function readNotes({ verdict, result }: Entry): JsonObject {
-  const notes =
-    (verdict === 'unreachable' || verdict === 'gone') && result !== null ? tryParse(result) : null;
-  return isObject(notes) ? notes : {};
-}
+const readNotes = ({ verdict, settlement }: Entry): SettlementNotes =>
+  verdict === 'unreachable' || verdict === 'gone' ? settlement : {};
 
 /** Puts off an entry whose record could not be read, or was not there. No request was sent, so the attempts do not count that. */
 async function readLater(
@@ -114,10 +112,11 @@ async function readLater(
   later: { readonly verdict: string; readonly askedMs: number | null; readonly goneSince?: string },
 ): Promise<void> {
   const { verdict, askedMs, ...noted } = later;
-  const notes: JsonObject = { ...readNotes(entry), ...noted };
-  const failedReads = Number(notes['failedReads'] ?? 0) + 1;
+  const notes = readNotes(entry);
+  const failedReads = (notes.failedReads ?? 0) + 1;
   const waitMs = waitAfter({ attempts: entry.attempts + failedReads }, parts, askedMs);
-  await tryLater(tx, entry, { verdict, result: { ...notes, failedReads }, now: parts.clock.now(), waitMs });
+  const settlement = { ...notes, ...noted, failedReads };
+  await tryLater(tx, entry, { verdict, settlement, now: parts.clock.now(), waitMs });
 }
 
 /** Writes of the same fields before a person must look. */

@@ -32,9 +32,7 @@ export function createTally() {
   const fields = new Set<string>();
   const fieldsChanged = new Map<string, number>();
   const pages = new Map<number, number>(); // The rows of each, as read last.
-  let created = 0;
-  let updated = 0;
-  let restored = 0;
+  const changes = { created: 0, updated: 0, restored: 0 };
   let lastPage = 0;
   let hasHoles = false;
   let wholeAt: number | null = null;
@@ -42,9 +40,9 @@ export function createTally() {
   let shape: ListShape = { envelope: null, pageSize: null };
 
   const addRecords = (ids: readonly string[], landed: LandedRecords): void => {
-    created += landed.created.length;
-    updated += landed.changed.length;
-    restored += landed.restored.length;
+    changes.created += landed.created.length;
+    changes.updated += landed.changed.length;
+    changes.restored += landed.restored.length;
     for (const key of landed.quarantined) quarantined.add(key);
     countFields(fieldsChanged, landed, touched);
     for (const id of ids) seen.add(id);
@@ -78,7 +76,7 @@ export function createTally() {
     wholeAt: () => wholeAt,
     /** The ids of the records that were read. */
     ids: () => [...seen],
-    changes: () => created + updated + restored,
+    changes: () => changes.created + changes.updated + changes.restored,
     /** How the list was wrapped and paged. */
     shape: () => shape,
     /** In how many records each field has changed. */
@@ -90,10 +88,12 @@ export function createTally() {
     /** Keys of the quarantined records. */
     quarantined: quarantined as ReadonlySet<string>,
     /** A page and a record count once, however often they were read. */
-    counts: () => {
-      const rows = seen.size;
-      const unchanged = rows - touched.size;
-      return { pages: pages.size, rows, created, updated, restored, unchanged, quarantined: quarantined.size };
-    },
+    counts: () => ({
+      ...changes,
+      pages: pages.size,
+      rows: seen.size,
+      unchanged: seen.size - touched.size,
+      quarantined: quarantined.size,
+    }),
   };
 }

@@ -30,7 +30,7 @@ export async function findAlteredElements(
   if (records.length === 0) return altered;
   const ids = records.map(({ id }) => id);
   for (const table of nestedTables(kind)) {
-    const read = elementReader(table, db.dialect, []);
+    const { read } = elementReader(table, db.dialect, []);
     const elements = await readElements(db, table, ids);
     for (const parent of records) {
       const expected = read(parent).map((row) => row.map(valueText));

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { isExcludedName } from '../../catalog/exclude.ts';
-import { columnType, type Field, type Kind } from '../../catalog/kind.ts';
+import { columnType, type Field, type Kind, type Shape } from '../../catalog/kind.ts';
 import type { SeenField } from '../../diff/observe-fields.ts';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
@@ -51,12 +51,20 @@ export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promis
   );
   const added = inOrder([...shown.flatMap((row) => discoveredField(kind.hints, row)), ...texts]);
   const columns = new Map(added.map(({ field }) => [field.name, field]));
-  const documented = kind.fields.map((field): Field => {
-    const column = columns.get(field.name);
-    return column?.textOf === undefined ? { ...field, ...column } : { ...field, type: column.type };
-  });
+  const documented = kind.fields.map((field) => withColumn(field, columns.get(field.name)));
   for (const { name } of documented) columns.delete(name);
   return withFoundItems(db, { ...kind, fields: [...documented, ...columns.values()] });
+}
+
+/** A documented field with the type of its column, where that was discovered before. */
+function withColumn(field: Field, column = field): Field {
+  const { name, write, refersTo } = field;
+  const kept = { ...(write && { write }), ...(refersTo !== undefined && { refersTo }) };
+  if (column.textOf !== undefined) return field.type === 'text' ? field : { name, type: 'text', ...kept };
+  if (field.type === 'json' && column.type === 'json') return { ...field, ...column };
+  if (field.type === 'decimal' && column.type === 'decimal') return { ...field, ...column };
+  if (field.type === 'text' && column.type === 'text') return { ...field, ...column };
+  return { ...kept, ...column };
 }
 
 interface AddedField {
@@ -71,15 +79,18 @@ const inOrder = (fields: readonly AddedField[]): readonly AddedField[] =>
 function discoveredField(hints: readonly Field[], row: RowOf<typeof FIELDS>): AddedField[] {
   const { field: name, columnType: type, columnScale: scale, position, wire } = row;
   if (type === null || type === 'unusable') return [];
-  const found: Field = { name, type, ...(scale !== null && { scale }) };
   const hint = hints.find((candidate) => candidate.name === name && columnType(candidate) === type);
-  // A nested value is an object as long as no array has come.
-  if (hint === undefined)
-    return [{ position, field: type === 'json' ? { ...found, isObject: wire === 'object' } : found }];
-  const { items, itemHints, isObject = wire === 'object', refersTo } = hint;
-  const shape = items === undefined ? { isObject, ...(itemHints && { itemHints }) } : { items };
-  const field = { ...found, type: hint.type, ...(type === 'json' && shape), ...(refersTo && { refersTo }) };
-  return [{ position, field }];
+  if (type === 'decimal') return [{ position, field: { name, type, ...(scale !== null && { scale }) } }];
+  if (type === 'json') return [{ position, field: nestedField(name, wire, hint) }];
+  const { type: sent = type, refersTo } = hint ?? {};
+  return [{ position, field: { name, type: sent, ...(refersTo !== undefined && { refersTo }) } }];
+}
+
+/** A nested value is an object as long as no array has come. */
+function nestedField(name: string, wire: string, hint?: Field): Field {
+  const { items, itemHints, isObject = wire === 'object' } = hint ?? {};
+  if (items !== undefined) return { name, type: 'json', items };
+  return { name, type: 'json', isObject, ...(itemHints && { itemHints }) };
 }
 
 /** The kind with the discovered fields of its nested arrays' elements. */
@@ -100,7 +111,10 @@ async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K
 }
 
 /** Fields that have no column yet, with the types that they have shown; in order of first sight. */
-export async function readUndiscovered(db: Queryable, kind: Kind): Promise<(readonly [string, SeenField])[]> {
+export async function readUndiscovered(
+  db: Queryable,
+  kind: Shape,
+): Promise<(readonly [string, SeenField])[]> {
   const unseen = sql`where kind = ${kind.name} and column_type is null order by position`;
   const rows = await select(db, FIELDS, unseen);
   const sent = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
@@ -117,7 +131,7 @@ const seenField = ({ type, fitsHint, wire }: RowOf<typeof FIELDS>): SeenField =>
 /** Records fields seen for the first time, or with a wider type than before. */
 export async function saveFields(
   tx: Transaction,
-  { name, fields: documented }: Kind,
+  { name, fields: documented }: Shape,
   { fields, now }: { fields: ReadonlyMap<string, SeenField>; now: Date },
 ): Promise<void> {
   if (fields.size === 0) return;

@@ -5,9 +5,10 @@ import { naturalKeyOf } from '../../diff/match.ts';
 import { compactJson, isArray, isObject, parseObject, tryParse, type Json } from '../../lib/json/json.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
+import { formatSettlement, parseSettlement } from './settlement.ts';
 import { assign, pick, select, type RowOf } from '../../db/rows/rows.ts';
 
-const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'natural_key');
+const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
 const ATTEMPT = pick(OUTBOX_ATTEMPTS, 'outbox_id', 'n', 'request', 'response_start');
 
 /** States in which an entry may still be sent, or may have reached the service unseen. */
@@ -20,7 +21,7 @@ const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
  * than was asked for.
  */
 export async function removeFromOutbox(session: Session, kind: Kind): Promise<void> {
-  const mentions = mentioning(kind, sql`concat(payload, base, result, natural_key)`);
+  const mentions = mentioning(kind, sql`concat(payload, base, result, settlement, natural_key)`);
   const attempts = mentioning(kind, sql`concat(request, response_start)`);
   for (let after: number | null = 0; after !== null;) {
     const some: SQL = sql`
@@ -54,6 +55,7 @@ async function removeFromEntry(tx: Transaction, kind: Kind, entry: RowOf<typeof 
     payload,
     base: withoutNames(kind, entry.base),
     result: withoutNames(kind, entry.result),
+    settlement: notesWithout(kind, entry.settlement),
     naturalKey: withoutValues(kind, entry.naturalKey, payload),
     state: state === 'rejected' && payload !== entry.payload ? ('abandoned' as const) : state,
   };
@@ -67,6 +69,13 @@ async function removeFromEntry(tx: Transaction, kind: Kind, entry: RowOf<typeof 
     const set = assign(OUTBOX_ATTEMPTS, attempt);
     await tx.query(sql`update outbox_attempts set ${set} where outbox_id = ${id} and n = ${n}`);
   }
+}
+
+/** What the next step must know, without the names of excluded fields. */
+function notesWithout(kind: Kind, text: string | null): string | null {
+  const { unproven = [], ...notes } = parseSettlement(text);
+  const left = unproven.filter((name) => !isExcludedName(kind, name));
+  return formatSettlement({ ...notes, ...(left.length > 0 && { unproven: left }) });
 }
 
 /** The key of what is left of a create, where the key of the whole one may have an excluded value. */

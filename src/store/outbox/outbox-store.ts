@@ -6,6 +6,7 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { bigint, text } from '../../db/rows/engine-column.ts';
 import { OUTBOX } from '../tables/outbox-tables.ts';
+import { formatSettlement, parseSettlement, type SettlementNotes } from './settlement.ts';
 import {
   assign,
   hasRow,
@@ -18,8 +19,12 @@ import {
 } from '../../db/rows/rows.ts';
 
 /** A create or update in the outbox. */
-export interface Entry extends Omit<RowOf<typeof OUTBOX>, 'idempotencyKey' | 'allowUnknown' | 'allowDouble'> {
+export interface Entry extends Omit<
+  RowOf<typeof OUTBOX>,
+  'idempotencyKey' | 'allowUnknown' | 'allowDouble' | 'settlement'
+> {
   readonly key: string;
+  readonly settlement: SettlementNotes;
   /** Fields that are neither documented nor were ever seen are sent, too. */
   readonly allowsUnknown: boolean;
   /** It is sent although a record has its natural key. */
@@ -37,9 +42,10 @@ export async function entriesWhere(db: Queryable, condition: SQL): Promise<Entry
 /** Runs a statement that returns whole rows of the outbox. */
 export async function readEntries(db: Queryable, statement: SQL): Promise<Entry[]> {
   const rows = await readRows(db, OUTBOX.columns, statement);
-  return rows.map(({ idempotencyKey: key, allowUnknown, allowDouble, ...row }) => ({
+  return rows.map(({ idempotencyKey: key, allowUnknown, allowDouble, settlement, ...row }) => ({
     ...row,
     key,
+    settlement: parseSettlement(settlement),
     allowsUnknown: allowUnknown === 1,
     allowsDouble: allowDouble === 1,
   }));
@@ -165,8 +171,10 @@ export async function changeEntry(
   tx: Transaction,
   { id, epoch, patch, now, raises }: WorkRef & { patch: EntryPatch; now: Date; raises?: true },
 ): Promise<boolean> {
+  const { settlement, ...columns } = patch;
+  const notes = settlement && { settlement: formatSettlement(settlement) };
   const change = sql`
-    update outbox set ${assign(OUTBOX, { ...patch, updatedAt: instantText(now) })}
+    update outbox set ${assign(OUTBOX, { ...columns, ...notes, updatedAt: instantText(now) })}
       ${raises ? sql`, epoch = epoch + 1` : sql``}
     where id = ${id} and epoch = ${epoch} returning id`;
   return hasRow(tx, change);

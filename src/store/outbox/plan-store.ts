@@ -79,10 +79,10 @@ const FOLLOWED_ROW = [
   ...PLAN_ROWS.columns,
   optionalText('state'),
   optionalText('verdict'),
-  optionalText('result'),
+  optionalText('settlement'),
 ] as const;
 
-/** A row of a plan with the state, the verdict and the result of its entry; of an entry whose key alone is kept, there is a state only. */
+/** A row of a plan with the state, the verdict and the settlement of its entry; of an entry whose key alone is kept, there is a state only. */
 export type FollowedRow = RowOf<typeof FOLLOWED_ROW>;
 
 /** The rows of a plan by their positions, each with what has become of its entry. */
@@ -91,7 +91,7 @@ export const followRows = (db: Queryable, id: number): Promise<FollowedRow[]> =>
     db,
     FOLLOWED_ROW,
     sql`
-      select r.*, coalesce(o.state, k.state) as state, o.verdict, o.result from plan_rows r
+      select r.*, coalesce(o.state, k.state) as state, o.verdict, o.settlement from plan_rows r
       left join outbox o on o.id = r.entry_id left join outbox_keys k on k.outbox_id = r.entry_id
       where r.plan_id = ${id} order by r.position`,
   );

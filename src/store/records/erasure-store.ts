@@ -78,7 +78,7 @@ async function eraseEntries(
 ): Promise<number> {
   if (entries.length > 0)
     await tx.query(sql`
-      update outbox set payload = '{}', base = null, preimage = null, result = null, natural_key = null
+      update outbox set payload = '{}', base = null, preimage = null, result = null, settlement = null, natural_key = null
       where id in (${sqlList(entries)})`);
   const ended = sql`
     update outbox_keys set request_hash = '', base_hash = null where kind = ${kind} and record_id = ${id}

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
-import type { Field, Kind } from '../../catalog/kind.ts';
+import type { Field, Kind, Shape } from '../../catalog/kind.ts';
 import { decodeField, ownValue, recordDecoder } from '../../diff/decode-record.ts';
 import type { RecordChange } from '../../diff/judge-page.ts';
 import { observeFields } from '../../diff/observe-fields.ts';
@@ -9,7 +9,7 @@ import { shortened } from '../../lib/text/text.ts';
 import { readFields, saveFields } from '../kinds/field-store.ts';
 import type { SqlValue, Transaction } from '../../db/session/session.ts';
 import {
-  elementKind,
+  elementShape,
   nestedColumns,
   nestedTables,
   twinValues,
@@ -42,7 +42,7 @@ export async function putNestedRows(
   { kind, records, found, now }: { kind: Kind; records: readonly NestedParent[]; found: Issue[]; now: Date },
 ): Promise<void> {
   for (const table of nestedTables(kind)) {
-    const read = elementReader(table, tx.dialect, found);
+    const { read, unknown } = elementReader(table, tx.dialect, found);
     const former: string[] = [];
     const rows: SqlValue[][] = [];
     for (const parent of records) {
@@ -58,8 +58,8 @@ export async function putNestedRows(
       if (from > 0) await yieldToEventLoop();
       await tx.append({ table: table.name, columns, rows: rows.slice(from, from + ROWS_AT_ONCE) });
     }
-    const element = { ...elementKind(kind, table), fields: keptFields(table) };
-    if (read.unknown.length > 0) await observeElements(tx, element, read.unknown, now);
+    const element = { ...elementShape(kind, table), fields: keptFields(table) };
+    if (unknown.length > 0) await observeElements(tx, element, unknown, now);
   }
 }
 
@@ -74,7 +74,7 @@ function hasChanged({ record, verdict }: NestedParent, array: string): boolean {
 /** Notes fields of elements that have no column yet; they get it at the end of the sweep. */
 async function observeElements(
   tx: Transaction,
-  element: Kind,
+  element: Shape,
   records: readonly JsonObject[],
   now: Date,
 ): Promise<void> {
@@ -95,7 +95,7 @@ function keptFields({ own, items }: NestedTable): readonly Field[] {
 const keepsValue = (own: NestedTable['own']): boolean => own.length > 2;
 
 /**
- * Makes a decoder of the elements of one parent: a row for each, in the order of `nestedColumns`. Its `unknown` are the elements
+ * Makes a decoder of the elements of one parent: `read` makes a row for each, in the order of `nestedColumns`. `unknown` are the elements
  * with fields that have no column yet.
  * @param found Gets the issues of the elements.
  */
@@ -132,7 +132,7 @@ export function elementReader(table: NestedTable, dialect: Dialect, found: Issue
     }
     return rows;
   };
-  return Object.assign(read, { unknown });
+  return { read, unknown };
 }
 
 /** The elements of an array, of PHP's object for one, or one element alone; null where there are none. */

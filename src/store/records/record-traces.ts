@@ -14,7 +14,7 @@ export interface RecordTraces {
   readonly hasContent: (text: string) => Promise<boolean>;
 }
 
-const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'natural_key');
+const ENTRY = pick(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
 const ATTEMPT = pick(OUTBOX_ATTEMPTS, 'outbox_id', 'request', 'response_start');
 const OPEN: readonly string[] = ['ready', 'sending', 'unsettled', 'parked'];
 

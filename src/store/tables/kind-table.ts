@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { integer, json } from '../../catalog/field.ts';
-import { columnType, idColumn, type Field, type FieldType, type Kind } from '../../catalog/kind.ts';
+import {
+  columnType,
+  idColumn,
+  type Field,
+  type FieldType,
+  type Kind,
+  type Shape,
+} from '../../catalog/kind.ts';
 import { fittingValue, ownValue } from '../../diff/decode-record.ts';
 import { decimalPlaces } from '../../lib/json/decimal.ts';
 import { isObject, tryParse } from '../../lib/json/json.ts';
@@ -211,7 +218,7 @@ const VALUE = json('value');
  * The tables of a kind's nested arrays, in the order of its fields. Arrays that were seen in the wild have theirs before the
  * service sends them, so that analysts' queries can rely on it.
  */
-export function nestedTables({ name: kind, fields, hints }: Kind): readonly NestedTable[] {
+export function nestedTables({ name: kind, fields, hints }: Shape): readonly NestedTable[] {
   const known = new Set(fields.map(({ name }) => name));
   const all = [...fields, ...hints.filter(({ name }) => !known.has(name))];
   const arrays = all.filter((field) => isArrayField(field) || field.part !== undefined);
@@ -240,12 +247,16 @@ export function foundTables(kind: Kind): readonly FoundTable[] {
 }
 
 /** Whether a field may hold an array of its own table. */
-export const isArrayField = ({ type, isObject }: Field): boolean => type === 'json' && isObject !== true;
+export const isArrayField = (field: Field): field is Extract<Field, { readonly type: 'json' }> =>
+  field.type === 'json' && field.isObject !== true;
 
-/** The table as a kind whose records are the elements: its fields are tracked and discovered like those of records. */
-export function elementKind(kind: Kind, { name, own, items, hints }: NestedTable): Kind {
-  return { ...kind, name, fields: [...own, ...items], hints };
-}
+/** The shape of the elements: their fields are tracked and discovered like those of records. */
+export const elementShape = ({ excluded = [] }: Kind, { name, own, items, hints }: NestedTable): Shape => ({
+  name,
+  fields: [...own, ...items],
+  hints,
+  excluded,
+});
 
 /** The columns of a nested table, in their order. */
 export function nestedColumns({ own, items }: NestedTable, dialect: Dialect): readonly Column[] {

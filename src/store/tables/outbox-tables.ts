@@ -38,7 +38,7 @@ export const OUTBOX = {
     optionalText('natural_key'),
     optionalText('preimage'), // The mirror's state before the last send, as JSON.
     optionalText('verdict'), // A stable code: why the entry is in its state.
-    optionalText('result'), // Details of the verdict, as JSON.
+    optionalText('result'), // Details of the verdict for readers, as JSON.
     withDefault(timestamp('created_at'), 'now'),
     withDefault(timestamp('updated_at'), 'now'),
     withDefault(integer('allow_unknown'), '0'),
@@ -46,6 +46,7 @@ export const OUTBOX = {
     withDefault(bigint('elapsed_ms'), '0'), // Since a send was lost, as far as a process was there to measure it.
     optionalTimestamp('elapsed_at'), // Up to when that is measured.
     optionalText('pushed_by'), // A person or a user of a machine, as in `decisions`; null where an application inserted it.
+    optionalText('settlement'), // What the next step must know, as JSON: src/store/outbox/settlement.ts.
   ],
   primaryKey: ['id'],
   // Finds due entries, and the entries that an entry must wait for.

@@ -63,7 +63,13 @@ const idsIn = async (env: Env, ...argv: readonly string[]): Promise<number[]> =>
 const ALL: readonly EntryPatch[] = [
   { state: 'ready' },
   { state: 'done', recordId: '501', verdict: 'sent' },
-  { state: 'parked', verdict: 'twins', result: '{"ids":["501","502"]}', attempts: 1 },
+  {
+    state: 'parked',
+    verdict: 'twins',
+    result: '{"ids":["501","502"]}',
+    settlement: { ids: ['501', '502'] },
+    attempts: 1,
+  },
   { state: 'unsettled', verdict: 'looking', nextAttemptAt: NOON_TEXT },
   { state: 'rejected', verdict: 'invalid' },
   { state: 'abandoned' },

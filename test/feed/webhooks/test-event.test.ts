@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import { testEndpoint } from '../../../src/feed/webhooks/test-event.ts';
+import type { Clock } from '../../../src/lib/time/clock.ts';
+import { registerWorker } from '../../../src/store/runs/worker-store.ts';
 import { DATABASES, mirrorIn } from '../support.ts';
 import { document, run } from '../../support/command-line.ts';
 import { start } from '../../support/program.ts';
-import { ALLOWED } from './stage.ts';
+import { ALLOWED, SENDING, deliveryStage } from './stage.ts';
 import { startReceiver } from './receiver.ts';
 
 interface Tested {
@@ -27,7 +30,6 @@ test.for(DATABASES)(
     expect(await tested()).toMatchObject({ byService: false, delivered: false, error: 'address_refused' });
     expect((await run(['webhooks', 'test', 'erp'], here)).stdout).toContain('this command has sent it');
 
-    await session.atomically((tx) => tx.query(sql`update webhook_endpoints set state = 'disabled'`)); // It can be tested all the same.
     const source = { BMS_BASE_URL: 'http://127.0.0.1:9', BMS_TOKEN: 'token-of-no-service' };
     const serving = start(['serve', '--only', 'webhooks'], { env: { ...inside, ...source } });
     onTestFinished(() => void serving.child.kill('SIGKILL'));
@@ -40,7 +42,33 @@ test.for(DATABASES)(
     const failed = { state: 'failed', attempts: 1 };
     expect(log).toEqual([failed, failed, { state: 'delivered', attempts: 1 }]);
 
-    serving.child.kill('SIGSTOP'); // It hangs, and its row is there.
+    await session.atomically((tx) => tx.query(sql`update webhook_endpoints set state = 'disabled'`)); // It can be tested all the same.
     expect(await tested()).toMatchObject({ byService: false, error: 'address_refused' });
+  },
+);
+
+test.for(DATABASES)(
+  'a test event on %s is a delivery that is tried once and says nothing of the others',
+  async (database) => {
+    const on = await deliveryStage(database);
+    const receiver = await startReceiver(() => ({ status: 503, body: 'down' }));
+    await on.add({ url: receiver.url });
+    await registerWorker(on.session, { owner: 'other', roles: ['webhooks'] }, on.now());
+    let ranMs = 0;
+    const clock: Clock = {
+      now: on.now,
+      monotonicMs: () => ranMs,
+      sleep: (ms) => Promise.resolve(void (ranMs += ms)),
+    };
+    const parts = { session: on.session, clock, signal: new AbortController().signal, isDead: () => false };
+    const unsent = { byService: true, delivered: false, status: null, error: 'not_sent_yet' };
+    expect(await testEndpoint(parts, SENDING, 'erp')).toMatchObject(unsent);
+    await on.deliver();
+    on.pass(86_400_000);
+    await on.deliver();
+    expect(receiver.requests).toHaveLength(1);
+    expect(await on.deliveries()).toMatchObject([{ state: 'failed', attempts: 1, status: 503 }]);
+    const health = sql`select state, failures, failing_since from webhook_endpoints`;
+    expect(await on.session.query(health)).toEqual([{ state: 'active', failures: 0, failing_since: null }]);
   },
 );

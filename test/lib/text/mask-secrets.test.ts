@@ -129,9 +129,6 @@ const SPELLINGS: Readonly<Record<string, (text: string) => string>> = {
   'all escaped in JSON, capital letters': (text) =>
     inUnicode(text).replace(/u(....)/g, (_, code: string) => `u${code.toUpperCase()}`),
   'all escaped in JSON, and logged': (text) => inJson(inUnicode(text)),
-  'in HTML': (text) => Array.from(text, (each) => `&#${String(each.codePointAt(0))};`).join(''),
-  'in HTML, by hexadecimal numbers': (text) =>
-    Array.from(text, (each) => `&#x${(each.codePointAt(0) ?? 0).toString(16)};`).join(''),
 };
 
 const secret = fc.string({ unit: 'grapheme-ascii', minLength: 12, maxLength: 40 }).filter(isDistinctive);
@@ -171,6 +168,6 @@ test('what is no secret is left as it is', () => {
 
 test('a megabyte is looked through in no time, whatever it holds', () => {
   const known = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab';
-  for (const piece of ['a', '\\', '%61', '\\u0061', '&#', '0'])
+  for (const piece of ['a', '\\', '%61', '\\u0061', '0'])
     expect(holdsSecret(piece.repeat(1_000_000 / piece.length), known)).toBe(false);
 });

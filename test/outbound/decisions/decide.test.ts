@@ -117,7 +117,7 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
     const session = await open();
     const id = await entryWith(
       session,
-      { state: 'parked', verdict: 'conflict', result: '{}', attempts: 3 },
+      { state: 'parked', verdict: 'conflict', result: '{}', settlement: { failedReads: 2 }, attempts: 3 },
       UPDATE,
     );
     await attempted(session, id, 'ambiguous');
@@ -127,6 +127,7 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
       state: 'ready',
       verdict: null,
       result: null,
+      settlement: {},
       attempts: 3,
       epoch: 1,
       nextAttemptAt: LATER_TEXT,
@@ -146,13 +147,13 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
     'looks once more for a create whose try was graded %s; what the person has seen stays noted',
     async (grade) => {
       const session = await open();
-      const result = '{"ids":["501","502"]}';
-      const id = await entryWith(session, { state: 'parked', verdict: 'twins', result, attempts: 1 });
+      const settlement = { ids: ['501', '502'] };
+      const id = await entryWith(session, { state: 'parked', verdict: 'twins', settlement, attempts: 1 });
       await attempted(session, id, grade);
       expect((await retryEntry(session, id, LATER)).entry).toMatchObject({
         state: 'unsettled',
         verdict: 'retry',
-        result,
+        settlement,
         attempts: 1,
         nextAttemptAt: LATER_TEXT,
         epoch: 1,

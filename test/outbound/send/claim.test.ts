@@ -312,8 +312,9 @@ describe('what the mirror knows before a create', () => {
     await on.pass(60);
     const waiting = await on.entry(id);
     expect(waiting).toMatchObject({ state: 'ready', verdict: 'awaits_sweep', attempts: 0 });
-    expect(JSON.parse(waiting.result ?? '')).toEqual({
-      awaits: { since, why: 'the service answered a web page', run: 1 },
+    expect(waiting).toMatchObject({
+      result: null,
+      settlement: { awaits: { since, why: 'the service answered a web page', run: 1 } },
     });
     expect(explain(waiting).meaning).toContain(
       `It has waited for a reading of clients since ${since} UTC: the service answered a web page.`,

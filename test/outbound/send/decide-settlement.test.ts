@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Reading } from '../../../src/store/kinds/kind-standing.ts';
+import type { AskedSweeps } from '../../../src/store/outbox/settlement.ts';
 import {
   askedOnceMore,
   decideSettlement,
-  type AskedSweeps,
   type Settlement,
   type SettlementFacts,
 } from '../../../src/outbound/send/decide-settlement.ts';

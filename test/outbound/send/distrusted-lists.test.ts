@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { readMirrorStatus } from '../../../src/checks/status.ts';
 import { DEEPEST, parseJson, type JsonObject } from '../../../src/lib/json/json.ts';
+import type { SettlementNotes } from '../../../src/store/outbox/settlement.ts';
 import { explain } from '../../../src/words/verdicts.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
@@ -63,8 +64,7 @@ const everyOther = (on: Stage): ((id: number) => boolean) => {
 const PUNCH = { user_id: 5, date: '2026-01-05', start_time: '08:00', end_time: '17:00' };
 const LATER = { ...PUNCH, date: '2026-01-06' };
 
-const resultOf = async (on: Stage, id: number): Promise<JsonObject> =>
-  JSON.parse((await on.entry(id)).result ?? '{}') as JsonObject;
+const notesOf = async (on: Stage, id: number): Promise<SettlementNotes> => (await on.entry(id)).settlement;
 
 describe.each(DATABASES)('a create whose answer was lost, in %s,', (database) => {
   const start = (opening: Opening = {}): Promise<Stage> => opened({ database, ...opening });
@@ -76,7 +76,7 @@ describe.each(DATABASES)('a create whose answer was lost, in %s,', (database) =>
     showOnly(on, 'clients', half);
     await outlast(on, 2.5);
     expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
-    expect(await resultOf(on, id)).toMatchObject({
+    expect(await notesOf(on, id)).toMatchObject({
       awaits: { why: 'rows that left the list wait for proof or a person' },
     });
     await outlast(on, 2);
@@ -129,7 +129,7 @@ describe.each(DATABASES)('a record that cannot become a row, in %s,', (database)
       ]);
       await on.pass(43_200);
       expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
-      expect(await resultOf(on, id)).toMatchObject({ barring: [nameOf(odd)] });
+      expect(await notesOf(on, id)).toMatchObject({ barring: [nameOf(odd)] });
       expect(explain(await on.entry(id)).meaning).toContain(`The records in question: ${nameOf(odd)}.`);
     },
   );
@@ -215,7 +215,7 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
     const id = await lose(on, { kind: 'punches', data: LATER });
     await outlast(on, 4, 'punches');
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
-    expect(await resultOf(on, id)).toMatchObject({
+    expect(await notesOf(on, id)).toMatchObject({
       awaits: {
         records: ['987654321'],
         why: 'an answer of the service named rows that no list has shown yet',

@@ -220,7 +220,7 @@ describe('a record that no row can be made of', () => {
     const { on, id, unreadable } = await doubtful();
     await endPatience(on);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate' });
-    expect(await resultOf(on, id)).toMatchObject({
+    expect((await on.entry(id)).settlement).toMatchObject({
       barring: [unreadable],
       awaits: { why: 'some of its records could not be stored as rows', records: [unreadable] },
     });

@@ -54,6 +54,7 @@ describe.each(DATABASES)('an entry in %s', (_name, open) => {
       preimage: null,
       verdict: null,
       result: null,
+      settlement: {},
       allowsUnknown: false,
       allowsDouble: false,
       elapsedMs: 0,
@@ -111,6 +112,7 @@ describe.each(DATABASES)('an entry in %s', (_name, open) => {
       preimage: '{"tick":1}',
       verdict: 'twins',
       result: '{"ids":[]}',
+      settlement: { ids: ['7'], unproven: [] },
       owner: 'me',
     };
     expect(await change(session, patch)).toBe(true);

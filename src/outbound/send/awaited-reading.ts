@@ -1,0 +1,30 @@
+import type { Kind } from '../../catalog/kind.ts';
+import { instantText } from '../../lib/time/clock.ts';
+import { lastReading } from '../../store/kinds/kind-standing.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
+import type { AwaitedReading } from '../../store/outbox/settlement.ts';
+import { outcomeWords } from '../../words/outcome-words.ts';
+import type { Transaction } from '../../db/session/session.ts';
+import type { SettlementFacts } from './decide-settlement.ts';
+
+/** A create that waits for its kind to be read, and the time. */
+export interface Unsettled {
+  readonly kind: Kind;
+  readonly entry: Entry;
+  readonly now: Date;
+}
+
+/** Notes since when a create waits for its kind to be read, and why the latest reading was not enough. */
+export async function awaitReading(
+  tx: Transaction,
+  { kind, entry, now }: Unsettled,
+  facts?: Pick<SettlementFacts, 'doubt' | 'hidden' | 'unreadable'>,
+): Promise<AwaitedReading> {
+  const since = entry.settlement.awaits?.since ?? instantText(now);
+  const last = await lastReading(tx, kind.name);
+  if (last === null) return { since, why: 'it was never read' };
+  const { why } = outcomeWords(last);
+  const records = facts ? [...facts.hidden, ...facts.unreadable] : [];
+  const named = records.length > 0 && { records };
+  return { since, why: why ?? facts?.doubt ?? 'the next reading has not ended yet', ...named };
+}

@@ -1,0 +1,68 @@
+import * as z from 'zod';
+
+const names = z.array(z.string()).readonly();
+
+/** The sweeps that an entry has asked for since its last send was lost; each is known by the number of its run. */
+const askedSweeps = z.object({
+  /** The first of all: what sweeps have shown since, they may have shown of this send. */
+  first: z.number(),
+  /** The first one after patience, as long as its result is not out of date; null = none yet. */
+  final: z.number().nullable(),
+  /** The first one of the present look. */
+  look: z.number(),
+  /** The look's time, in milliseconds since the send was lost. */
+  due: z.number(),
+  /** How often a sweep was asked for in this look, and when last. */
+  times: z.number(),
+  atMs: z.number(),
+});
+
+/** Since when an entry waits for its kind to be read, and why the latest reading was not enough. */
+const awaitedReading = z.object({
+  since: z.string(),
+  /** A text of ours, in English. */
+  why: z.string(),
+  /** The first run that was asked for. */
+  run: z.number().optional(),
+  /** The records that stand against it. */
+  records: names.optional(),
+});
+
+/** What the next step on an entry must know of the earlier ones. */
+const settlement = z
+  .object({
+    /** Records that may be the entry's. */
+    ids: names,
+    /** A person has seen the quarantined records and decided against them too. */
+    hasUnreadable: z.boolean(),
+    /** Records that stood against a conclusion from the lists, by name. */
+    barring: names,
+    /** A person requested another try, and the service has postponed it since. */
+    isAskedFor: z.boolean(),
+    asked: askedSweeps,
+    awaits: awaitedReading,
+    /** Since when the service has refused it, without another outcome in between. */
+    refusedSince: z.string(),
+    /** Since when the service does not show the record to update. */
+    goneSince: z.string(),
+    /** Readings of the record to update that have failed. */
+    failedReads: z.number(),
+    /** Fields of a finished update that another user may have written. */
+    unproven: names,
+  })
+  .partial()
+  .readonly();
+
+export type AskedSweeps = Readonly<z.infer<typeof askedSweeps>>;
+export type AwaitedReading = Readonly<z.infer<typeof awaitedReading>>;
+export type SettlementNotes = z.infer<typeof settlement>;
+
+/** Reads the column `settlement` of an entry. */
+export const parseSettlement = (text: string | null): SettlementNotes =>
+  text === null ? {} : settlement.parse(JSON.parse(text));
+
+/** Writes it; null where there is nothing to know. */
+export function formatSettlement(notes: SettlementNotes): string | null {
+  const text = JSON.stringify(notes);
+  return text === '{}' ? null : text;
+}
