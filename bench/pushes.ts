@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import { outboundQueue } from '../src/app/queues.ts';
 import { openMirror } from '../src/app/open-mirror.ts';
 import { openConfiguredSource } from '../src/app/open-source.ts';
-import { pull } from '../src/app/pull.ts';
+import { pullOnce } from '../src/app/pull.ts';
 import { KINDS } from '../src/catalog/kinds/catalog.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import type { Config } from '../src/config/settings.ts';
@@ -97,7 +97,7 @@ async function pushAll(inFlight: number): Promise<number> {
     env: {},
     flags: { source, database: { url: file }, outbound: { writes: 'on' } },
   });
-  await pull(config, { logger, kinds: ['clients'], acceptNewSource: false });
+  await pullOnce(config, { logger, kinds: ['clients'], acceptNewSource: false });
   await using session = await openMirror(config);
   const requests = bodies.map((data) => ({ operation: 'create', kind: 'clients', data }) as const);
   await storeEntries(session, { kinds: KINDS, requests, now: new Date() });

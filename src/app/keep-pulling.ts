@@ -1,7 +1,7 @@
 import { startStaleWatch } from '../checks/stale-kinds.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { startSchedules as startRequesting } from '../runs/request-runs.ts';
+import { startSchedules } from '../runs/request-runs.ts';
 import { nextSlots } from '../runs/schedule.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import { startKeepingFresh } from '../pull/freshness/keep-fresh.ts';
@@ -10,10 +10,10 @@ import type { PullParts } from '../pull/run/parts.ts';
 import { schedulesOf } from './schedules.ts';
 
 /** Requests the scheduled runs as they come due. Returns a function that stops it. */
-export function startSchedules(config: Config, { owner, ...parts }: PullParts): () => Promise<void> {
+export function startPulling(config: Config, { owner, ...parts }: PullParts): () => Promise<void> {
   const schedules = schedulesOf(config);
   const stops = [
-    startRequesting({ ...parts, isDead: owner.isDead }, schedules),
+    startSchedules({ ...parts, isDead: owner.isDead }, schedules),
     startStaleWatch(parts, schedules),
   ];
   return async () => {

@@ -32,7 +32,7 @@ interface PullCommand {
  * @throws {OtherSourceError} If the mirror holds another source's data. @throws {SyncError} `run.failed` if the run in the
  * background service failed.
  */
-export async function pull(
+export async function pullOnce(
   config: Config,
   { kinds, acceptNewSource, ...command }: PullCommand,
 ): Promise<PullSummary> {

@@ -24,7 +24,7 @@ import { createOwner, type Owner, type PullParts } from '../pull/run/parts.ts';
 import { watchDatabase, watchService } from '../runs/outages.ts';
 import type { Session } from '../db/session/session.ts';
 import type { Source } from '../source/source.ts';
-import { pullsToCome, startFreshness, startSchedules } from './keep-pulling.ts';
+import { pullsToCome, startFreshness, startPulling } from './keep-pulling.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
@@ -129,7 +129,7 @@ async function work(config: Config, parts: WorkParts, command: ServeCommand): Pr
       stops.push(startDigest(parts, { at: digestAt, timezone: config.schedules.timezone }));
   }
   if (roles.includes('pulls')) {
-    stops.push(startSchedules(config, parts));
+    stops.push(startPulling(config, parts));
     stops.push(startFreshness(config, { ...parts, source: parts.untold }));
   }
   tellStart(config, parts, roles);

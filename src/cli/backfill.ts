@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
 import { isListed, isRetrievable } from '../catalog/kind.ts';
-import { kindNamed } from '../config/known-kinds.ts';
+import { requireKnownKind } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { backfill, type BackfillReport, type Extent } from '../pull/backfill.ts';
 import {
@@ -31,7 +31,7 @@ export function backfillCommand(context: CommandContext): Command {
     .action(async (name: string, options: BackfillOptions) => {
       const { extent, request } = extentOf(options);
       const config = settingsOf(context, options);
-      const kind = kindNamed(config, name);
+      const kind = requireKnownKind(config, name);
       if (!isListed(kind) && !('ids' in extent && isRetrievable(kind)))
         throw new UsageError(`The service has no list of ${name}: it is read one record at a time.`, {
           code: 'usage.kind',

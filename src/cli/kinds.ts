@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { isFileMissing } from '../app/open-mirror.ts';
-import { kindNamed as documentedKind } from '../catalog/kinds/catalog.ts';
+import { documentedKind } from '../catalog/kinds/catalog.ts';
 import type { Kind } from '../catalog/kind.ts';
-import { allKinds, kindNamed } from '../config/known-kinds.ts';
+import { allKinds, requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { readFields, type KnownField } from '../store/kinds/field-store.ts';
@@ -23,7 +23,7 @@ export function kindsCommand(context: CommandContext): Command {
     .argument('[kind]', 'record kind')
     .action(async (name: string | undefined, options: CommonOptions) => {
       const config = settingsOf(context, options);
-      const kinds = name === undefined ? allKinds(config) : [kindNamed(config, name)];
+      const kinds = name === undefined ? allKinds(config) : [requireKnownKind(config, name)];
       const { mirror, reason, fields } = await seenFields(config, kinds);
       if (reason !== null)
         printLine(context.io.stderr, `Fields that only the mirror knows are left out: ${reason}`);

@@ -34,7 +34,7 @@ import {
   type CommandContext,
   type CommonOptions,
 } from './parts/command.ts';
-import { wholeNumber } from './parts/input.ts';
+import { parseWholeNumber } from './parts/input.ts';
 import { beginning, textTable, type Printed } from './parts/io.ts';
 import { atCommandLine, partsOf } from './parts/operation-command.ts';
 
@@ -113,7 +113,7 @@ export function applyCommand(context: CommandContext): Command {
   return deciding(context, applyCorrections)
     .option('--out <file>', OUT)
     .option('--wait', 'wait until the service has answered')
-    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, wholeNumber);
+    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);
 }
 
 const TIMEOUT_SECONDS = 60;

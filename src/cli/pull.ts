@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { pull, type PullSummary } from '../app/pull.ts';
+import { pullOnce, type PullSummary } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { outcomeWords } from '../words/outcome-words.ts';
 import { isLeftToPerson } from '../store/records/deletion-store.ts';
@@ -27,7 +27,7 @@ export function pullCommand(context: CommandContext): Command {
       const { signal } = context.io;
       const report = await showingProgress(context.io, { of }, ({ onProgress, stderr }) => {
         const logger = loggerOf(context, config, stderr);
-        return pull(config, { kinds, acceptNewSource, logger, onProgress, signal });
+        return pullOnce(config, { kinds, acceptNewSource, logger, onProgress, signal });
       });
       answer(context, options, report, pullTexts(report));
       context.exit(exitCodeOfPull(report));

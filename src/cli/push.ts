@@ -23,7 +23,7 @@ import {
   type CommandContext,
   type ExitCode,
 } from './parts/command.ts';
-import { jsonOption, readStdin, wholeNumber } from './parts/input.ts';
+import { jsonOption, readStdin, parseWholeNumber } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
 import { atCommandLine } from './parts/operation-command.ts';
 import { previewDocument, previewTexts, pushedDocument, pushedTexts } from './parts/push-print.ts';
@@ -78,7 +78,7 @@ const pushOptions = (name: string, summary: string): Command =>
     .option('--allow-unknown', 'send fields that are neither documented nor were ever seen, too')
     .option('--allow-double', 'create although a record has the same natural key')
     .option('--wait', 'wait until the service has answered')
-    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, wholeNumber);
+    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);
 
 async function pushOne(
   context: CommandContext,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import type { Kind } from '../catalog/kind.ts';
-import { kindNamed } from '../config/known-kinds.ts';
+import { requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { isRecordId } from '../diff/judge-page.ts';
 import { compactJson, isObject } from '../lib/json/json.ts';
@@ -17,7 +17,7 @@ import {
 } from '../store/records/record-story.ts';
 import { entryDocument, jsonOrText } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
-import { changedFields } from './parts/change-row.ts';
+import { changedFieldTexts } from './parts/change-row.ts';
 import {
   answer,
   createCommand,
@@ -36,7 +36,7 @@ export function recordCommand(context: CommandContext): Command {
     )
     .action(async (name: string, words: string[], options: CommonOptions) => {
       const config = settingsOf(context, options);
-      const kind = kindNamed(config, name);
+      const kind = requireKnownKind(config, name);
       const wanted = words.join(' ');
       await using session = await openExistingMirror(config);
       const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
@@ -71,7 +71,7 @@ function absent({ name, retrieve }: Kind, wanted: string): SyncError {
 
 /** The kind of a record that `command` names. @throws {UsageError} For an unknown kind, or an id that no record can have. */
 export function kindOfRecord(config: Config, name: string, id: string, command: string): Kind {
-  const kind = kindNamed(config, name);
+  const kind = requireKnownKind(config, name);
   if (isRecordId(id)) return kind;
   throw new UsageError(
     `"${id}" is no id of a record: expected a whole number from 1 to 9223372036854775807.`,
@@ -144,7 +144,7 @@ function* versionTexts({ events, pushers }: RecordStory): Iterable<Printed> {
     const of = person === undefined ? '' : ` of ${person}`;
     const by = entry === null ? `in the service${since}` : `by our entry ${entry}${of}`;
     yield `  ${observedAt} UTC  ${change} ${by} (event ${seq})`;
-    for (const changed of changedFields(fields, LONGEST_VALUE)) yield `    ${changed}`;
+    for (const changed of changedFieldTexts(fields, LONGEST_VALUE)) yield `    ${changed}`;
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type CommonOptions,
   type CommandContext,
 } from './parts/command.ts';
-import { wholeNumber } from './parts/input.ts';
+import { parseWholeNumber } from './parts/input.ts';
 import { textTable, type Printed } from './parts/io.ts';
 
 const RUNS_LISTED = 20;
@@ -23,7 +23,7 @@ interface RunListOptions extends CommonOptions {
 
 export function runsCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list the latest runs')
-    .option('--limit <n>', 'how many', wholeNumber, RUNS_LISTED)
+    .option('--limit <n>', 'how many', parseWholeNumber, RUNS_LISTED)
     .action(async (_: RunListOptions, command: Command) => {
       const options: RunListOptions = command.optsWithGlobals();
       const config = settingsOf(context, options);
@@ -38,7 +38,7 @@ export function runsCommand(context: CommandContext): Command {
       answer(context, options, { runs }, [textTable(header, rows)]);
     });
   const show = createCommand('show', 'show one run, kind by kind')
-    .argument('<id>', 'the number of the run', wholeNumber)
+    .argument('<id>', 'the number of the run', parseWholeNumber)
     .action(async (id: number, _: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(settingsOf(context, options));

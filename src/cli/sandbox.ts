@@ -7,7 +7,7 @@ import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults, type Fault } from '../../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { answer, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { portNumber, wholeNumber } from './parts/input.ts';
+import { portNumber, parseWholeNumber } from './parts/input.ts';
 
 const DEFAULT_PORT = 4010;
 
@@ -23,8 +23,8 @@ interface SandboxCommand extends CommonOptions {
 export function sandboxCommand(context: CommandContext): Command {
   return createCommand('sandbox', 'run a simulated service to try things against')
     .option('--port <port>', 'port to listen on; 0 takes any free one', portNumber, DEFAULT_PORT)
-    .option('--size <clients>', 'how many clients; the other kinds scale with it', wholeNumber, 500)
-    .option('--seed <n>', 'another seed makes other data', wholeNumber, 1)
+    .option('--size <clients>', 'how many clients; the other kinds scale with it', parseWholeNumber, 500)
+    .option('--seed <n>', 'another seed makes other data', parseWholeNumber, 1)
     .option('--token <token>', 'the token that it accepts', headerText, 'sandbox-token')
     .addOption(
       new Option('--envelopes <style>', 'how answers are wrapped')

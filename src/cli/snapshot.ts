@@ -14,7 +14,7 @@ import {
   type CommonOptions,
   type CommandContext,
 } from './parts/command.ts';
-import { wholeNumber } from './parts/input.ts';
+import { parseWholeNumber } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
 
 interface SnapshotCommandOptions extends CommonOptions {
@@ -26,7 +26,12 @@ interface SnapshotCommandOptions extends CommonOptions {
 export function snapshotCommand(context: CommandContext): Command {
   return createCommand('snapshot', 'write a SQLite file with the content of the views, for reporting tools')
     .argument('<file>', 'the file; a former snapshot there is replaced at once')
-    .option('--wait <seconds>', 'how long to wait for the end of a pull that is under way', wholeNumber, 60)
+    .option(
+      '--wait <seconds>',
+      'how long to wait for the end of a pull that is under way',
+      parseWholeNumber,
+      60,
+    )
     .addOption(new Option('--now', 'do not wait: hold lists that are being read in part').conflicts('wait'))
     .addOption(
       new Option('--as-of <instant>', 'records as they were, at an instant or the end of a date').conflicts([

@@ -3,7 +3,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
-import { isFailed, outcomeWords } from '../words/outcome-words.ts';
+import { isFailedReading, outcomeWords } from '../words/outcome-words.ts';
 import { createOwner } from '../pull/run/parts.ts';
 import { OTHER_SCHEDULES } from '../checks/serving.ts';
 import { readStatusReport, type Status, type StatusReport } from '../checks/status.ts';
@@ -57,7 +57,7 @@ function* needsOf(status: Status): Iterable<string> {
   const { damage, frozen, outbox } = status;
   if (damage !== null) yield `${damage.reason}, seen ${damage.since} UTC (bms-sync doctor)`;
   for (const { kind, state, reason, held_deletions: held } of status.kinds) {
-    if (isFailed(state)) yield `${kind} (${outcomeWords({ state, reason }).why ?? state})`;
+    if (isFailedReading(state)) yield `${kind} (${outcomeWords({ state, reason }).why ?? state})`;
     if (held > 0) yield `${kind} (${held} deletions are held: bms-sync deletions)`;
   }
   if (frozen !== null) yield `nothing is sent: ${frozen.reason} (bms-sync outbox resume)`;

@@ -1,4 +1,4 @@
-import { KINDS, kindNamed } from '../catalog/kinds/catalog.ts';
+import { KINDS, documentedKind } from '../catalog/kinds/catalog.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { isTree, located, mapAt, type Layer, type Path, type Tree } from './layer.ts';
 
@@ -29,7 +29,7 @@ export function namedKindFaults(values: Tree, layers: readonly Layer[]): string[
         .flatMap((kind) => {
           if (!known.includes(kind)) return [unknownKind(kind, known)];
           const unlisted = `the service has no list of ${kind}, so it cannot be pulled`;
-          return kindNamed(kind)?.list === null ? [unlisted] : [];
+          return documentedKind(kind)?.list === null ? [unlisted] : [];
         });
       return [...wrongName, ...faults].map((fault) => told(['schedules', name], fault));
     });
@@ -71,6 +71,6 @@ export function privacyFaults(values: Tree, layers: readonly Layer[]): string[] 
 function reasonToKeep(values: Tree, kind: string, name: string): string | null {
   if (name === 'id') return 'a record is known by it';
   if (name === 'system_id') return 'it tells which company a record belongs to';
-  const key: unknown = kindNamed(kind)?.naturalKey ?? mapAt(values, ['kinds', kind])['naturalKey'];
+  const key: unknown = documentedKind(kind)?.naturalKey ?? mapAt(values, ['kinds', kind])['naturalKey'];
   return Array.isArray(key) && key.includes(name) ? `it is of the natural key of ${kind}` : null;
 }

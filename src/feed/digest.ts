@@ -4,7 +4,7 @@ import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
 import { aheadOf, instantOf, type Clock } from '../lib/time/clock.ts';
 import { isAway } from '../db/session/errors.ts';
-import { bigint, text } from '../db/rows/engine-column.ts';
+import { bigint, textColumn } from '../db/rows/engine-column.ts';
 import { readRows } from '../db/rows/rows.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { readDamage } from '../store/integrity-check.ts';
@@ -76,7 +76,7 @@ async function writeDigest(tx: Transaction, after: number, day: string, now: Dat
     type,
     data: { kind, ...facts },
   }));
-  const columns = [text('kind'), ...['created', 'updated', 'deleted'].map((name) => bigint(name))];
+  const columns = [textColumn('kind'), ...['created', 'updated', 'deleted'].map((name) => bigint(name))];
   const changes = await readRows(
     tx,
     columns,

@@ -6,7 +6,7 @@ import { openMirror } from '../../src/app/open-mirror.ts';
 import { openConfiguredSource } from '../../src/app/open-source.ts';
 import { outboundQueue, runsQueue } from '../../src/app/queues.ts';
 import { pullSettings } from '../../src/app/pull.ts';
-import { startSchedules } from '../../src/app/keep-pulling.ts';
+import { startPulling } from '../../src/app/keep-pulling.ts';
 import { openSendMark } from '../../src/outbound/send-mark.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/settings.ts';
@@ -98,7 +98,7 @@ async function startService(config: Config, beganMs: number): Promise<Running> {
     timings: TIMINGS,
     worker: { owner: owner.name, roles: ROLES },
   });
-  const stopSchedules = startSchedules(config, parts);
+  const stopSchedules = startPulling(config, parts);
   const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
   let pushed = 0;
   return {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { LISTED_KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
+import { LISTED_KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { backfill, type BackfillReport, type BackfillRequest, type Extent } from '../../src/pull/backfill.ts';
@@ -85,7 +85,7 @@ export async function backfillFrom(
   session: Session,
   { minute = 0, kind: name, extent, rules, parts, baseUrl = service.url }: Refill,
 ): Promise<BackfillReport> {
-  const kind = kindNamed(name);
+  const kind = documentedKind(name);
   const clock = clockAt(minute);
   if (kind === undefined) throw new Error(`There is no kind ${name}`);
   await using source = openSandboxSource(service, clock);

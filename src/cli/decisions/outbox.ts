@@ -17,7 +17,7 @@ import {
   type CommonOptions,
   type CommandContext,
 } from '../parts/command.ts';
-import { wholeNumber } from '../parts/input.ts';
+import { parseWholeNumber } from '../parts/input.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 import { historyTexts, outboxTexts } from '../parts/outbox-print.ts';
 
@@ -33,7 +33,7 @@ export function outboxCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list open, parked and rejected entries; those that need you first')
     .option('--all', 'list done and abandoned entries too')
     .addOption(new Option('--state <state>', 'only entries in this state').choices(STATES))
-    .option('--limit <n>', `at most so many (default: ${LISTED})`, wholeNumber)
+    .option('--limit <n>', `at most so many (default: ${LISTED})`, parseWholeNumber)
     .action(async (_: ListOptions, command: Command) => {
       const options: ListOptions = command.optsWithGlobals();
       const { state, all, limit = LISTED } = options;
@@ -45,7 +45,7 @@ export function outboxCommand(context: CommandContext): Command {
       answer(context, options, document, outboxTexts(listed));
     });
   const show = createCommand('show', 'show one entry with its attempts and your next steps')
-    .argument('<id>', 'the number of the entry', wholeNumber)
+    .argument('<id>', 'the number of the entry', parseWholeNumber)
     .action(async (id: number, _: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
       await using session = await openExistingMirror(settingsOf(context, options));

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { openExistingMirror } from '../../app/open-mirror.ts';
-import { pull } from '../../app/pull.ts';
+import { pullOnce } from '../../app/pull.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import type { Row } from '../../db/session/session.ts';
@@ -64,7 +64,7 @@ export async function firstPull(
   { onProgress, stop }: Pick<ReturnType<typeof createProgress>, 'onProgress' | 'stop'>,
 ) {
   const reading = { kinds: [], acceptNewSource: false, logger, signal: io.signal, onProgress };
-  const report = await pull(config, reading).finally(stop);
+  const report = await pullOnce(config, reading).finally(stop);
   const kinds = report.kinds.map(({ kind, rows }) => {
     return { kind, inService: sandbox.world.count(kind), inMirror: rows };
   });

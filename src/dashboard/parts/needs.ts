@@ -1,6 +1,6 @@
 import { instantOf } from '../../lib/time/clock.ts';
 import type { Session } from '../../db/session/session.ts';
-import { isFailed, outcomeWords } from '../../words/outcome-words.ts';
+import { isFailedReading, outcomeWords } from '../../words/outcome-words.ts';
 import { readBlocks, type WriteBlock } from '../../store/outbox/outbox-queue.ts';
 import { listEntries, type Entry } from '../../store/outbox/outbox-store.ts';
 import { readDisappeared, readHeldRecords, type ShownHold } from '../../store/records/deletion-store.ts';
@@ -62,8 +62,10 @@ export async function readNeeds(
   ]);
   const held = disappeared.filter(({ state }) => state === 'held');
   // One card a cause: kinds whose readings ended alike share it.
-  const unread = kinds.filter(({ state, isStale }) => isFailed(state) || isStale);
-  const alike = Map.groupBy(unread, ({ state, reason }) => (isFailed(state) ? (reason ?? state) : 'stale'));
+  const unread = kinds.filter(({ state, isStale }) => isFailedReading(state) || isStale);
+  const alike = Map.groupBy(unread, ({ state, reason }) =>
+    isFailedReading(state) ? (reason ?? state) : 'stale',
+  );
   return [
     ...(damage === null ? [] : [damageNeed(damage, reader)]),
     ...(frozen === null ? [] : [frozenNeed(frozen, reader)]),
@@ -181,7 +183,7 @@ function readingNeed(lines: readonly KindLine[], reader: Reader): readonly Need[
     id: `stale-${kind}`,
     since,
     title: say(isStale ? STALE : UNREAD, { n: lines.length, names }),
-    why: isFailed(state) ? `${why} ${isStale ? stale : ''}` : stale,
+    why: isFailedReading(state) ? `${why} ${isStale ? stale : ''}` : stale,
   };
   if (reason === 'unauthorized')
     return [

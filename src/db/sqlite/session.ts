@@ -7,11 +7,11 @@ import type { Session, Transaction } from '../session/session.ts';
 import {
   openReader,
   openWriter,
-  insertAll,
-  readById,
+  insertAllSync,
+  readByIdSync,
   refuseNoFile,
-  runStatement,
-  tableColumns,
+  runStatementSync,
+  tableColumnsSync,
 } from './connection.ts';
 
 const BUSY_MS = 30_000;
@@ -42,7 +42,7 @@ export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
     location: path,
     query: async (statement) => {
       await yieldToEventLoop(); // SQLite answers on our thread: whatever reads a lot lets other work in between.
-      return onceFree(busyMs, () => runStatement(reader, statement)).catch((error: unknown) => {
+      return onceFree(busyMs, () => runStatementSync(reader, statement)).catch((error: unknown) => {
         throw sqliteReadError(error, path);
       });
     },
@@ -67,21 +67,21 @@ async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promis
   try {
     return await work({
       dialect: 'sqlite',
-      query: (statement) => step(() => runStatement(writer, statement)),
+      query: (statement) => step(() => runStatementSync(writer, statement)),
       write: (statement) =>
         step(() => {
-          runStatement(writer, statement);
+          runStatementSync(writer, statement);
         }),
-      rowsById: (table, columns, ids) => step(() => readById(writer, table, columns, ids)),
+      rowsById: (table, columns, ids) => step(() => readByIdSync(writer, table, columns, ids)),
       putRows: (rows) =>
         step(() => {
-          insertAll(writer, rows, 'replace');
+          insertAllSync(writer, rows, 'replace');
         }),
       append: (rows) =>
         step(() => {
-          insertAll(writer, rows, 'refuse');
+          insertAllSync(writer, rows, 'refuse');
         }),
-      columnsOf: (table) => step(() => tableColumns(writer, table)),
+      columnsOf: (table) => step(() => tableColumnsSync(writer, table)),
       execute: (statement) =>
         step(() => {
           writer.exec(statement);

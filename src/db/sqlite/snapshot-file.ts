@@ -5,7 +5,7 @@ import { createDraft } from '../../lib/draft-file.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import type { Queryable, Values } from '../session/session.ts';
 import { identifier, literal } from '../session/sql-text.ts';
-import { runStatement } from './connection.ts';
+import { runStatementSync } from './connection.ts';
 
 /** A table of a snapshot: a view's name, columns with SQLite's declared types, and the columns that find its rows. */
 export interface SnapshotTable {
@@ -63,7 +63,7 @@ export function beginSnapshot(path: string): SnapshotFile {
     attach: (mirror) => {
       file.exec(`attach ${literal(mirror)} as ${MIRROR}; begin`);
       return {
-        query: (statement) => Promise.resolve(runStatement(file, statement)), // The file has no table of such a name.
+        query: (statement) => Promise.resolve(runStatementSync(file, statement)), // The file has no table of such a name.
       };
     },
     copy: (table) => {

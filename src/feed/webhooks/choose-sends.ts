@@ -63,7 +63,7 @@ export async function chooseSends(
     if (content === undefined) dropped.push({ delivery, patch: { state: 'dropped', nextAttemptAt: null } });
     else sends.push({ ...content, endpoint, webhookId, secrets, deliveries: [delivery] });
   }
-  await settle(tx, dropped, facts.now);
+  await writeDeliveryOutcomes(tx, dropped, facts.now);
   return { sends, hasMore: dropped.length > 0 };
 }
 
@@ -118,7 +118,7 @@ async function writeLetter(
 }
 
 /** Writes outcomes, and makes the next deliveries of their records ready. */
-export async function settle(
+export async function writeDeliveryOutcomes(
   tx: Transaction,
   outcomes: readonly DeliveryOutcome[],
   now: Date,

@@ -7,7 +7,7 @@ import {
   type Delivery,
 } from '../../store/webhooks/delivery-queue.ts';
 import { changeEndpoint, readOwned, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
-import { chooseSends, settle } from './choose-sends.ts';
+import { chooseSends, writeDeliveryOutcomes } from './choose-sends.ts';
 import { isTaken, judgeAttempt, judgeHealth, type HealthStep, type SentAttempt } from './judge-attempt.ts';
 import type { ReaderRules } from './news-text.ts';
 import { planNext } from './plan-deliveries.ts';
@@ -78,7 +78,7 @@ async function keepOutcomes(
     patch = { ...patch, ...health.patch };
     if (health.tell !== null) news.push({ tell: health.tell, endpoint: { ...owned, ...patch }, attempt });
   }
-  await settle(tx, outcomes, now);
+  await writeDeliveryOutcomes(tx, outcomes, now);
   return { patch, news };
 }
 

@@ -6,7 +6,7 @@ import { compactJson, parseObject } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import type { Row, Session, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
-import { optionalText, text, timestamp } from '../../db/rows/engine-column.ts';
+import { optionalText, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import { asMirrored } from '../../store/kinds/field-store.ts';
 import { insertPlan, type NewPlanRow } from '../../store/outbox/plan-store.ts';
@@ -230,7 +230,12 @@ function exportedState({ sheet, cells, known }: GivenRow): ExportedState | strin
 const severalStates = (id: string, at: string): string =>
   `record ${id} has changed more than once at ${at} UTC, and the sheet does not tell which of these states it shows`;
 
-const EVENT = [text('change'), timestamp('observed_at'), optionalText('before'), optionalText('after')];
+const EVENT = [
+  textColumn('change'),
+  timestampColumn('observed_at'),
+  optionalText('before'),
+  optionalText('after'),
+];
 
 /** The states that a record has had and that a row may show, as far as they are kept. */
 async function shownStates(

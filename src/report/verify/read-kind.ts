@@ -14,7 +14,7 @@ import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { Source } from '../../source/source.ts';
 import { recordComparer, type Difference } from './compare-record.ts';
-import { readLiveIds, readRows, readStrayParents } from './mirror-rows.ts';
+import { readLiveIds, readComparedRows, readStrayParents } from './mirror-rows.ts';
 
 export interface AuditParts {
   readonly session: Session;
@@ -97,7 +97,7 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
     else comparable.push(one);
   }
   const ids = comparable.map(({ id }) => id);
-  const rows = await readRows(session, kind, ids);
+  const rows = await readComparedRows(session, kind, ids);
   const live: ParentRecord[] = [];
   for (const one of comparable) {
     const content = compareKnown(reading, one, rows.get(one.id));
@@ -153,7 +153,7 @@ async function findSurplus(
 ): Promise<void> {
   const unseen = [...live].filter((id) => !shown.has(id));
   for (const ids of inChunks(unseen, ROWS_AT_ONCE))
-    for (const [id, row] of await readRows(session, kind, ids))
+    for (const [id, row] of await readComparedRows(session, kind, ids))
       if (row['_deleted_at'] === null)
         onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
   for (const table of nestedTables(kind))

@@ -8,7 +8,7 @@ import {
   isOddEnvelope,
   openList,
   parseBody,
-  readList,
+  readListBody,
   refuseFault,
   tryParseBody,
   type Meta,
@@ -144,7 +144,7 @@ function parseLater(answer: Received): () => readonly Json[] {
   return () => {
     if ('answer' in held) {
       const { answer: unread } = held;
-      held = { records: unread.withRedactedErrors(() => readList(unread).records) };
+      held = { records: unread.withRedactedErrors(() => readListBody(unread).records) };
     }
     return held.records;
   };

@@ -5,7 +5,7 @@ import type { Text } from '../../lib/text/speech.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { DELETIONS } from '../tables/change-tables.ts';
-import { bigint, optionalText, text, timestamp } from '../../db/rows/engine-column.ts';
+import { bigint, optionalText, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
 import { hasRow, pick, readRows, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
 import { readCheck } from './hold-store.ts';
 
@@ -80,7 +80,12 @@ export type Proof = 'retrieve' | 'list';
 /** A mass disappearance that waits for a person's decision. */
 type Hold = RowOf<typeof HOLD>;
 
-const HOLD = [text('kind'), text<'state', AbsenceState>('state'), bigint('records'), timestamp('since')];
+const HOLD = [
+  textColumn('kind'),
+  textColumn<'state', AbsenceState>('state'),
+  bigint('records'),
+  timestampColumn('since'),
+];
 const GROUP = [...HOLD, optionalText('why')];
 
 /** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
@@ -99,7 +104,7 @@ async function readGroups(db: Queryable): Promise<RowOf<typeof GROUP>[]> {
   return readRows(db, GROUP, groups);
 }
 
-const DISAPPEARED = [text('id'), optionalText('raw')];
+const DISAPPEARED = [textColumn('id'), optionalText('raw')];
 
 /** The records of a hold after an id, in the order of their ids; the JSON text is null where the mirror has no row. */
 export async function readHeldRecords(

@@ -3,7 +3,7 @@ import { instantText, isAhead } from '../../lib/time/clock.ts';
 import { LEASE_MS } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { WORKERS } from '../tables/outbox-tables.ts';
-import { text, timestamp } from '../../db/rows/engine-column.ts';
+import { textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
 import { insertInto, readRows, select } from '../../db/rows/rows.ts';
 
 /** A process that works rows, with the roles that other processes can rely on. */
@@ -76,7 +76,7 @@ export async function ownersAtWork(session: Session, judge: WorkerJudge): Promis
     if ((await tx.columnsOf('workers')).size === 0) return [];
     const seen = await readRows(
       tx,
-      [text('owner'), timestamp('seen_at')],
+      [textColumn('owner'), timestampColumn('seen_at')],
       sql`select owner, seen_at from workers`,
     );
     return seen.filter((worker) => !isGone(worker, judge)).map(({ owner }) => owner);
