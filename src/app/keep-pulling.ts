@@ -1,6 +1,7 @@
 import { startStaleWatch } from '../checks/stale-kinds.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
+import type { ProcessContext } from '../db/mirror-context.ts';
 import { startSchedules } from '../runs/request-runs.ts';
 import { nextSlots } from '../runs/schedule.ts';
 import { instantOf } from '../lib/time/clock.ts';
@@ -10,12 +11,9 @@ import type { PullParts } from '../pull/run/parts.ts';
 import { schedulesOf } from './schedules.ts';
 
 /** Requests the scheduled runs as they come due. Returns a function that stops it. */
-export function startPulling(config: Config, { owner, ...parts }: PullParts): () => Promise<void> {
+export function startPulling(config: Config, process: ProcessContext): () => Promise<void> {
   const schedules = schedulesOf(config);
-  const stops = [
-    startSchedules({ ...parts, isDead: owner.isDead }, schedules),
-    startStaleWatch(parts, schedules),
-  ];
+  const stops = [startSchedules(process, schedules), startStaleWatch(process, schedules)];
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };

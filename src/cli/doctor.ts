@@ -3,7 +3,7 @@ import { openConfiguredSource } from '../app/open-source.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { checkAll } from '../checks/doctor.ts';
 import { filesRead } from '../config/environment.ts';
-import { createOwner } from '../pull/run/parts.ts';
+import { createOwner } from '../lib/owner.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSession } from '../db/open-session.ts';
 import {
@@ -22,15 +22,13 @@ export function doctorCommand(context: CommandContext): Command {
     .action(async (url: string | undefined, options: CommonOptions) => {
       const config = settingsOf(context, options, url === undefined ? {} : { source: { baseUrl: url } });
       const logger = loggerOf(context, config);
-      const checks = await checkAll({
-        config,
-        files: filesRead(context.io.env, options.config),
-        schedules: schedulesOf(config),
-        clock: systemClock,
-        isDead: createOwner().isDead,
-        openMirror: () => openSession(config.database.url), // As it is: nothing is migrated.
-        openSource: () => openConfiguredSource(config, { clock: systemClock, logger }),
-      });
+      const open = {
+        mirror: () => openSession(config.database.url), // As it is: nothing is migrated.
+        source: () => openConfiguredSource(config, { clock: systemClock, logger }),
+      };
+      const { isDead } = createOwner();
+      const outlook = { schedules: schedulesOf(config), now: systemClock.now(), isDead };
+      const checks = await checkAll(config, filesRead(context.io.env, options.config), open, outlook);
       const ok = checks.every((check) => check.ok);
       const lines = checks.flatMap(({ name, ok: isOk, detail, hint }) => {
         const line = `${isOk ? 'ok ' : 'BAD'}  ${name}: ${detail}`;

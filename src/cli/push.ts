@@ -13,7 +13,7 @@ import { readFrozen } from '../store/outbox/freeze-store.ts';
 import { checkEntries, readBatch, type EntryRequest } from '../outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { previewEntry, type Preview } from '../outbound/intake/preview.ts';
-import { createOwner } from '../pull/run/parts.ts';
+import { createOwner } from '../lib/owner.ts';
 import {
   EXIT,
   answer,

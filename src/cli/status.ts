@@ -4,7 +4,7 @@ import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { isFailedReading, outcomeWords } from '../words/outcome-words.ts';
-import { createOwner } from '../pull/run/parts.ts';
+import { createOwner } from '../lib/owner.ts';
 import { OTHER_SCHEDULES } from '../checks/serving.ts';
 import { readStatusReport, type Status, type StatusReport } from '../checks/status.ts';
 import { disappearedTexts } from './decisions/deletions.ts';

@@ -1,8 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopback, plainAddress } from '../lib/net/loopback.ts';
-import type { Clock } from '../lib/time/clock.ts';
-import type { Session } from '../db/session/session.ts';
+import type { MirrorContext } from '../db/mirror-context.ts';
 import { endSession, hasEnded } from '../store/people/ended-sessions.ts';
 import {
   findUser,
@@ -13,6 +12,7 @@ import {
 } from '../store/people/user-store.ts';
 import type { Decider } from '../store/people/decision-store.ts';
 import type { Problem } from './send.ts';
+import type { ServerSettings } from './server.ts';
 import { giveSession, isSameSecret, sessionOf, type SignInCodes } from './credentials.ts';
 
 /** A person or a program that asks. */
@@ -87,19 +87,13 @@ const NOT_A_USER: Problem = {
 
 const ANYBODY: Caller = { name: 'this machine', role: 'viewer', by: 'loopback' };
 
-interface AccessParts {
-  readonly token: string | null;
-  readonly trustedHeader?: TrustedHeader | null;
-  readonly session: Session;
-  readonly clock: Clock;
-}
-
 /**
  * Authenticates callers by the name that a proxy tells, by a token, or by the cookie that a browser got for one; without an
  * admin token, reads are free, and only this machine is answered. `countWrong` counts wrong tokens of a caller's address.
  */
 export function createAccess(
-  { token, trustedHeader = null, session, clock }: AccessParts,
+  { session, clock }: MirrorContext,
+  { token, trustedHeader }: ServerSettings,
   codes: SignInCodes,
   countWrong: ReturnType<FastifyInstance['createRateLimit']>,
 ): Access {

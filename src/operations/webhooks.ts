@@ -159,5 +159,5 @@ export const test = operation({
       .boolean()
       .describe('the background service that sends webhooks has sent it, not this process'),
   }),
-  run: async (parts, { name }) => ({ ...(await testEndpoint(parts, parts.webhooks, name)) }),
+  run: async (context, { name }) => ({ ...(await testEndpoint(context, context.webhooks, name)) }),
 });

@@ -3,7 +3,8 @@ import { LISTED_KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { backfill, type BackfillReport, type BackfillRequest, type Extent } from '../../src/pull/backfill.ts';
-import { createOwner, type PullParts, type ReadingRules } from '../../src/pull/run/parts.ts';
+import { createOwner } from '../../src/lib/owner.ts';
+import type { PullParts, ReadingRules } from '../../src/pull/run/parts.ts';
 import type { KindReport } from '../../src/store/runs/run-store.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';

@@ -10,7 +10,7 @@ import type { Session } from '../../db/session/session.ts';
 import type { Decider } from '../../store/people/decision-store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { openSendMark } from '../../outbound/send-mark.ts';
-import { createOwner } from '../../pull/run/parts.ts';
+import { createOwner } from '../../lib/owner.ts';
 import {
   EXIT,
   answer,

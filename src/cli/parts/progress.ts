@@ -2,7 +2,8 @@ import { openConfiguredSource } from '../../app/open-source.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Session } from '../../db/session/session.ts';
 import { systemClock } from '../../lib/time/clock.ts';
-import { createOwner, type Progress, type PullParts } from '../../pull/run/parts.ts';
+import { createOwner } from '../../lib/owner.ts';
+import type { Progress, PullParts } from '../../pull/run/parts.ts';
 import { loggerOf, type CommandContext } from './command.ts';
 import { printLine, type Io, type Output } from './io.ts';
 

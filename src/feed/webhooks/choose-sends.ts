@@ -43,13 +43,14 @@ export async function chooseSends(
   endpoint: WebhookEndpoint,
   facts: ChoiceFacts,
 ): Promise<Choice> {
-  const { id: endpointId, format } = endpoint;
   const due = await dueNow(tx, endpoint, facts);
   if (due.length === 0) return { sends: [], hasMore: false };
-  const secrets = await readSecrets(tx, endpointId, facts.now);
+  const secrets = await readSecrets(tx, endpoint.id, facts.now);
   const { reader: rules } = facts;
-  if (format === 'email')
-    return { sends: [await writeLetter(tx, { endpoint, secrets, due, rules })], hasMore: false };
+  if (endpoint.format === 'email') {
+    const letter = await writeLetter(tx, endpoint, due, rules);
+    return { sends: [{ ...letter, endpoint, secrets }], hasMore: false };
+  }
   const seqs = due.flatMap(({ seq }) => seq ?? []);
   const changes = new Map((await readChangesOf(tx, seqs)).map((change) => [change.seq, change]));
   const sends: EndpointSend[] = [];
@@ -95,18 +96,13 @@ export async function writeNews(
   return formatNews(news, format, { ...rules, language: language ?? rules.language });
 }
 
-interface LetterParts {
-  readonly endpoint: WebhookEndpoint;
-  readonly secrets: readonly string[];
-  readonly due: readonly Delivery[];
-  readonly rules: ReaderRules;
-}
-
 /** All that is due as one letter, so that nobody gets a hundred; the digest is one of its own. */
 async function writeLetter(
   tx: Transaction,
-  { endpoint, secrets, due, rules }: LetterParts,
-): Promise<EndpointSend> {
+  endpoint: WebhookEndpoint,
+  due: readonly Delivery[],
+  rules: ReaderRules,
+) {
   const news = due.filter(({ type }) => type !== 'digest.daily');
   const deliveries = news.length > 0 ? news : due.slice(0, 1);
   const bodies = deliveries.map(({ body }) => body ?? '{}');
@@ -114,7 +110,7 @@ async function writeLetter(
   // A letter with more in it is another one for a mail program, which may show each id once.
   const webhookId = webhookIdOf(endpoint.publicId, ids);
   const letter = await writeNews(tx, bodies, endpoint, rules);
-  return { ...letter, endpoint, webhookId, secrets, deliveries };
+  return { ...letter, webhookId, deliveries };
 }
 
 /** Writes outcomes, and makes the next deliveries of their records ready. */
