@@ -49,7 +49,7 @@ export async function checkAll(
     ...database,
     ...(isMirror ? await checkTenants(config, open, readable) : []),
     ...tellServing(serving),
-    ...tellPlans(config, { schedules, serving, now }),
+    ...tellPlans(config, schedules, serving, now),
     ...(await checkQueue(config.queue.url)),
     ...service,
   ];

@@ -5,14 +5,7 @@ import { isListed, isRetrievable } from '../catalog/kind.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { backfill, type BackfillReport, type Extent } from '../pull/backfill.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  EXIT,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { expandIds, parsePages } from './parts/input.ts';
 import { readingService } from './parts/progress.ts';
 
@@ -30,7 +23,7 @@ export function backfillCommand(context: CommandContext): Command {
     .option('--all', 'the whole list, every page parsed')
     .action(async (name: string, options: BackfillOptions) => {
       const { extent, request } = extentOf(options);
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       const kind = requireKnownKind(config, name);
       if (!isListed(kind) && !('ids' in extent && isRetrievable(kind)))
         throw new UsageError(`The service has no list of ${name}: it is read one record at a time.`, {
@@ -41,7 +34,7 @@ export function backfillCommand(context: CommandContext): Command {
       const report = await readingService(context, config, { open: openMirror }, (parts) =>
         backfill(parts, wanted),
       );
-      answer(context, options, report, reportLines(report));
+      context.answer(options, report, reportLines(report));
       const { state, reason, rows } = report;
       const hasFailed = state === 'aborted' && reason !== 'interrupted' && rows === 0; // As for a pull.
       context.exit(state === 'complete' ? EXIT.done : hasFailed ? EXIT.failed : EXIT.incomplete);

@@ -8,7 +8,7 @@ import { latestSeq } from '../store/records/change-store.ts';
 import { plainJson, plainLine } from '../lib/text/text.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
-import { EXIT, createCommand, settingsOf, type CommonOptions, type CommandContext } from './parts/command.ts';
+import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { seqNumber, parseWholeNumber } from './parts/input.ts';
 
 /** The number of events for a person who gives none. */
@@ -40,7 +40,7 @@ export function changesCommand(context: CommandContext): Command {
         });
       };
       const signal = AbortSignal.any([io.signal, gone.signal]);
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       if (options.kind !== undefined) requireKnownKind(config, options.kind); // Refuses an unknown one.
       let isEmpty = true;
       for await (const change of changes(config, options, signal)) {

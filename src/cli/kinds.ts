@@ -9,20 +9,14 @@ import { readFields, type KnownField } from '../store/kinds/field-store.ts';
 import { openSession } from '../db/open-session.ts';
 import { isMirrorPresent } from '../store/kinds/meta.ts';
 import { describeKind, type KindDescription } from '../report/describe-kind.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { printLine, textTable, type Printed } from './parts/io.ts';
 
 export function kindsCommand(context: CommandContext): Command {
   return createCommand('kinds', 'show what can be read and written, field by field')
     .argument('[kind]', 'record kind')
     .action(async (name: string | undefined, options: CommonOptions) => {
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       const kinds = name === undefined ? allKinds(config) : [requireKnownKind(config, name)];
       const { mirror, reason, fields } = await seenFields(config, kinds);
       if (reason !== null)
@@ -34,8 +28,8 @@ export function kindsCommand(context: CommandContext): Command {
       });
       const [first] = described;
       if (name === undefined || !first)
-        answer(context, options, { kinds: described, mirror }, kindsTexts(described));
-      else answer(context, options, { ...first, mirror }, kindTexts(first, mirror));
+        context.answer(options, { kinds: described, mirror }, kindsTexts(described));
+      else context.answer(options, { ...first, mirror }, kindTexts(first, mirror));
     });
 }
 

@@ -26,14 +26,7 @@ import { readSheet } from '../outbound/plans/read-sheet.ts';
 import { MOST_BYTES, tooLarge } from '../outbound/plans/sheet-table.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
 import { outputFault, outputFile } from '../report/output-file.ts';
-import {
-  EXIT,
-  answer,
-  createCommand,
-  settingsOf,
-  type CommandContext,
-  type CommonOptions,
-} from './parts/command.ts';
+import { EXIT, createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
 import { beginning, textTable, type Printed } from './parts/io.ts';
 import { atCommandLine, partsOf } from './parts/operation-command.ts';
@@ -61,7 +54,7 @@ export function planCommand(context: CommandContext): Command {
     .option('--allow-reordered', 'take a column whose values only changed places for edited')
     .option('--out <file>', OUT)
     .action(async (what: string | undefined, options: Options) => {
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       refuseOutput(config, options);
       await using session = await openExistingMirror(config);
       if (what === undefined) {
@@ -71,11 +64,11 @@ export function planCommand(context: CommandContext): Command {
         });
         const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
         const table = textTable(names, shown.map(Object.values<string | number | null>));
-        answer(context, options, { plans }, plans.length === 0 ? ['No plans.'] : [table]);
+        context.answer(options, { plans }, plans.length === 0 ? ['No plans.'] : [table]);
         return;
       }
       const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(session, config, what, options);
-      if (id === null) answer(context, options, { id: null, rows: [] }, ['Nothing would change.']);
+      if (id === null) context.answer(options, { id: null, rows: [] }, ['Nothing would change.']);
       else await tell(context, config, session, { ...options, id });
     });
 }
@@ -127,7 +120,7 @@ const deciding = (context: CommandContext, operation: AnyOperation): Command =>
   createCommand(operation.name, operation.words.summary)
     .argument('<plan>', 'number of the plan')
     .action(async (plan: string, options: Options) => {
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       refuseOutput(config, options);
       await using session = await openExistingMirror(config);
       const document = await operation.run(partsOf(context, config, session), {
@@ -161,7 +154,7 @@ async function tell(
       context.exit(EXIT.incomplete);
   }
   if (out !== undefined) writeResult(outputFile(config.database.url, out), plan);
-  answer(context, options, plan, planTexts(plan));
+  context.answer(options, plan, planTexts(plan));
 }
 
 /** Writes a line a cell, and one for each row that is refused. */

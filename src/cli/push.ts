@@ -16,9 +16,7 @@ import { previewEntry, type Preview } from '../outbound/intake/preview.ts';
 import { createOwner } from '../lib/owner.ts';
 import {
   EXIT,
-  answer,
   createCommand,
-  settingsOf,
   type CommonOptions,
   type CommandContext,
   type ExitCode,
@@ -108,14 +106,14 @@ async function run(
       return { ...request, allowUnknown, allowDouble };
     },
   );
-  const config = settingsOf(context, options);
+  const config = context.settings(options);
   await using session = await openMirrorFor(config, requests);
   const checked = await checkRequests(session, allKinds(config), requests);
   if (options.dryRun) {
     const previews: Preview[] = [];
     for (const entry of checked) previews.push(await previewEntry(session, entry));
     const texts = previews.flatMap((preview) => [...previewTexts(preview)]);
-    answer(context, options, oneOrAll(options, previews.map(previewDocument)), texts);
+    context.answer(options, oneOrAll(options, previews.map(previewDocument)), texts);
     return;
   }
   const stored = await storeChecked(session, checked, systemClock.now(), atCommandLine());
@@ -126,7 +124,7 @@ async function run(
   context.exit(exitCodeOfPush(outcomes));
   const pushed = stored.map((entry) => ({ entry, outcome: outcomes.find(({ id }) => id === entry.id) }));
   const texts = pushed.flatMap((one) => [...pushedTexts(one)]);
-  answer(context, options, oneOrAll(options, pushed.map(pushedDocument)), texts);
+  context.answer(options, oneOrAll(options, pushed.map(pushedDocument)), texts);
 }
 
 const oneOrAll = ({ batch }: PushOptions, documents: readonly object[]): object | null =>

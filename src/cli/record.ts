@@ -18,13 +18,7 @@ import {
 import { entryDocument, jsonOrText } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../outbound/decisions/verdicts.ts';
 import { changedFieldTexts } from './parts/change-row.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { beginning, textTable, type Printed } from './parts/io.ts';
 
 export function recordCommand(context: CommandContext): Command {
@@ -35,13 +29,13 @@ export function recordCommand(context: CommandContext): Command {
       'id of the record, or words of its code, name, phone number or e-mail: lists those found',
     )
     .action(async (name: string, words: string[], options: CommonOptions) => {
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       const kind = requireKnownKind(config, name);
       const wanted = words.join(' ');
       await using session = await openExistingMirror(config);
       const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
       if (story !== null) {
-        answer(context, options, storyDocument(story), storyTexts(story));
+        context.answer(options, storyDocument(story), storyTexts(story));
         return;
       }
       const found = await findRecords(session, kind, { text: wanted, limit: MOST_FOUND });
@@ -52,7 +46,7 @@ export function recordCommand(context: CommandContext): Command {
         deletedAt === null ? 'live' : 'deleted',
         recordName(raw),
       ]);
-      answer(context, options, { records }, [textTable(['id', 'state', 'name'], rows)]);
+      context.answer(options, { records }, [textTable(['id', 'state', 'name'], rows)]);
     });
 }
 

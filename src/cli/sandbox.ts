@@ -6,7 +6,7 @@ import { decodeText } from '../lib/text/decode-text.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults, type Fault } from '../../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
-import { answer, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { portNumber, parseWholeNumber } from './parts/input.ts';
 
 const DEFAULT_PORT = 4010;
@@ -37,7 +37,7 @@ export function sandboxCommand(context: CommandContext): Command {
       const faults = options.faults === undefined ? [] : readFaults(options.faults);
       await using sandbox = await openSandbox({ ...options, faults });
       const { url, token } = sandbox;
-      answer(context, options, { url, token }, [
+      context.answer(options, { url, token }, [
         `The sandbox answers at ${url}; Ctrl-C stops it.`,
         `Try: BMS_BASE_URL=${url} BMS_TOKEN=${token} DATABASE_URL=file:./data/sandbox.db npx bms-sync pull`,
       ]);

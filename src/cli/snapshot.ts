@@ -6,14 +6,7 @@ import { snapshotFile } from '../report/output-file.ts';
 import { asOfInstant } from '../report/export/export-source.ts';
 import { ExportStopped } from '../report/export/export.ts';
 import { takeSnapshot } from '../report/export/snapshot.ts';
-import {
-  EXIT,
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
 
@@ -41,11 +34,11 @@ export function snapshotCommand(context: CommandContext): Command {
     )
     .action(async (file: string, options: SnapshotCommandOptions) => {
       const { io } = context;
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       const { url } = config.database;
       const { timezone } = config.schedules;
       const { asOf } = options;
-      const at = asOf === undefined ? null : asOfInstant(asOf, { now: systemClock.now(), timezone }).at;
+      const at = asOf === undefined ? null : asOfInstant(asOf, systemClock.now(), timezone).at;
       const path = snapshotFile(url, file);
       const mirror = await openExistingMirror(config); // It is brought to the shape of this release.
       await mirror.close();
@@ -64,7 +57,7 @@ export function snapshotCommand(context: CommandContext): Command {
         for (const remark of remarks) printLine(io.stderr, remark);
         if (beingRead.length > 0)
           printLine(io.stderr, `Being read by a pull, and held in part: ${beingRead.join(', ')}.`);
-        answer(context, options, report, [`${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`]);
+        context.answer(options, report, [`${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`]);
       } catch (error) {
         if (!(error instanceof ExportStopped)) throw error;
         printLine(io.stderr, 'Stopped while waiting for a pull.');

@@ -6,7 +6,7 @@ import { UsageError } from '../lib/sync-error.ts';
 import type { Owner } from '../lib/owner.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
-import { noting, type Decider, type Decision } from '../store/people/decision-store.ts';
+import { noting, type Decider } from '../store/people/decision-store.ts';
 import type { UserRole } from '../store/people/user-store.ts';
 import type { SendingRules } from '../feed/webhooks/sender.ts';
 import type { SendMark } from '../outbound/freeze.ts';
@@ -90,7 +90,7 @@ export function whatOf({ name, path }: Described): string {
   return subject === `${name}s` ? name : `${subject} ${name}`;
 }
 
-function decisionOf(operation: Described, input: object): Omit<Decision, keyof Decider> {
+function decisionOf(operation: Described, input: object) {
   const [target, ...details] = Object.entries(input)
     .map(([member, value]) => ({ member, text: String(value ?? '') }))
     .filter(({ member, text }) => QUOTED.includes(member) && text !== '');

@@ -96,7 +96,7 @@ export const enable = operation({
   },
   input: named,
   answer: standing,
-  run: ({ session, clock }, { name }) => enableEndpoint(session, { name, now: clock.now() }),
+  run: ({ session, clock }, { name }) => enableEndpoint(session, name, clock.now()),
 });
 
 export const disable = operation({
@@ -109,7 +109,7 @@ export const disable = operation({
   },
   input: named,
   answer: standing,
-  run: ({ session, clock }, { name }) => disableEndpoint(session, { name, now: clock.now() }),
+  run: ({ session, clock }, { name }) => disableEndpoint(session, name, clock.now()),
 });
 
 const isSeq = (value: unknown): boolean =>
@@ -137,8 +137,7 @@ export const replay = operation({
       }),
   }),
   answer: z.object({ name: z.string(), after: z.int() }),
-  run: ({ session, clock }, { name, after = null }) =>
-    replayEvents(session, { name, after, now: clock.now() }),
+  run: ({ session, clock }, { name, after = null }) => replayEvents(session, name, after, clock.now()),
 });
 
 export const test = operation({

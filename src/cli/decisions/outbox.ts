@@ -10,13 +10,7 @@ import {
   readHistory,
 } from '../../outbound/decisions/entry-list.ts';
 import { abandon, adopt, resume, retry } from '../../operations/outbox.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from '../parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { parseWholeNumber } from '../parts/input.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 import { historyTexts, outboxTexts } from '../parts/outbox-print.ts';
@@ -38,19 +32,19 @@ export function outboxCommand(context: CommandContext): Command {
       const options: ListOptions = command.optsWithGlobals();
       const { state, all, limit = LISTED } = options;
       const states = state === undefined ? (all ? STATES : OPEN_STATES) : [state];
-      await using session = await openExistingMirror(settingsOf(context, options));
+      await using session = await openExistingMirror(context.settings(options));
       const listed = await listOutbox(session, { states, limit });
       const { entries, blockedKinds, frozen } = listed;
       const document = { entries: entries.map(entryDocument), blockedKinds, frozen };
-      answer(context, options, document, outboxTexts(listed));
+      context.answer(options, document, outboxTexts(listed));
     });
   const show = createCommand('show', 'show one entry with its attempts and your next steps')
     .argument('<id>', 'the number of the entry', parseWholeNumber)
     .action(async (id: number, _: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
-      await using session = await openExistingMirror(settingsOf(context, options));
+      await using session = await openExistingMirror(context.settings(options));
       const history = await readHistory(session, id);
-      answer(context, options, historyDocument(history), historyTexts(history));
+      context.answer(options, historyDocument(history), historyTexts(history));
     });
   return createCommand('outbox', 'show the changes for the service, and decide on those that are stuck')
     .addCommand(list, { isDefault: true })

@@ -2,13 +2,7 @@ import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
 import { listUsers } from '../../store/people/user-store.ts';
 import { addUser, removeUser } from '../../operations/users.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from '../parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { textTable } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 
@@ -16,11 +10,11 @@ export function usersCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list who may look, decide or administer').action(
     async (_: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
-      await using session = await openExistingMirror(settingsOf(context, options));
+      await using session = await openExistingMirror(context.settings(options));
       const users = await listUsers(session);
       const shown = users.map(({ name, role, createdAt }) => ({ name, role, createdAt }));
       const table = textTable(['name', 'role', 'since (UTC)'], shown.map(Object.values<string>));
-      answer(context, options, { users: shown }, shown.length === 0 ? [NONE] : [table]);
+      context.answer(options, { users: shown }, shown.length === 0 ? [NONE] : [table]);
     },
   );
   return createCommand('users', 'say who may look, decide or administer')

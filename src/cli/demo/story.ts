@@ -5,7 +5,7 @@ import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import type { Row } from '../../db/session/session.ts';
 import { textTable } from '../parts/io.ts';
-import type { createProgress } from '../parts/progress.ts';
+import type { ProgressDisplay } from '../parts/progress.ts';
 import { changeThree } from './go-on.ts';
 import { DEMO_DATABASE, eventLine, pullEvents, pushClient, type DemoStage } from './stage.ts';
 
@@ -61,7 +61,7 @@ from bi_purchase_products group by product_name order by sum(produit_total_e4) d
 /** Reads the whole service into the mirror, and asks the mirror a first question. */
 export async function firstPull(
   { sandbox, config, logger, io, say }: DemoStage,
-  { onProgress, stop }: Pick<ReturnType<typeof createProgress>, 'onProgress' | 'stop'>,
+  { onProgress, stop }: ProgressDisplay,
 ) {
   const reading = { kinds: [], acceptNewSource: false, logger, signal: io.signal, onProgress };
   const report = await pullOnce(config, reading).finally(stop);

@@ -86,7 +86,7 @@ async function keepOutcomes(
 export function attemptColumns(attempt: SentAttempt) {
   const { status, error, responseStart, durationMs } = attempt;
   const attemptedAt = instantText(attempt.at);
-  const deliveredAt = isTaken(attempt) ? attemptedAt : null;
+  const deliveredAt = isTaken(attempt.status) ? attemptedAt : null;
   return { attemptedAt, status, error, responseStart, durationMs, deliveredAt };
 }
 

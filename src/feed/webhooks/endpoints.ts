@@ -13,6 +13,7 @@ import {
   saveSecret,
   type EndpointStanding,
   type EndpointWish,
+  type WebhookFormat,
   type WebhookEndpoint,
 } from '../../store/webhooks/endpoint-store.ts';
 
@@ -95,14 +96,14 @@ const HIDDEN = ['id', 'publicId', 'owner', 'epoch', 'failingToldAt', 'updatedAt'
 /** All endpoints for people and programs, by name. */
 export async function endpointDocuments(db: Queryable): Promise<EndpointDocument[]> {
   return (await listEndpoints(db)).map((endpoint) => {
-    const members = Object.entries({ ...endpoint, url: shownUrl(endpoint) });
+    const members = Object.entries({ ...endpoint, url: shownUrl(endpoint.url, endpoint.format) });
     const shown = members.filter(([name]) => !HIDDEN.some((hidden) => hidden === name));
     return Object.fromEntries<unknown>(shown) as EndpointDocument;
   });
 }
 
 /** The address of a chat room is its secret: only its host is shown. Of other addresses the query may be one. */
-export function shownUrl({ url, format }: Pick<EndpointStanding, 'url' | 'format'>): string {
+export function shownUrl(url: string, format: WebhookFormat): string {
   if (format === 'email') return url;
   const { origin, pathname, search } = new URL(url);
   if (format !== 'json') return `${origin}/…`;

@@ -120,7 +120,7 @@ async function sendTest({ session, clock, signal, sender, rules }: SendingParts,
   const secrets = await readSecrets(session, endpoint.id, clock.now());
   const content = await writeNews(session, [test.body ?? '{}'], endpoint, rules);
   const attempt = await sender.send({ ...content, endpoint, webhookId: test.webhookId, secrets }, signal);
-  const state = isTaken(attempt) ? ('delivered' as const) : ('failed' as const);
+  const state = isTaken(attempt.status) ? ('delivered' as const) : ('failed' as const);
   const set = assign(WEBHOOK_DELIVERIES, { state, attempts: 1, ...attemptColumns(attempt) });
   await session.atomically((tx) => tx.query(sql`update webhook_deliveries set ${set} where id = ${id}`));
 }
