@@ -24,7 +24,7 @@ export function kindsCommand(context: CommandContext): Command {
       const described = kinds.map((kind) => {
         const isDocumented = documentedKind(kind.name) !== undefined;
         const seen = fields && (fields.get(kind.name) ?? new Map<string, KnownField>());
-        return describeKind({ kind, isDocumented, seen });
+        return describeKind(kind, isDocumented, seen);
       });
       const [first] = described;
       if (name === undefined || !first)

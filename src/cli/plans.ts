@@ -1,11 +1,11 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { Session } from '../db/session/session.ts';
-import { createDraft } from '../lib/draft-file.ts';
 import { compactJson } from '../lib/json/json.ts';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -25,7 +25,7 @@ import { speechIn } from '../lib/text/speech.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
 import { MOST_BYTES, tooLarge } from '../outbound/plans/sheet-table.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
-import { outputFault, outputFile } from '../report/output-file.ts';
+import { outputFile, writeWhole } from '../report/output-file.ts';
 import { EXIT, createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
 import { parseWholeNumber } from './parts/input.ts';
 import { beginning, textTable, type Printed } from './parts/io.ts';
@@ -153,25 +153,12 @@ async function tell(
     if (plan.rows.some(({ entry }) => entry !== null && entry.state !== 'done'))
       context.exit(EXIT.incomplete);
   }
-  if (out !== undefined) writeResult(outputFile(config.database.url, out), plan);
-  context.answer(options, plan, planTexts(plan));
-}
-
-/** Writes a line a cell, and one for each row that is refused. */
-function writeResult(path: string, plan: ShownPlan): void {
-  const { head, rows } = csvEncoding(RESULT_COLUMNS, false);
-  try {
-    const draft = createDraft(path);
-    try {
-      writeFileSync(draft.path, head + rows(resultLines(plan)));
-      draft.publish();
-    } catch (error) {
-      draft.discard();
-      throw error;
-    }
-  } catch (error) {
-    throw outputFault(error, path);
+  if (out !== undefined) {
+    const { head, rows } = csvEncoding(RESULT_COLUMNS, false);
+    const result = head + rows(resultLines(plan)); // A line a cell, and one for each row that is refused.
+    await writeWhole(outputFile(config.database.url, out), (draft) => writeFile(draft, result));
   }
+  context.answer(options, plan, planTexts(plan));
 }
 
 const LONGEST_SHOWN = 40;

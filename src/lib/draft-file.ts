@@ -21,9 +21,7 @@ export function createDraft(path: string) {
   removeDrafts(path);
   const folder = mkdtempSync(`${path}${ENDING}${process.pid}-`);
   const draft = join(folder, 'draft');
-  const discard = (): void => {
-    rmSync(folder, { recursive: true, force: true });
-  };
+  const discard = (): void => rmSync(folder, { recursive: true, force: true });
   return {
     /** Where it is to be written; there is none yet. */
     path: draft,

@@ -57,9 +57,7 @@ export const partsOf = ({ io }: CommandContext, config: Config, session: Session
   sendMark: {
     read: async () => {
       const mark = await openSendMark(session, config.queue.url);
-      return await mark.read().finally(() => {
-        mark.close();
-      });
+      return await mark.read().finally(() => mark.close());
     },
   },
   webhooks: sendingRules(config),

@@ -22,9 +22,7 @@ const BUSY_MS = 30_000;
  * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened, or the SQLite library is too old.
  */
 export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
-  guarded(path, () => {
-    refuseNoFile(path);
-  });
+  guarded(path, () => refuseNoFile(path));
   const writer = guarded(path, () => openWriter(path));
   const reader = guarded(path, () => openReader(path, writer));
   const { atomically, alone } = createGroupCommit(writer, { path, busyMs });
@@ -68,24 +66,12 @@ async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promis
     return await work({
       dialect: 'sqlite',
       query: (statement) => step(() => runStatementSync(writer, statement)),
-      write: (statement) =>
-        step(() => {
-          runStatementSync(writer, statement);
-        }),
+      write: (statement) => step(() => void runStatementSync(writer, statement)),
       rowsById: (table, columns, ids) => step(() => readByIdSync(writer, table, columns, ids)),
-      putRows: (rows) =>
-        step(() => {
-          insertAllSync(writer, rows, 'replace');
-        }),
-      append: (rows) =>
-        step(() => {
-          insertAllSync(writer, rows, 'refuse');
-        }),
+      putRows: (rows) => step(() => insertAllSync(writer, rows, 'replace')),
+      append: (rows) => step(() => insertAllSync(writer, rows, 'refuse')),
       columnsOf: (table) => step(() => tableColumnsSync(writer, table)),
-      execute: (statement) =>
-        step(() => {
-          writer.exec(statement);
-        }),
+      execute: (statement) => step(() => void writer.exec(statement)),
     });
   } finally {
     isOver = true;
@@ -126,9 +112,7 @@ function createGroupCommit(writer: Database, file: CommitFile) {
       new Promise((resolve, reject) => {
         const run: Waiting['run'] = async () => {
           const result = await work();
-          return () => {
-            resolve(result);
-          };
+          return () => resolve(result);
         };
         waiting.push({ run, fail: reject });
         if (waiting.length === 1) void enqueue(commitGroup);
@@ -167,9 +151,7 @@ async function inSavepoint(writer: Database, { run, fail }: Waiting, path: strin
     if (!writer.inTransaction) throw error; // The error rolled back the whole group.
     writer.exec('rollback to work');
     writer.exec('release work');
-    return () => {
-      fail(sqliteError(error, path));
-    };
+    return () => fail(sqliteError(error, path));
   }
 }
 

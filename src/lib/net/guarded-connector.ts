@@ -50,9 +50,7 @@ const refused = (hostname: string): AddressRefusedError =>
 /** A lookup that fails unless every address of the name is acceptable: which one Node tries first is not ours to choose. */
 function lookupBy(resolve: Resolve, isAcceptable: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, done) => {
-    const fail = (error: Error): void => {
-      done(error, '', 0);
-    };
+    const fail = (error: Error): void => done(error, '', 0);
     resolve(hostname).then((addresses) => {
       const [first] = addresses;
       if (first === undefined || !addresses.every(({ address }) => isAcceptable(address)))

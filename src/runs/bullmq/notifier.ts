@@ -53,9 +53,7 @@ export function createBullmqNotifier(
     return opened;
   };
   return {
-    subscribe: ({ name, concurrency }, handler) => {
-      openShared(name, concurrency, handler);
-    },
+    subscribe: ({ name, concurrency }, handler) => openShared(name, concurrency, handler),
     notify: async (queue, refs) => {
       if (isClosed) return false;
       const client = (queues.get(queue.name) ?? openShared(queue.name)).get();

@@ -99,9 +99,7 @@ export function createReopening(
     worker
       ?.waitUntilReady()
       .then(() => worker.run())
-      .catch((error: unknown) => {
-        onFault(error, 'fatal');
-      });
+      .catch((error: unknown) => onFault(error, 'fatal'));
     return opened;
   };
   return {
