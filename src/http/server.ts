@@ -10,7 +10,7 @@ import type { MirrorContext } from '../db/mirror-context.ts';
 import type { WriteStanding } from '../db/session/write-watch.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 import type { UserRole } from '../store/people/user-store.ts';
-import type { Access, Caller, TrustedHeader } from './access.ts';
+import type { Access, Caller, SignInSettings } from './access.ts';
 import type { StreamLimit } from './limits.ts';
 
 /** The process that the server is a part of. */
@@ -29,11 +29,7 @@ export interface ServingProcess extends MirrorContext {
 }
 
 /** The settings of the server and of what it shows. */
-export interface ServerSettings {
-  /** `ADMIN_TOKEN`; null serves reads only, and only on loopback. */
-  readonly token: string | null;
-  /** The setting `server.trustedHeader`; null: nobody is signed in by a proxy. */
-  readonly trustedHeader: TrustedHeader | null;
+export interface ServerSettings extends SignInSettings {
   /** The setting `server.host`: the address that the caller listens on. */
   readonly host: string;
   /** The setting `server.names`: further host names of the server. */

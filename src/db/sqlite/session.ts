@@ -4,15 +4,7 @@ import { createQueue } from '../../lib/queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import { sqliteError, sqliteReadError } from '../session/errors.ts';
 import type { Session, Transaction } from '../session/session.ts';
-import {
-  openReader,
-  openWriter,
-  insertAllSync,
-  readByIdSync,
-  refuseNoFile,
-  runStatementSync,
-  tableColumnsSync,
-} from './connection.ts';
+import * as connection from './connection.ts';
 
 const BUSY_MS = 30_000;
 
@@ -22,9 +14,9 @@ const BUSY_MS = 30_000;
  * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened, or the SQLite library is too old.
  */
 export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
-  guarded(path, () => refuseNoFile(path));
-  const writer = guarded(path, () => openWriter(path));
-  const reader = guarded(path, () => openReader(path, writer));
+  guarded(path, () => connection.refuseNoFile(path));
+  const writer = guarded(path, () => connection.openWriter(path));
+  const reader = guarded(path, () => connection.openReader(path, writer));
   const { atomically, alone } = createGroupCommit(writer, { path, busyMs });
 
   const close = async (): Promise<void> => {
@@ -40,9 +32,11 @@ export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
     location: path,
     query: async (statement) => {
       await yieldToEventLoop(); // SQLite answers on our thread: whatever reads a lot lets other work in between.
-      return onceFree(busyMs, () => runStatementSync(reader, statement)).catch((error: unknown) => {
-        throw sqliteReadError(error, path);
-      });
+      return onceFree(busyMs, () => connection.runStatementSync(reader, statement)).catch(
+        (error: unknown) => {
+          throw sqliteReadError(error, path);
+        },
+      );
     },
     atomically: (work) => atomically(() => withHandle(writer, work)),
     makeDurable: () =>
@@ -65,12 +59,12 @@ async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promis
   try {
     return await work({
       dialect: 'sqlite',
-      query: (statement) => step(() => runStatementSync(writer, statement)),
-      write: (statement) => step(() => void runStatementSync(writer, statement)),
-      rowsById: (table, columns, ids) => step(() => readByIdSync(writer, table, columns, ids)),
-      putRows: (rows) => step(() => insertAllSync(writer, rows, 'replace')),
-      append: (rows) => step(() => insertAllSync(writer, rows, 'refuse')),
-      columnsOf: (table) => step(() => tableColumnsSync(writer, table)),
+      query: (statement) => step(() => connection.runStatementSync(writer, statement)),
+      write: (statement) => step(() => void connection.runStatementSync(writer, statement)),
+      rowsById: (table, columns, ids) => step(() => connection.readByIdSync(writer, table, columns, ids)),
+      putRows: (rows) => step(() => connection.insertAllSync(writer, rows, 'replace')),
+      append: (rows) => step(() => connection.insertAllSync(writer, rows, 'refuse')),
+      columnsOf: (table) => step(() => connection.tableColumnsSync(writer, table)),
       execute: (statement) => step(() => void writer.exec(statement)),
     });
   } finally {

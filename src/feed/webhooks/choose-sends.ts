@@ -1,13 +1,6 @@
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import {
-  latestPause,
-  readyDeliveries,
-  wakeNext,
-  writeOutcomes,
-  type Delivery,
-  type DeliveryOutcome,
-} from '../../store/webhooks/delivery-queue.ts';
+import * as queue from '../../store/webhooks/delivery-queue.ts';
 import { readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../store/webhooks/news.ts';
 import { readChangesOf } from '../read-changes.ts';
@@ -17,7 +10,7 @@ import { changeBody, formatNews, type FormattedBody } from './payload.ts';
 import type { SendableDelivery } from './sender.ts';
 
 /** What is to be sent now: an event, a piece of news, or a letter with several. */
-export type EndpointSend = SendableDelivery & { readonly deliveries: readonly Delivery[] };
+export type EndpointSend = SendableDelivery & { readonly deliveries: readonly queue.Delivery[] };
 
 interface Choice {
   readonly sends: readonly EndpointSend[];
@@ -54,7 +47,7 @@ export async function chooseSends(
   const seqs = due.flatMap(({ seq }) => seq ?? []);
   const changes = new Map((await readChangesOf(tx, seqs)).map((change) => [change.seq, change]));
   const sends: EndpointSend[] = [];
-  const dropped: DeliveryOutcome[] = [];
+  const dropped: queue.DeliveryOutcome[] = [];
   for (const delivery of due) {
     const { webhookId, seq, body } = delivery;
     const change = changes.get(seq ?? 0);
@@ -73,14 +66,14 @@ async function dueNow(
   tx: Transaction,
   endpoint: WebhookEndpoint,
   { inFlight, now }: ChoiceFacts,
-): Promise<Delivery[]> {
+): Promise<queue.Delivery[]> {
   const { id, replayAfter, notBefore } = endpoint;
-  const isPausing = notBefore !== null && notBefore > instantText(now) && notBefore <= latestPause(now);
+  const isPausing = notBefore !== null && notBefore > instantText(now) && notBefore <= queue.latestPause(now);
   if (replayAfter !== null || isPausing) return [];
   const isLetter = endpoint.format === 'email';
   if (isLetter && inFlight.length > 0) return [];
   const limit = isLetter ? TOLD_AT_ONCE : SENT_AT_ONCE - inFlight.length;
-  return limit <= 0 ? [] : readyDeliveries(tx, id, { except: inFlight, now, limit });
+  return limit <= 0 ? [] : queue.readyDeliveries(tx, id, { except: inFlight, now, limit });
 }
 
 /** News as a receiver reads it; a person in their own language, where they have one, and with the names of records. */
@@ -100,7 +93,7 @@ export async function writeNews(
 async function writeLetter(
   tx: Transaction,
   endpoint: WebhookEndpoint,
-  due: readonly Delivery[],
+  due: readonly queue.Delivery[],
   rules: ReaderRules,
 ) {
   const news = due.filter(({ type }) => type !== 'digest.daily');
@@ -116,12 +109,12 @@ async function writeLetter(
 /** Writes outcomes, and makes the next deliveries of their records ready. */
 export async function writeDeliveryOutcomes(
   tx: Transaction,
-  outcomes: readonly DeliveryOutcome[],
+  outcomes: readonly queue.DeliveryOutcome[],
   now: Date,
 ): Promise<void> {
   const [first] = outcomes;
   if (first === undefined) return;
-  await writeOutcomes(tx, outcomes);
+  await queue.writeOutcomes(tx, outcomes);
   const recordIds = outcomes.flatMap(({ delivery }) => delivery.recordId ?? []);
-  await wakeNext(tx, first.delivery.endpointId, recordIds, now);
+  await queue.wakeNext(tx, first.delivery.endpointId, recordIds, now);
 }

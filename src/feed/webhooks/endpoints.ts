@@ -4,18 +4,7 @@ import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { nearestName } from '../../lib/text/nearest-name.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
-import {
-  endpointNames,
-  findEndpoint,
-  insertEndpoint,
-  listEndpoints,
-  removeEndpoint,
-  saveSecret,
-  type EndpointStanding,
-  type EndpointWish,
-  type WebhookFormat,
-  type WebhookEndpoint,
-} from '../../store/webhooks/endpoint-store.ts';
+import * as store from '../../store/webhooks/endpoint-store.ts';
 
 /** An endpoint with its secret, which is shown this once. */
 export interface RevealedSecret {
@@ -31,7 +20,7 @@ export interface RevealedSecret {
  */
 export async function addEndpoint(
   session: Session,
-  wish: EndpointWish,
+  wish: store.EndpointWish,
   { allowHosts, now }: { readonly allowHosts: readonly string[]; readonly now: Date },
 ): Promise<RevealedSecret> {
   const { name, url, format } = wish;
@@ -39,13 +28,13 @@ export async function addEndpoint(
   else await refuseTarget(url, allowHosts);
   const secret = newSecret();
   await session.atomically(async (tx) => {
-    const endpointId = await insertEndpoint(tx, wish, randomBytes(12).toString('hex'), now);
+    const endpointId = await store.insertEndpoint(tx, wish, randomBytes(12).toString('hex'), now);
     if (endpointId === null)
       throw new SyncError(`There is a webhook endpoint ${name} already.`, {
         code: 'webhooks.name_taken',
         hint: `Choose another name, or: bms-sync webhooks remove ${name}.`,
       });
-    await saveSecret(tx, { endpointId, secret, now, overlapUntil: now });
+    await store.saveSecret(tx, { endpointId, secret, now, overlapUntil: now });
   });
   return { name, url, secret };
 }
@@ -77,10 +66,10 @@ async function refuseTarget(url: string, allowHosts: readonly string[]): Promise
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** @throws {SyncError} `webhooks.absent` if there is no such endpoint. */
-export async function requireEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint> {
-  const endpoint = await findEndpoint(db, name);
+export async function requireEndpoint(db: Queryable, name: string): Promise<store.WebhookEndpoint> {
+  const endpoint = await store.findEndpoint(db, name);
   if (endpoint !== null) return endpoint;
-  const guess = nearestName(name, await endpointNames(db));
+  const guess = nearestName(name, await store.endpointNames(db));
   const meant = guess === undefined ? '.' : `; did you mean ${guess}?`;
   throw new SyncError(`There is no webhook endpoint ${name}${meant}`, {
     code: 'webhooks.absent',
@@ -89,13 +78,13 @@ export async function requireEndpoint(db: Queryable, name: string): Promise<Webh
 }
 
 /** An endpoint as commands and the HTTP API show it: without its secret, and without what its owner works with. */
-export type EndpointDocument = Omit<EndpointStanding, (typeof HIDDEN)[number]>;
+export type EndpointDocument = Omit<store.EndpointStanding, (typeof HIDDEN)[number]>;
 
 const HIDDEN = ['id', 'publicId', 'owner', 'epoch', 'failingToldAt', 'updatedAt'] as const;
 
 /** All endpoints for people and programs, by name. */
 export async function endpointDocuments(db: Queryable): Promise<EndpointDocument[]> {
-  return (await listEndpoints(db)).map((endpoint) => {
+  return (await store.listEndpoints(db)).map((endpoint) => {
     const members = Object.entries({ ...endpoint, url: shownUrl(endpoint.url, endpoint.format) });
     const shown = members.filter(([name]) => !HIDDEN.some((hidden) => hidden === name));
     return Object.fromEntries<unknown>(shown) as EndpointDocument;
@@ -103,7 +92,7 @@ export async function endpointDocuments(db: Queryable): Promise<EndpointDocument
 }
 
 /** The address of a chat room is its secret: only its host is shown. Of other addresses the query may be one. */
-export function shownUrl(url: string, format: WebhookFormat): string {
+export function shownUrl(url: string, format: store.WebhookFormat): string {
   if (format === 'email') return url;
   const { origin, pathname, search } = new URL(url);
   if (format !== 'json') return `${origin}/…`;
@@ -114,7 +103,7 @@ export function shownUrl(url: string, format: WebhookFormat): string {
 export async function dropEndpoint(session: Session, name: string): Promise<void> {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
-    await removeEndpoint(tx, id);
+    await store.removeEndpoint(tx, id);
   });
 }
 
@@ -127,7 +116,7 @@ export async function rotateSecret(session: Session, name: string, now: Date): P
   const overlapUntil = new Date(now.getTime() + OVERLAP_MS);
   return session.atomically(async (tx) => {
     const { id, url } = await requireEndpoint(tx, name);
-    await saveSecret(tx, { endpointId: id, secret, now, overlapUntil });
+    await store.saveSecret(tx, { endpointId: id, secret, now, overlapUntil });
     return { name, url, secret };
   });
 }
