@@ -19,7 +19,7 @@ const FAULTS: readonly DatabaseFault[] = [
     hint: 'Run the command again: landed rows stay.',
   },
   {
-    sign: /^(?:ECONNREFUSED|ETIMEDOUT|E(?:HOST|NET)UNREACH|EHOSTDOWN|timeout expired|57P03|ENOTFOUND|EAI_AGAIN|ENOENT|EACCES)/,
+    sign: /^(?:ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|timeout expired|57P03|ENOTFOUND|EAI_AGAIN|ENOENT|EACCES)/,
     code: UNREACHABLE,
     what: 'cannot be reached',
     hint: 'Check that PostgreSQL runs there and accepts connections, and the host and port in DATABASE_URL.',
