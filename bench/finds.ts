@@ -7,7 +7,7 @@ import { clients } from '../src/catalog/kinds/clients.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Session } from '../src/db/session/session.ts';
 import { findRecords } from '../src/store/records/find-records.ts';
-import { folded } from '../src/store/tables/found-text.ts';
+import { normalized } from '../src/store/tables/found-text.ts';
 import { makeReportIndexes } from '../src/store/schema/grow-kind-tables.ts';
 import { migrate } from '../src/views/migrate.ts';
 import { postgresServer, sqliteFiles } from './databases.ts';
@@ -46,7 +46,7 @@ function row(id: number): (string | number | null)[] {
     null,
     1,
     1,
-    folded([record.code, name, phone, record.email].join('|')),
+    normalized([record.code, name, phone, record.email].join('|')),
     JSON.stringify(record),
   ];
 }

@@ -12,6 +12,7 @@ import { openSession } from '../src/db/open-session.ts';
 import type { Session } from '../src/db/session/session.ts';
 import { migrate } from '../src/views/migrate.ts';
 import { createServer } from '../src/app/create-server.ts';
+import { createSignInCodes } from '../src/http/credentials.ts';
 import { CHANGE_COLUMNS } from './change-columns.ts';
 
 const ROWS = 1_000_000;
@@ -128,21 +129,30 @@ try {
   throw error;
 }
 const logger = createLogger({ level: 'silent', secrets: [TOKEN], destination: { write: () => undefined } });
-const app = await createServer({
-  session,
-  kinds: LISTED_KINDS,
-  clock: systemClock,
-  logger,
-  token: TOKEN,
-  host: '127.0.0.1',
-  names: [],
-  port: 0,
-  schedules: [],
-  isDead: () => false,
-  version: 'bench',
-  sendMark: { read: () => Promise.resolve(0) },
-  writes: () => ({ unlandedMs: 0, lastLandedAt: null, fault: null }),
-});
+const reader = { language: 'en', timezone: 'UTC' } as const;
+const app = await createServer(
+  {
+    session,
+    clock: systemClock,
+    logger,
+    isDead: () => false,
+    sendMark: { read: () => Promise.resolve(0) },
+    writes: () => ({ unlandedMs: 0, lastLandedAt: null, fault: null }),
+    wakeEngine: () => undefined,
+  },
+  {
+    ...reader,
+    token: TOKEN,
+    trustedHeader: null,
+    host: '127.0.0.1',
+    names: [],
+    kinds: LISTED_KINDS,
+    schedules: [],
+    webhooks: { ...reader, allowHosts: [], mail: { url: null, from: null }, publicUrl: null },
+    plans: { approvals: 0 },
+  },
+  createSignInCodes(systemClock),
+);
 await app.ready(); // As `serve` does before it listens.
 const headers = { authorization: `Bearer ${TOKEN}` };
 console.log('page'.padEnd(36), 'first', '   cpu', 'median', 'worst'.padStart(6), 'kB'.padStart(6));

@@ -11,7 +11,7 @@ const FOLDER = join(import.meta.dirname, '../node_modules/.cache/bms-sync-bench'
 process.setSourceMapsEnabled(false);
 await bundle(['src/app/pull.ts', 'src/config/load-config.ts', 'src/lib/log/logger.ts'], FOLDER);
 const built = async <T>(path: string): Promise<T> => (await import(join(FOLDER, path))) as T;
-const { pull } = await built<typeof Pull>('app/pull.js');
+const { pullOnce } = await built<typeof Pull>('app/pull.js');
 const { loadConfig } = await built<typeof Config>('config/load-config.js');
 const { createLogger } = await built<typeof Log>('lib/log/logger.js');
 
@@ -41,7 +41,7 @@ export async function pullClients({ url, database, inFlight }: Target): Promise<
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
   const start = performance.now();
-  const { kinds } = await pull(config, { logger, kinds: ['clients'], acceptNewSource: false });
+  const { kinds } = await pullOnce(config, { logger, kinds: ['clients'], acceptNewSource: false });
   const seconds = (performance.now() - start) / 1000;
   delays.disable();
   const [report] = kinds;

@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import { outboundQueue } from '../src/app/queues.ts';
 import { openMirror } from '../src/app/open-mirror.ts';
 import { openConfiguredSource } from '../src/app/open-source.ts';
-import { pull } from '../src/app/pull.ts';
+import { pullOnce } from '../src/app/pull.ts';
 import { KINDS } from '../src/catalog/kinds/catalog.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import type { Config } from '../src/config/settings.ts';
@@ -19,7 +19,7 @@ import { createLogger } from '../src/lib/log/logger.ts';
 import type { Session } from '../src/db/session/session.ts';
 import { createFileMark } from '../src/outbound/send-mark.ts';
 import { storeEntries } from '../src/outbound/intake/intake.ts';
-import { createOwner } from '../src/pull/run/parts.ts';
+import { createOwner } from '../src/lib/owner.ts';
 import { sqliteFiles } from './databases.ts';
 
 /**
@@ -97,7 +97,7 @@ async function pushAll(inFlight: number): Promise<number> {
     env: {},
     flags: { source, database: { url: file }, outbound: { writes: 'on' } },
   });
-  await pull(config, { logger, kinds: ['clients'], acceptNewSource: false });
+  await pullOnce(config, { logger, kinds: ['clients'], acceptNewSource: false });
   await using session = await openMirror(config);
   const requests = bodies.map((data) => ({ operation: 'create', kind: 'clients', data }) as const);
   await storeEntries(session, { kinds: KINDS, requests, now: new Date() });
@@ -109,17 +109,12 @@ async function workAll(config: Config, session: Session): Promise<number> {
   const parts = { session, source, clock: systemClock, logger, owner: createOwner() };
   const mark = createFileMark(`${session.location}.sends`);
   const start = performance.now();
-  const engine = startEngine({
-    queues: [outboundQueue(config, { ...parts, mark })],
-    notifier:
-      values.redis === undefined
-        ? createInProcessNotifier()
-        : createBullmqNotifier(values.redis, { clock: systemClock, logger, prefix: `bench-${Date.now()}` }),
-    session,
-    worker: { owner: parts.owner.name, roles: ['outbound'] },
-    clock: systemClock,
-    logger,
-  });
+  const notifier =
+    values.redis === undefined
+      ? createInProcessNotifier()
+      : createBullmqNotifier(values.redis, { clock: systemClock, logger, prefix: `bench-${Date.now()}` });
+  const engine = startEngine(parts, { owner: parts.owner.name, roles: ['outbound'] }, notifier);
+  engine.add(outboundQueue(config, parts, mark));
   for (;;) {
     const [left] = await session.query(sql`select count(*) as n from outbox where state <> 'done'`);
     if (left?.['n'] === 0) break;

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../src/catalog/kind.ts';
-import { kindNamed } from '../src/catalog/kinds/catalog.ts';
+import { documentedKind } from '../src/catalog/kinds/catalog.ts';
 import { openSession } from '../src/db/open-session.ts';
 import type { Session, SqlValue } from '../src/db/session/session.ts';
 import { recordDecoder } from '../src/diff/decode-record.ts';
@@ -44,7 +44,7 @@ const LAYOUTS = ['plain', 'as it is', 'records apart'] as const;
 type Layout = (typeof LAYOUTS)[number];
 
 const named = (name: string): Kind => {
-  const kind = kindNamed(name);
+  const kind = documentedKind(name);
   if (kind === undefined) throw new RangeError(`No kind is named ${name}.`);
   return kind;
 };

@@ -48,7 +48,7 @@ export interface ListPlace {
   readonly id: number;
 }
 
-export function placeOf({ by }: Ordering, id: number, record: JsonObject): ListPlace {
+export function listPlaceOf({ by }: Ordering, id: number, record: JsonObject): ListPlace {
   const value = by === null ? null : record[by];
   return { key: typeof value === 'string' ? value : '', id };
 }

@@ -4,7 +4,7 @@ import { SyncError, UsageError, errorCode } from '../src/lib/sync-error.ts';
 import type { Envelopes } from './answer.ts';
 import type { Fault } from './faults.ts';
 import { armFaults, withDeed } from './inject-faults.ts';
-import { createServer, type LoggedRequest } from './server.ts';
+import { createSandboxServer, type LoggedRequest } from './server.ts';
 import { createService } from './service.ts';
 import { LARGEST_SIZE, createWorld, type World, type WorldOptions } from './world.ts';
 
@@ -51,7 +51,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const closing = new AbortController();
   let strike = armFaults(settings.faults);
 
-  const { app, requests } = createServer(settings.token, async (request) => {
+  const { app, requests } = createSandboxServer(settings.token, async (request) => {
     const { latencyMs, deed } = strike(request);
     const beforeMs = deed && 'commitAfterMs' in deed ? deed.commitAfterMs : 0;
     await systemClock.sleep(latencyMs + beforeMs, closing.signal); // Whether the client still waits or not.

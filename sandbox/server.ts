@@ -7,7 +7,7 @@ import type { ServiceOperation, ServiceRequest } from './service.ts';
 const KEPT = 10_000;
 
 /** An HTTP server with the service's endpoints: it logs the last 10,000 requests and refuses those without the token (§5). */
-export function createServer(token: string, answer: (request: ServiceRequest) => Promise<Answer>) {
+export function createSandboxServer(token: string, answer: (request: ServiceRequest) => Promise<Answer>) {
   const app = fastify({ forceCloseConnections: true, exposeHeadRoutes: false });
   const requests: LoggedRequest[] = [];
   const open = new WeakMap<FastifyRequest, { status: number | null }>();

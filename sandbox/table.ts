@@ -1,5 +1,5 @@
 import type { JsonObject } from '../src/lib/json/json.ts';
-import { comparePlaces, placeOf, type ListPlace, type Ordering } from './ordering.ts';
+import { comparePlaces, listPlaceOf, type ListPlace, type Ordering } from './ordering.ts';
 
 /** The source of unchanged records: each is generated again every time it is read. */
 export interface Pristine {
@@ -24,7 +24,7 @@ export function createTable(pristine: Pristine) {
     const record = changed.get(id) ?? pristine.record(id);
     return record === 'gone' ? undefined : record;
   };
-  const place = (id: number, record = get(id)): ListPlace => placeOf(ordering, id, record ?? {});
+  const place = (id: number, record = get(id)): ListPlace => listPlaceOf(ordering, id, record ?? {});
   const ownOrder = (): SortedIds =>
     (order ??= sortedIds(pristineIds(pristine, 0, pristine.count), ordering, place));
 

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import type { Page } from 'playwright-core';
-import { pull } from '../src/app/pull.ts';
+import { pullOnce } from '../src/app/pull.ts';
 import { changeOne } from '../src/cli/demo/go-on.ts';
 import { compactJson } from '../src/lib/json/json.ts';
 import { insertPlan } from '../src/store/outbox/plan-store.ts';
@@ -36,7 +36,7 @@ const logger = createLogger({ level: 'silent', secrets: [], destination: { write
 
 async function read(config: Config, kinds: readonly string[]): Promise<void> {
   const signal = new AbortController().signal;
-  await pull(config, { kinds, acceptNewSource: false, logger, signal, onProgress: () => undefined });
+  await pullOnce(config, { kinds, acceptNewSource: false, logger, signal, onProgress: () => undefined });
 }
 
 /** Two days of work: more at some hours than at others. */

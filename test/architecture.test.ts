@@ -151,12 +151,21 @@ test('no file imports itself, however many files lie between', () => {
   expect(cycles).toEqual([]);
 });
 
-test('an exported type name has one meaning: it is declared once', () => {
+/** Names that a pattern finds in more than one file, with these files. */
+function declaredTwice(declaration: RegExp): (readonly [name: string, declaredIn: string[]])[] {
   const places = new Map<string, string[]>();
   for (const file of files)
-    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/^export (?:interface|type) (\w+)/gm))
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(declaration))
       places.set(name, [...(places.get(name) ?? []), placeOf(file)]);
-  expect([...places].filter(([, declared]) => declared.length > 1)).toEqual([]);
+  return [...places].filter(([, declaredIn]) => declaredIn.length > 1);
+}
+
+test('an exported type name has one meaning: it is declared once', () => {
+  expect(declaredTwice(/^export (?:interface|type) (\w+)/gm)).toEqual([]);
+});
+
+test('an exported function name is declared once', () => {
+  expect(declaredTwice(/^export (?:(?:async )?function\*?|const|class) +(\w+)/gm)).toEqual([]);
 });
 
 test('only main.ts reads the environment or ends the process', () => {

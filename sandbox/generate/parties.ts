@@ -10,7 +10,7 @@ import {
   officeEmail,
   personName,
   phone,
-  placeOf,
+  townOf,
   postalCode,
   secondLine,
   streetAddress,
@@ -48,7 +48,7 @@ function personNamed(surname: string, { random }: Draw): JsonObject {
   const name = `${random.pick(FIRST_NAMES)} ${surname}`;
   return {
     name,
-    ...reachedAt(random, placeOf(random)),
+    ...reachedAt(random, townOf(random)),
     email: random.chance(0.85) ? email(name) : '',
     fax: '',
     website: '',
@@ -61,7 +61,7 @@ function personNamed(surname: string, { random }: Draw): JsonObject {
 
 function businessNamed(surname: string, { random, id }: Draw): JsonObject {
   const name = random.pick(BUSINESS_NAMES).replace('*', surname);
-  const place = placeOf(random);
+  const place = townOf(random);
   return {
     name,
     ...reachedAt(random, place),
@@ -73,7 +73,7 @@ function businessNamed(surname: string, { random, id }: Draw): JsonObject {
     term: random.pick([15, 30, 30, 45, 60]),
     contacts: Array.from({ length: random.integer(0, MOST_CONTACTS) }, (_, at) => {
       const nom = personName(random);
-      const town = placeOf(random);
+      const town = townOf(random);
       return {
         id: id * MOST_CONTACTS + at,
         nom,
@@ -104,7 +104,7 @@ const supplierAt = codesFrom(SUPPLIERS);
 /** A supplier of parts and materials (§2.4); `credit` is a JSON number here, with its places: `1250.50`. */
 export function generateProvider({ company, random, id, index, rank, count }: Draw): JsonObject {
   const { code, name: supplier } = supplierAt(rank, count);
-  const place = placeOf(random);
+  const place = townOf(random);
   const name = `${supplier ?? random.pick(SUPPLIERS)} ${random.pick(['inc.', 'ltée', 'Québec inc.'])}`;
   return {
     id,

@@ -1,5 +1,5 @@
 import type { Random } from './draw.ts';
-import { FIRST_NAMES, PLACES, STREETS, SUITES, SURNAMES, type Town } from './vocabulary.ts';
+import { FIRST_NAMES, TOWNS, STREETS, SUITES, SURNAMES, type Town } from './vocabulary.ts';
 
 /** How the service spells values: money as text, dates without time, a zero date for none (§2.1). */
 
@@ -70,7 +70,7 @@ export function slug(text: string): string {
 
 const POSTAL_LETTERS = Array.from('ABCEGHJKLMNPRSTVWXYZ');
 
-export const placeOf = (random: Random): Town => random.pick(PLACES);
+export const townOf = (random: Random): Town => random.pick(TOWNS);
 
 export const streetAddress = (random: Random): string =>
   `${random.integer(2, 9800)}, ${random.pick(STREETS)}`;

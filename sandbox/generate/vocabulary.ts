@@ -161,7 +161,7 @@ export const CONTACT_DEPARTMENTS = words(
 );
 
 /** `sortationArea` is the first half of the postal code. */
-export const PLACES = [
+export const TOWNS = [
   { city: 'Québec', areaCode: '418', sortationArea: 'G1K' },
   { city: 'Lévis', areaCode: '418', sortationArea: 'G6V' },
   { city: 'Montréal', areaCode: '514', sortationArea: 'H2X' },
@@ -184,7 +184,7 @@ export const PLACES = [
   { city: 'Saint-Félicien', areaCode: '418', sortationArea: 'G8K' },
 ];
 
-export type Town = (typeof PLACES)[number];
+export type Town = (typeof TOWNS)[number];
 
 export const STREETS = words(`
   rue Saint-Jean, chemin Sainte-Foy, boulevard Laurier, rue de l'Église, rang Saint-Édouard, avenue du Pont

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { anyId, type Draw, type Random } from './draw.ts';
-import { NO_DATE, dayOf, fixed, personName, phone, placeOf, timeText } from './text-values.ts';
+import { NO_DATE, dayOf, fixed, personName, phone, townOf, timeText } from './text-values.ts';
 import { BRANDS, FIRST_NAMES, FREIGHT, JOBS, NOTES, SURNAMES, TASKS } from './vocabulary.ts';
 
 const MOST_TASKS = 4;
@@ -72,7 +72,7 @@ const UNDATED_SHARE = 0.02; // The first bookings came from an older system, wit
 /** A transport order (§2.11: no field is shown; these were seen in the wild); `price` is the sum of its items. */
 export function generateBooking(draw: Draw): JsonObject {
   const { company, random, id, index } = draw;
-  const place = placeOf(random);
+  const place = townOf(random);
   const day = dayOf(draw);
   const pickup = pickupDate(draw);
   const items = Array.from({ length: random.integer(1, MOST_ITEMS) }, (_, at) => {

@@ -2,7 +2,7 @@ import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { createOwner } from '../../src/pull/run/parts.ts';
+import { createOwner } from '../../src/lib/owner.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { World } from '../../sandbox/world.ts';

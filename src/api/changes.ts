@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { awaitChanges, changeLine, readPage } from '../feed/follow-changes.ts';
+import { awaitChanges, changeLine, readChangesPage } from '../feed/follow-changes.ts';
 import { sendJsonText } from '../http/send.ts';
-import { checkKind, kindName, wholeNumber } from '../operations/inputs.ts';
+import { checkKind, knownKindName, wholeNumber } from '../operations/inputs.ts';
 import { instant, jsonObject } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
@@ -50,7 +50,7 @@ export function changeRoutes(app: Server, context: RouteContext): void {
   const querystring = z.strictObject({
     after: wholeNumber(0).default(0).describe('only events after this seq'),
     limit: wholeNumber(1, 1000).default(100).describe('at most so many events; a stream has no end'),
-    kind: kindName(kinds).optional(),
+    kind: knownKindName(kinds).optional(),
   });
   const options = { exposeHeadRoute: false, schema: { ...schema, querystring } };
   app.get('/v1/changes', options, async (request, reply) => {
@@ -69,7 +69,7 @@ export function changeRoutes(app: Server, context: RouteContext): void {
         .header('x-accel-buffering', 'no') // nginx would collect them.
         .send(Readable.from(stream));
     }
-    const { changes, next } = await readPage(session, { after, kind, limit });
+    const { changes, next } = await readChangesPage(session, { after, kind, limit });
     return sendJsonText(reply, `{"changes":[${changes.map(changeLine).join(',')}],"next":${next}}`);
   });
 }

@@ -18,7 +18,8 @@ export function operationRoutes(app: Server, context: RouteContext): void {
     };
     app.post(`/v1${path}`, { config: { role }, schema }, async (request, reply) => {
       const given = { ...(request.params as object), ...(request.body as object | null) };
-      const document = await carryOut(operation, { ...context, by: deciderOf(request, 'api') }, given);
+      const by = deciderOf(request, 'api');
+      const document = await carryOut(operation, { ...context, signal: context.closing, by }, given);
       return sendJson(reply.code(status), document);
     });
   }

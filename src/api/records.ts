@@ -3,7 +3,7 @@ import { SyncError } from '../lib/sync-error.ts';
 import { findRecords } from '../store/records/find-records.ts';
 import { findRecord, recordsAfter, type MirroredRecord } from '../store/records/record-store.ts';
 import { sendJsonText } from '../http/send.ts';
-import { kindName, recordId, requireKind, wholeNumber } from '../operations/inputs.ts';
+import { knownKindName, recordIdText, requireKind, wholeNumber } from '../operations/inputs.ts';
 import { instant, jsonObject } from '../lib/json/document.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
@@ -45,10 +45,10 @@ export function recordRoutes(app: Server, { session, kinds }: RouteContext): voi
       .max(100)
       .optional()
       .describe('the id, or words that stand in code, name, phone number or e-mail'),
-    after: recordId.optional().describe('only records with a higher id'),
+    after: recordIdText.optional().describe('only records with a higher id'),
     limit: wholeNumber(1, 1000).default(100),
   });
-  const list = { ...LIST, params: z.strictObject({ kind: kindName(kinds) }), querystring };
+  const list = { ...LIST, params: z.strictObject({ kind: knownKindName(kinds) }), querystring };
   app.get('/v1/records/:kind', { schema: list }, async ({ params, query }, reply) => {
     const kind = requireKind(kinds, params.kind);
     const { q: text, after, limit } = query;
@@ -63,7 +63,7 @@ export function recordRoutes(app: Server, { session, kinds }: RouteContext): voi
     return sendJsonText(reply, `{"records":[${records}],"next":${JSON.stringify(next)}}`);
   });
 
-  const show = { ...SHOW, params: z.strictObject({ kind: kindName(kinds), id: recordId }) };
+  const show = { ...SHOW, params: z.strictObject({ kind: knownKindName(kinds), id: recordIdText }) };
   app.get('/v1/records/:kind/:id', { schema: show }, async ({ params: { kind: name, id } }, reply) => {
     const kind = requireKind(kinds, name).name;
     const found = await findRecord(session, kind, id);

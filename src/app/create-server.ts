@@ -2,13 +2,14 @@ import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
 import { createAccess } from '../http/access.ts';
-import { createSignInCodes } from '../http/credentials.ts';
+import type { SignInCodes } from '../http/credentials.ts';
 import { guard, requireToken } from '../http/guard.ts';
 import { answerErrors } from '../http/answer-errors.ts';
 import { chooseLanguages } from '../http/language.ts';
 import { createApp, endStreams, logRequests, readBodies } from '../http/frame.ts';
 import { secureAnswers } from '../http/security-headers.ts';
 import * as limits from '../http/limits.ts';
+import { packageVersion } from '../lib/package-folder.ts';
 import { countRequests, metricsRoute } from '../api/metrics.ts';
 import { describeApi, openapiRoute } from '../http/openapi.ts';
 import { languageRoute } from '../dashboard/parts/language-switch.ts';
@@ -26,7 +27,7 @@ import { statusRoutes } from '../api/status.ts';
 import { planRoutes } from '../api/plans.ts';
 import { userRoutes } from '../api/users.ts';
 import { webhookRoutes } from '../api/webhooks.ts';
-import type { RouteContext, Server, ServerParts } from '../http/server.ts';
+import type { RouteContext, Server, ServerSettings, ServingProcess } from '../http/server.ts';
 
 const ROUTES = [
   healthRoutes,
@@ -50,29 +51,28 @@ const ROUTES = [
 const WRONG_TOKENS = { global: false, max: 19, timeWindow: 60_000, cache: 10_000 };
 
 /**
- * Creates the HTTP server; the caller listens on `parts.host` and `parts.port`, and closes it.
+ * Creates the HTTP server; the caller listens on `settings.host`, and closes it.
  *
+ * @param codes Sign a browser in once.
  * @throws {SyncError} `server.token_required` if other machines could reach it and no token is required.
  */
-export async function createServer(parts: ServerParts): Promise<Server> {
-  requireToken(parts);
-  const { clock, logger, token, codes = createSignInCodes(clock) } = parts;
+export async function createServer(
+  process: ServingProcess,
+  settings: ServerSettings,
+  codes: SignInCodes,
+): Promise<Server> {
+  requireToken(settings);
+  const { logger } = process;
+  const { token } = settings;
   const app = createApp(logger);
   await secureAnswers(app);
   await app.register(cookie, token === null ? {} : { secret: token });
   await app.register(rateLimit, WRONG_TOKENS);
   const context: RouteContext = {
-    wakeEngine: () => undefined,
-    webhooks: {
-      allowHosts: [],
-      mail: { url: null, from: null },
-      publicUrl: null,
-      language: 'en',
-      timezone: 'UTC',
-    },
-    plans: { approvals: 0 },
-    ...parts,
-    access: createAccess(parts, codes, app.createRateLimit()),
+    ...process,
+    ...settings,
+    version: packageVersion(),
+    access: createAccess(process, settings, codes, app.createRateLimit()),
     closing: endStreams(app),
     streamLimit: limits.createStreamLimit(),
   };

@@ -1,7 +1,8 @@
 import { readStale, startStaleWatch } from '../checks/stale-kinds.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { startSchedules as startRequesting } from '../runs/request-runs.ts';
+import type { MirrorContext, ProcessContext } from '../db/mirror-context.ts';
+import { startSchedules } from '../runs/request-runs.ts';
 import { nextSlots } from '../runs/schedule.ts';
 import { instantOf } from '../lib/time/clock.ts';
 import { startKeepingFresh } from '../pull/freshness/keep-fresh.ts';
@@ -10,19 +11,16 @@ import type { PullParts } from '../pull/run/parts.ts';
 import { schedulesOf } from './schedules.ts';
 
 /** Requests the scheduled runs as they come due. Returns a function that stops it. */
-export function startSchedules(config: Config, { owner, ...parts }: PullParts): () => Promise<void> {
+export function startPulling(config: Config, process: ProcessContext): () => Promise<void> {
   const schedules = schedulesOf(config);
-  const stops = [
-    startRequesting({ ...parts, isDead: owner.isDead }, schedules),
-    startStaleWatch(parts, schedules),
-  ];
+  const stops = [startSchedules(process, schedules), startStaleWatch(process, schedules)];
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };
 }
 
 /** Makes a function that reads which scheduled kinds are stale. */
-export function staleReader(config: Config, { session, clock }: Pick<PullParts, 'session' | 'clock'>) {
+export function staleReader(config: Config, { session, clock }: MirrorContext) {
   const schedules = schedulesOf(config);
   const startedAt = clock.now();
   return () => readStale(session, schedules, startedAt, clock.now());

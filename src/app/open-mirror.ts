@@ -7,7 +7,7 @@ import {
 } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { createOwner } from '../pull/run/parts.ts';
+import { createOwner } from '../lib/owner.ts';
 import { ownersHolding } from '../store/runs/worker-store.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { asMirrored, readSeenNames } from '../store/kinds/field-store.ts';

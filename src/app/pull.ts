@@ -7,7 +7,8 @@ import { isFirstReading, readUncertified } from '../store/kinds/status-store.ts'
 import { readDisappeared } from '../store/records/deletion-store.ts';
 import type { Session } from '../db/session/session.ts';
 import type { PullReport } from '../pull/pull-kinds.ts';
-import { createOwner, type Progress } from '../pull/run/parts.ts';
+import { createOwner } from '../lib/owner.ts';
+import type { Progress } from '../pull/run/parts.ts';
 import { handOverPull } from '../runs/hand-over.ts';
 import { createPing, pullAndPing } from '../runs/ping.ts';
 import type { PullSettings } from '../runs/verify-kinds.ts';
@@ -32,7 +33,7 @@ interface PullCommand {
  * @throws {OtherSourceError} If the mirror holds another source's data. @throws {SyncError} `run.failed` if the run in the
  * background service failed.
  */
-export async function pull(
+export async function pullOnce(
   config: Config,
   { kinds, acceptNewSource, ...command }: PullCommand,
 ): Promise<PullSummary> {

@@ -1,22 +1,20 @@
 import { listedKinds, allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import type { Session } from '../db/session/session.ts';
+import type { ProcessContext } from '../db/mirror-context.ts';
 import type { Sender } from '../feed/webhooks/sender.ts';
 import { createWebhookQueue } from '../feed/webhooks/webhook-queue.ts';
-import type { Logger } from '../lib/log/logger.ts';
-import type { Clock } from '../lib/time/clock.ts';
 import type { WorkQueue } from '../lib/work-queue.ts';
 import { livingWorkers } from '../store/runs/worker-store.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 import { startStopwatch } from '../outbound/stopwatch.ts';
 import { outboxWork } from '../outbound/send/outbox-work.ts';
-import type { Owner, PullParts } from '../pull/run/parts.ts';
+import type { PullParts } from '../pull/run/parts.ts';
 import { createPing } from '../runs/ping.ts';
 import { createRunsQueue } from '../runs/runs-queue.ts';
 import { pullSettings } from './pull.ts';
 import { sendingRules } from './sending-rules.ts';
 
-/** Requested runs as a queue of work rows; the signal fires when the service is asked to stop. */
+/** Requested runs as a queue of work rows. */
 export function runsQueue(config: Config, parts: PullParts): WorkQueue {
   const kindsNamed = (names: readonly string[]) => listedKinds(config, names);
   const ping = createPing(config.monitor.pingUrl, parts);
@@ -24,10 +22,11 @@ export function runsQueue(config: Config, parts: PullParts): WorkQueue {
 }
 
 /** The outbox as a queue of work rows. */
-export function outboundQueue(config: Config, parts: PullParts & { readonly mark: SendMark }): WorkQueue {
+export function outboundQueue(config: Config, parts: PullParts, mark: SendMark): WorkQueue {
   const { session, clock, owner } = parts;
   const work = outboxWork({
     ...parts,
+    mark,
     owner: owner.name,
     watch: startStopwatch(clock),
     random: Math.random,
@@ -55,22 +54,11 @@ export function outboundQueue(config: Config, parts: PullParts & { readonly mark
 /** Webhook endpoints as a queue of work rows; `stopping` fires when this process is to end. */
 export function webhooksQueue(
   config: Config,
-  parts: {
-    readonly session: Session;
-    readonly clock: Clock;
-    readonly logger: Logger;
-    readonly owner: Owner;
-    readonly sender: Sender;
-    readonly stopping: AbortSignal;
-  },
+  process: ProcessContext,
+  sender: Sender,
+  stopping: AbortSignal,
 ): WorkQueue {
-  const { session, clock, owner } = parts;
-  return createWebhookQueue({
-    ...parts,
-    owner: owner.name,
-    retrySeconds: config.webhooks.retrySeconds,
-    reader: sendingRules(config),
-    random: Math.random,
-    livingOwners: () => livingWorkers(session, { now: clock.now(), isDead: owner.isDead }),
-  });
+  const { retrySeconds } = config.webhooks;
+  const rules = { retrySeconds, reader: sendingRules(config), random: Math.random };
+  return createWebhookQueue(process, sender, rules, stopping);
 }

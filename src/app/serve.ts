@@ -10,27 +10,29 @@ import { startEngine } from '../runs/engine/engine.ts';
 import { createInProcessNotifier, type Notifier } from '../runs/engine/notifier.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { atMostEvery } from '../lib/log/repeat.ts';
+import { createOwner } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
-import { systemClock, type Clock } from '../lib/time/clock.ts';
-import type { WorkQueue } from '../lib/work-queue.ts';
+import { systemClock } from '../lib/time/clock.ts';
 import { claimSource } from '../store/kinds/source-binding.ts';
 import { ownersAtWork, registerAlone, type Worker } from '../store/runs/worker-store.ts';
 import { probeBlocks } from '../store/outbox/outbox-queue.ts';
+import type { MirrorContext, ProcessContext } from '../db/mirror-context.ts';
 import { watchAppends, watchWrites } from '../db/session/write-watch.ts';
 import { freezeIfRestored, type OpenMark } from '../outbound/freeze.ts';
 import { openSendMark } from '../outbound/send-mark.ts';
-import { createOwner, type Owner, type PullParts } from '../pull/run/parts.ts';
+import type { PullParts } from '../pull/run/parts.ts';
 import { watchDatabase, watchService } from '../runs/outages.ts';
 import type { Session } from '../db/session/session.ts';
+import type { ServingProcess } from '../http/server.ts';
 import type { Source } from '../source/source.ts';
-import { pullsToCome, startFreshness, startSchedules, staleReader } from './keep-pulling.ts';
+import { pullsToCome, staleReader, startFreshness, startPulling } from './keep-pulling.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
 import { schedulesOf } from './schedules.ts';
 import { sendingRules } from './sending-rules.ts';
 import { outboundQueue, runsQueue, webhooksQueue } from './queues.ts';
-import type { HttpParts } from './serve-http.ts';
+import type { OpenDashboard } from './serve-http.ts';
 
 /** The roles of a background process; several processes may share the work. */
 export const ROLES = ['pulls', 'outbound', 'webhooks', 'http'] as const;
@@ -38,12 +40,13 @@ export type Role = (typeof ROLES)[number];
 
 interface ServeCommand {
   readonly logger: Logger;
-  readonly logFault?: HttpParts['logFault'];
+  /** Why the last line of the log could not be written; null where it was. */
+  readonly logFault?: ServingProcess['logFault'];
   readonly roles: readonly Role[];
   /** Ends the service once it fires: running work is finished, no more is claimed. */
   readonly signal: AbortSignal;
   /** Called once the HTTP API listens. */
-  readonly onListening?: HttpParts['onListening'];
+  readonly onListening?: (dashboard: OpenDashboard) => void;
 }
 
 /**
@@ -55,21 +58,20 @@ interface ServeCommand {
 export async function serve(config: Config, command: ServeCommand): Promise<void> {
   const { logger, roles } = command;
   const clock = systemClock;
-  const watching = { clock, logger };
-  // Its retries are no outcome: they are told at the level debug only.
-  const outcomes = logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
-  await using opened = openConfiguredSource(config, { clock, logger: outcomes });
-  const source = watchService(opened, watching);
   const owner = createOwner();
-  await using mirror = await openMirror(config, (found) => refuseSecond(found, owner, clock));
-  await using guarded = watchReplacement(mirror, config.database.url, { clock, logger, owner: owner.name });
-  const { session: watched, writes } = watchWrites(watchDatabase(guarded.session, watching), clock);
-  const commits = new EventEmitter();
-  const session = watchAppends(watched, 'changes', () => commits.emit('events'));
+  // Its retries are no outcome: they are logged at the level debug only.
+  const outcomes = logger.isLevelEnabled('debug') ? logger : logger.child({}, { level: 'error' });
+  await using rawSource = openConfiguredSource(config, { clock, logger: outcomes });
+  await using opened = await openMirror(config, (found) =>
+    refuseSecond({ session: found, clock, logger, owner }),
+  );
+  await using watched = watchMirror({ session: opened, clock, logger, owner }, config.database.url);
+  const { session } = watched;
   await session.makeDurable(); // A send that the journal forgets would be made again.
-  const parts: PullParts = { session, source, clock, logger, owner };
+  const source = watchService(rawSource, { clock, logger });
   // Entries meant for one service must not be sent to another.
   await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
+  const parts: PullParts = { session, source, clock, logger, owner };
   const worker = await enlist(config, parts, roles);
   const mark = await openSendMark(session, config.queue.url);
   try {
@@ -77,22 +79,37 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
     await session.atomically(probeBlocks); // The token may be another one by now.
     for (const { ok, code, detail, hint } of await checkQueue(config.queue.url))
       if (!ok) logger.warn({ code, hint }, detail); // They cost work or time later.
-    await work(config, { ...parts, worker, mark, writes, commits, untold: opened }, command);
+    await work(config, { parts, rawSource, worker, mark, watched }, command);
   } finally {
     mark.close();
   }
   logger.info({ event: 'serve.stopped' }, 'stopped');
 }
 
-interface WorkParts extends PullParts {
-  readonly writes: HttpParts['writes'];
-  readonly mark: OpenMark;
-  readonly worker: Worker;
-  /** Emits `events` when this process has committed change events. */
-  readonly commits: EventEmitter;
-  /** The source without the watch on outages: a reading between sweeps tries once, which shows none. */
-  readonly untold: Source;
+/**
+ * Watches an open mirror: its session logs outages, and refuses writes once the database was replaced; `commits` emits `events`
+ * when this process has committed change events.
+ */
+function watchMirror(opened: ProcessContext, url: string) {
+  const { clock, logger, owner } = opened;
+  const guarded = watchReplacement(opened, url, owner.name);
+  const counted = watchWrites(watchDatabase(guarded.session, { clock, logger }), clock);
+  const commits = new EventEmitter();
+  const session = watchAppends(counted.session, 'changes', () => commits.emit('events'));
+  return { session, writes: counted.writes, commits, [Symbol.asyncDispose]: guarded[Symbol.asyncDispose] };
 }
+
+/** What the roles of a service share. */
+interface Service {
+  readonly parts: PullParts;
+  /** The source without the watch on outages: a reading between sweeps tries once, which shows none. */
+  readonly rawSource: Source;
+  readonly worker: Worker;
+  readonly mark: OpenMark;
+  readonly watched: ReturnType<typeof watchMirror>;
+}
+
+type Stop = () => Promise<void>;
 
 /** How much of the grace period is for running work; in the rest, work that is cut off is recorded and connections are closed. */
 const WORKING_SHARE = 0.8;
@@ -100,50 +117,79 @@ const WORKING_SHARE = 0.8;
 /** Events that are committed so soon after each other share a search for due endpoints. */
 const EVENTS_TOGETHER_MS = 25;
 
-async function work(config: Config, parts: WorkParts, command: ServeCommand): Promise<void> {
-  const { owner, logger, clock, commits } = parts;
-  const { roles, signal, onListening, logFault } = command;
-  const rules = sendingRules(config);
-  await using sender = createSender(clock, rules);
-  const queues: WorkQueue[] = [];
-  if (roles.includes('pulls')) queues.push(runsQueue(config, { ...parts, signal }));
-  if (roles.includes('outbound')) queues.push(outboundQueue(config, parts));
-  if (roles.includes('webhooks')) queues.push(webhooksQueue(config, { ...parts, sender, stopping: signal }));
-  const notifier = await openNotifier(config, logger);
-  const timings = { graceMs: config.shutdown.graceSeconds * 1000 * WORKING_SHARE };
-  await using engine = startEngine({ ...parts, queues, notifier, timings });
-  const wakeWebhooks = atMostEvery(EVENTS_TOGETHER_MS, clock, () => {
+async function work(config: Config, service: Service, command: ServeCommand): Promise<void> {
+  const { parts, rawSource, worker, mark, watched } = service;
+  const { roles, signal, logFault, onListening } = command;
+  await using sender = createSender(parts.clock, sendingRules(config));
+  const notifier = await openNotifier(config, parts.logger);
+  const graceMs = config.shutdown.graceSeconds * 1000 * WORKING_SHARE;
+  await using engine = startEngine(parts, worker, notifier, { graceMs });
+  const wakeWebhooks = atMostEvery(EVENTS_TOGETHER_MS, parts.clock, () => {
     engine.wake('webhooks');
   });
-  commits.on('events', wakeWebhooks);
-  const http = roles.includes('http') ? await loadHttp() : null;
-  const further = { onListening, logFault, wakeEngine: engine.wake, queueMetrics: notifier.metrics };
-  const closeHttp = await http?.serveHttp(config, { ...parts, ...further });
-  const stops = [startDailyCheck({ ...parts, isDead: owner.isDead })];
-  if (roles.includes('webhooks')) {
-    stops.push(startAlerts(parts, config.alerts));
-    const { digestAt } = config.mail;
-    const { timezone } = config.schedules;
-    if (digestAt !== null)
-      stops.push(
-        startDigest({ ...parts, readStale: staleReader(config, parts) }, { at: digestAt, timezone }),
-      );
-  }
-  if (roles.includes('pulls')) {
-    stops.push(startSchedules(config, parts));
-    stops.push(startFreshness(config, { ...parts, source: parts.untold }));
-  }
-  tellStart(config, parts, roles);
+  watched.commits.on('events', wakeWebhooks);
+  const process: ServingProcess = {
+    ...parts,
+    isDead: parts.owner.isDead,
+    writes: watched.writes,
+    sendMark: mark,
+    wakeEngine: engine.wake,
+    queueMetrics: notifier.metrics,
+    logFault,
+  };
+  // The server first: where it cannot listen, nothing else begins.
+  const starts: readonly { readonly role: Role; readonly start: () => Promise<Stop[]> | Stop[] }[] = [
+    {
+      role: 'http',
+      start: async () => [await (await loadHttp()).serveHttp(config, process, onListening)],
+    },
+    {
+      role: 'pulls',
+      start: () => {
+        engine.add(runsQueue(config, parts));
+        return [startPulling(config, parts), startFreshness(config, { ...parts, source: rawSource })];
+      },
+    },
+    {
+      role: 'outbound',
+      start: () => {
+        engine.add(outboundQueue(config, parts, mark));
+        return [];
+      },
+    },
+    {
+      role: 'webhooks',
+      start: () => {
+        engine.add(webhooksQueue(config, parts, sender, signal));
+        return startNotifications(config, parts);
+      },
+    },
+  ];
+  const stops = [startDailyCheck(parts)];
   try {
+    for (const { role, start } of starts) if (roles.includes(role)) stops.push(...(await start()));
+    logStart(config, parts, roles);
     if (!signal.aborted) await once(signal, 'abort');
-    logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
+    parts.logger.info({ event: 'serve.stopping' }, 'stopping: finishing the running work');
   } finally {
-    await Promise.all([...stops.map((stop) => stop()), closeHttp?.(), engine.close()]);
+    await Promise.all([...stops.map((stop) => stop()), engine.close()]);
   }
 }
 
 /** Loads Fastify. Apart, because tsc leaves a dynamic import beside `await using` as it is. */
 const loadHttp = () => import('./serve-http.ts');
+
+/** Starts what is sent beside events: alerts, the digest. */
+function startNotifications(config: Config, mirror: MirrorContext): Stop[] {
+  const { digestAt } = config.mail;
+  const { timezone } = config.schedules;
+  return [
+    startAlerts(mirror, config.alerts),
+    ...(digestAt === null
+      ? []
+      : [startDigest({ ...mirror, readStale: staleReader(config, mirror) }, { at: digestAt, timezone })]),
+  ];
+}
 
 async function openNotifier({ queue }: Config, logger: Logger): Promise<Notifier> {
   if (queue.url === null) return createInProcessNotifier();
@@ -154,7 +200,7 @@ async function openNotifier({ queue }: Config, logger: Logger): Promise<Notifier
 /** Makes this process a worker: the only one of a SQLite mirror. */
 async function enlist(
   config: Config,
-  { session, clock, owner }: PullParts,
+  { session, clock, owner }: ProcessContext,
   roles: readonly Role[],
 ): Promise<Worker> {
   // With writes off it does not count as `outbound`: a push would wait for it in vain.
@@ -168,7 +214,7 @@ async function enlist(
 }
 
 /** @throws {SyncError} `serve.running` before anything is changed, where another process serves the same SQLite file. */
-async function refuseSecond(session: Session, owner: Owner, clock: Clock): Promise<void> {
+async function refuseSecond({ session, clock, owner }: ProcessContext): Promise<void> {
   if (session.dialect !== 'sqlite') return;
   const judge = { now: clock.now(), isDead: owner.isDead };
   const [other] = await session.atomically((tx) => ownersAtWork(tx, judge));
@@ -181,10 +227,10 @@ const runningAlready = (other: string, { location }: Session): SyncError =>
     hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL. If that one was killed in another container, start again in 45 s.',
   });
 
-/** Tells in the log what this process is going to do. */
-function tellStart(
+/** Logs what this process is going to do. */
+function logStart(
   config: Config,
-  { logger, owner, session, clock }: WorkParts,
+  { logger, owner, session, clock }: ProcessContext,
   roles: readonly Role[],
 ): void {
   const { writes } = config.outbound;

@@ -1,14 +1,10 @@
 import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { faulty, passed, type CheckResult } from '../lib/check-result.ts';
-import { createFaultLog } from '../lib/log/fault-log.ts';
-import type { Logger } from '../lib/log/logger.ts';
-import { repeat } from '../lib/log/repeat.ts';
 import { errorCode } from '../lib/sync-error.ts';
-import type { Clock } from '../lib/time/clock.ts';
+import { repeatTask, type ProcessContext } from '../db/mirror-context.ts';
 import { sqlitePath } from '../db/open-session.ts';
 import { isIdle } from '../store/runs/open-runs.ts';
-import { isAway } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { damagedNews, leaveNews } from '../store/webhooks/news.ts';
 import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../store/integrity-check.ts';
@@ -76,31 +72,21 @@ export const megabytes = (bytes: number): string => `${Math.ceil(bytes / MB)} MB
 const DAMAGE_HINT =
   'Stop every process that uses it and restore it from a copy, or move it away and pull into a new one.';
 
-interface CheckParts {
-  readonly session: Session;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Whether the process of an owner has certainly ended. */
-  readonly isDead: (owner: string) => boolean;
-}
-
 const DAY_MS = 86_400_000;
 const LOOK_MS = 60_000;
 
 /** Checks the file of a SQLite mirror once a day, when nothing else is under way. Returns a function that stops it. */
-export function startDailyCheck(parts: CheckParts): () => Promise<void> {
-  if (parts.session.dialect !== 'sqlite') return () => Promise.resolve();
+export function startDailyCheck(mirror: ProcessContext): () => Promise<void> {
+  if (mirror.session.dialect !== 'sqlite') return () => Promise.resolve();
   const stop = new AbortController();
   const task = async (): Promise<void> => {
     try {
-      await checkWhenDue(parts, stop.signal);
+      await checkWhenDue(mirror, stop.signal);
     } catch (error) {
       if (!stop.signal.aborted) throw error;
     }
   };
-  const faults = createFaultLog({ ...parts, isTold: isAway });
-  const name = 'checking the database file';
-  const checking = repeat({ clock: parts.clock, faults, everyMs: LOOK_MS, name, task });
+  const checking = repeatTask(mirror, 'checking the database file', LOOK_MS, task);
   return () => {
     stop.abort();
     return checking.stop();
@@ -109,13 +95,13 @@ export function startDailyCheck(parts: CheckParts): () => Promise<void> {
 
 /** Checks the file if the last check is a day old and nothing is under way; logs and stores the result. */
 export async function checkWhenDue(
-  { session, clock, logger, isDead }: CheckParts,
+  { session, clock, logger, owner }: ProcessContext,
   signal?: AbortSignal,
 ): Promise<void> {
   const now = clock.now();
   const last = await lastCheck(session);
   if (last !== null && Math.abs(now.getTime() - last.getTime()) < DAY_MS) return;
-  if (!(await isIdle(session, { now, isDead }))) return;
+  if (!(await isIdle(session, { now, isDead: owner.isDead }))) return;
   const findings = await checkIntegrity(session, signal);
   if (findings.length > 0)
     logger.error({ mirror: session.location, findings, hint: DAMAGE_HINT }, damageOf(findings));

@@ -5,7 +5,6 @@ import type { Config } from '../config/settings.ts';
 import type { Schedule } from '../runs/schedule.ts';
 import { check, passed, type CheckResult } from '../lib/check-result.ts';
 import { boundUrl, claimSource } from '../store/kinds/source-binding.ts';
-import type { Clock } from '../lib/time/clock.ts';
 import type { WorkerJudge } from '../store/runs/worker-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { findForeign } from '../pull/pull-kinds.ts';
@@ -17,29 +16,30 @@ import { checkSecretFiles } from './secret-files.ts';
 import { checkService } from './service.ts';
 import { readServing, type Serving } from './serving.ts';
 
-/** The settings, and how to open what they name. */
-interface DoctorParts {
-  readonly config: Config;
-  /** The files from which settings were read. */
-  readonly files: readonly string[];
-  /** By which `serve` would pull. */
-  readonly schedules: readonly Schedule[];
-  readonly clock: Clock;
-  /** Whether the process of an owner has certainly ended. */
-  readonly isDead: (owner: string) => boolean;
+/** How to open what the settings name. */
+interface Openers {
   /** Opens the database as it is: nothing is migrated. */
-  readonly openMirror: () => Promise<Session>;
+  readonly mirror: () => Promise<Session>;
   /** @throws {UsageError} If its address or the token is not set. */
-  readonly openSource: () => Source;
+  readonly source: () => Source;
 }
 
-/** Checks all requirements: the settings, the database, the queue, the service and the token. Creates and changes nothing. */
-export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult[]> {
-  const { config, files, schedules, clock, isDead, openMirror, openSource } = parts;
-  const { checks: database, isMirror } = await checkDatabase(config, openMirror);
-  const now = clock.now();
-  const serving = isMirror ? await servingNow(openMirror, { now, isDead }) : NONE;
-  const service = await checkService(config, openSource);
+/**
+ * Checks all requirements: the settings, the database, the queue, the service and the token. Creates and changes nothing.
+ *
+ * @param files The files from which settings were read.
+ * @param outlook `schedules`: those by which `serve` would pull.
+ */
+export async function checkAll(
+  config: Config,
+  files: readonly string[],
+  open: Openers,
+  outlook: WorkerJudge & { readonly schedules: readonly Schedule[] },
+): Promise<readonly CheckResult[]> {
+  const { schedules, now } = outlook;
+  const { checks: database, isMirror } = await checkDatabase(config, open.mirror);
+  const serving = isMirror ? await servingNow(open, outlook) : NONE;
+  const service = await checkService(config, open.source);
   const readable = listedKinds(config).filter((kind) =>
     service.some(({ name, ok }) => name === `kinds.${kind.name}` && ok),
   );
@@ -47,9 +47,9 @@ export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult
     passed('settings', 'valid'), // They were read before this point, or refused.
     ...checkSecretFiles(files, secretsOf(config)),
     ...database,
-    ...(isMirror ? await checkTenants(parts, readable) : []),
+    ...(isMirror ? await checkTenants(config, open, readable) : []),
     ...tellServing(serving),
-    ...tellPlans(config, { schedules, serving, now }),
+    ...tellPlans(config, schedules, serving, now),
     ...(await checkQueue(config.queue.url)),
     ...service,
   ];
@@ -57,24 +57,25 @@ export async function checkAll(parts: DoctorParts): Promise<readonly CheckResult
 
 const NONE: Serving = { workers: [], isPulling: false, schedules: null };
 
-async function servingNow(openMirror: DoctorParts['openMirror'], reader: WorkerJudge): Promise<Serving> {
-  await using session = await openMirror();
+async function servingNow(open: Openers, reader: WorkerJudge): Promise<Serving> {
+  await using session = await open.mirror();
   return await readServing(session, reader);
 }
 
 /** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */
 async function checkTenants(
-  { config, openMirror, openSource }: DoctorParts,
+  config: Config,
+  open: Openers,
   kinds: readonly ListedKind[],
 ): Promise<readonly CheckResult[]> {
   const { baseUrl } = config.source;
   if (baseUrl === null) return [];
-  await using session = await openMirror();
+  await using session = await open.mirror();
   if ((await boundUrl(session)) === null) return [];
   const refused: CheckResult[] = [];
   const compared = await check('tenant', async () => {
     const claim = await claimSource(session, { baseUrl, acceptNew: false });
-    await using source = openSource();
+    await using source = open.source();
     for (const [name, error] of await findForeign({ session, source }, kinds, claim))
       refused.push(await check(`tenant.${name}`, () => Promise.reject(error)));
     return `the token reads what this mirror holds of ${baseUrl}`;

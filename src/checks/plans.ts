@@ -14,18 +14,18 @@ export function* tellServing({ workers }: Serving): Iterable<CheckResult> {
   }
 }
 
-interface Plans {
-  /** Those of the settings. */
-  readonly schedules: readonly Schedule[];
-  readonly serving: Serving;
-  readonly now: Date;
-}
-
 /**
  * Says when the background service that runs pulls, and what one would do by these settings: when it pulls, if none runs,
  * whether it sends, what it removes and rereads.
+ *
+ * @param schedules Those of the settings.
  */
-export function* tellPlans(config: Config, { schedules, serving, now }: Plans): Iterable<CheckResult> {
+export function* tellPlans(
+  config: Config,
+  schedules: readonly Schedule[],
+  serving: Serving,
+  now: Date,
+): Iterable<CheckResult> {
   const all = listedKinds(config).length;
   const slots = nextSlots(serving.schedules ?? schedules, now);
   if (slots.length === 0) yield passed('schedules', 'no pull is scheduled: serve pulls nothing by itself');

@@ -1,20 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
+import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import { openFreshReader, sqlitePath } from '../db/open-session.ts';
 import { isAway, MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
-import { createFaultLog } from '../lib/log/fault-log.ts';
-import type { Logger } from '../lib/log/logger.ts';
-import { repeat } from '../lib/log/repeat.ts';
-import type { Clock } from '../lib/time/clock.ts';
 import { dropMeta, readMeta, writeMeta } from '../store/kinds/meta.ts';
-
-interface WatchParts {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** The name of this process in the mirror. */
-  readonly owner: string;
-}
 
 const LOOK_MS = 60_000;
 
@@ -22,8 +12,11 @@ const LOOK_MS = 60_000;
  * Watches whether the address of a mirror still leads to the database that a session has open. A SQLite file that was replaced or
  * removed takes writes as before, and nobody ever reads them. While the address leads elsewhere, `session` refuses every write, so
  * that nothing is sent or promised.
+ *
+ * @param owner The name of this process in the mirror.
  */
-export function watchReplacement(opened: Session, url: string, { clock, logger, owner }: WatchParts) {
+export function watchReplacement(mirror: MirrorContext, url: string, owner: string) {
+  const { session: opened, logger } = mirror;
   const path = sqlitePath(url);
   let inode = inodeOf(path);
   let fault: MirrorError | null = null;
@@ -33,9 +26,7 @@ export function watchReplacement(opened: Session, url: string, { clock, logger, 
       logger.error({ event: 'mirror.replaced', code: found.code, hint: found.hint }, found.message);
     fault = found;
   };
-  const faults = createFaultLog({ logger, clock, isTold: isAway });
-  const name = 'looking whether the database was replaced';
-  const { stop } = repeat({ clock, faults, everyMs: LOOK_MS, name, task: look });
+  const { stop } = repeatTask(mirror, 'looking whether the database was replaced', LOOK_MS, look);
   const session: Session = {
     ...opened,
     atomically: async (work) => {

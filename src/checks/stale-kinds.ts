@@ -1,18 +1,14 @@
 import { staleKinds, STALE_SLOTS, type Schedule } from '../runs/schedule.ts';
-import { createFaultLog } from '../lib/log/fault-log.ts';
-import type { Logger } from '../lib/log/logger.ts';
-import { repeat } from '../lib/log/repeat.ts';
-import { instantText, lengthOf, type Clock } from '../lib/time/clock.ts';
+import { instantText, lengthOf } from '../lib/time/clock.ts';
 import { readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
 import type { StaleKind } from '../store/needs/read-needs.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
-import { isAway } from '../db/session/errors.ts';
-import type { Session } from '../db/session/session.ts';
+import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import { leaveNews, staleNews } from '../store/webhooks/news.ts';
 
 /** Reads which scheduled kinds are stale now; one that is read or about to be read is not. @param startedAt When this process started. */
 export async function readStale(
-  session: Session,
+  session: MirrorContext['session'],
   schedules: readonly Schedule[],
   startedAt: Date,
   now: Date,
@@ -24,25 +20,17 @@ export async function readStale(
   return others.map(({ kind, since }) => ({ kind, since: since === null ? null : instantText(since) }));
 }
 
-interface StaleWatch {
-  readonly session: Session;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
 const CHECK_MS = 60_000;
 
 /** Tells in the log of scheduled kinds whose lists are no longer read to the end. Returns a function that stops it. */
-export function startStaleWatch(parts: StaleWatch, schedules: readonly Schedule[]): () => Promise<void> {
-  const faults = createFaultLog({ ...parts, isTold: isAway });
-  const task = createStaleCheck(parts, schedules);
-  return repeat({ clock: parts.clock, faults, everyMs: CHECK_MS, name: 'looking for stale kinds', task })
-    .stop;
+export function startStaleWatch(mirror: MirrorContext, schedules: readonly Schedule[]): () => Promise<void> {
+  const task = createStaleCheck(mirror, schedules);
+  return repeatTask(mirror, 'looking for stale kinds', CHECK_MS, task).stop;
 }
 
 /** Creates the check that tells of each kind once as it becomes stale; a kind that is read or about to be read is not. */
 export function createStaleCheck(
-  { session, clock, logger }: StaleWatch,
+  { session, clock, logger }: MirrorContext,
   schedules: readonly Schedule[],
 ): () => Promise<void> {
   const startedAt = clock.now();

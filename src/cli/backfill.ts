@@ -2,17 +2,10 @@ import type { Command } from 'commander';
 import { openMirror } from '../app/open-mirror.ts';
 import { pullSettings } from '../app/pull.ts';
 import { isListed, isRetrievable } from '../catalog/kind.ts';
-import { kindNamed } from '../config/known-kinds.ts';
+import { requireKnownKind } from '../config/known-kinds.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { backfill, type BackfillReport, type Extent } from '../pull/backfill.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  EXIT,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { expandIds, parsePages } from './parts/input.ts';
 import { readingService } from './parts/progress.ts';
 
@@ -30,8 +23,8 @@ export function backfillCommand(context: CommandContext): Command {
     .option('--all', 'the whole list, every page parsed')
     .action(async (name: string, options: BackfillOptions) => {
       const { extent, request } = extentOf(options);
-      const config = settingsOf(context, options);
-      const kind = kindNamed(config, name);
+      const config = context.settings(options);
+      const kind = requireKnownKind(config, name);
       if (!isListed(kind) && !('ids' in extent && isRetrievable(kind)))
         throw new UsageError(`The service has no list of ${name}: it is read one record at a time.`, {
           code: 'usage.kind',
@@ -41,7 +34,7 @@ export function backfillCommand(context: CommandContext): Command {
       const report = await readingService(context, config, { open: openMirror }, (parts) =>
         backfill(parts, wanted),
       );
-      answer(context, options, report, reportLines(report));
+      context.answer(options, report, reportLines(report));
       const { state, reason, rows } = report;
       const hasFailed = state === 'aborted' && reason !== 'interrupted' && rows === 0; // As for a pull.
       context.exit(state === 'complete' ? EXIT.done : hasFailed ? EXIT.failed : EXIT.incomplete);

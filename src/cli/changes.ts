@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
-import { kindNamed } from '../config/known-kinds.ts';
+import { requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { changeLine, followChanges } from '../feed/follow-changes.ts';
 import { changesBetween, seqBeforeLatest, type RecordedChange } from '../feed/read-changes.ts';
@@ -8,8 +8,8 @@ import { latestSeq } from '../store/records/change-store.ts';
 import { plainJson, plainLine } from '../lib/text/text.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { CHANGE_HEADER, changeRow } from './parts/change-row.ts';
-import { EXIT, createCommand, settingsOf, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { seqNumber, wholeNumber } from './parts/input.ts';
+import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
+import { seqNumber, parseWholeNumber } from './parts/input.ts';
 
 /** The number of events for a person who gives none. */
 const SHOWN = 50;
@@ -25,7 +25,11 @@ export function changesCommand(context: CommandContext): Command {
   return createCommand('changes', 'show what happened to the records; with --json, one object a line')
     .option('--after <seq>', 'only events after this one (default: the latest; with --json, all)', seqNumber)
     .option('--kind <kind>', 'only events of this record kind')
-    .option('--limit <n>', `at most so many (default: ${SHOWN}; with --json or --follow, all)`, wholeNumber)
+    .option(
+      '--limit <n>',
+      `at most so many (default: ${SHOWN}; with --json or --follow, all)`,
+      parseWholeNumber,
+    )
     .option('--follow', 'wait for further events until Ctrl-C; without --after, show only these')
     .action(async (options: ChangesOptions) => {
       const { io } = context;
@@ -36,8 +40,8 @@ export function changesCommand(context: CommandContext): Command {
         });
       };
       const signal = AbortSignal.any([io.signal, gone.signal]);
-      const config = settingsOf(context, options);
-      if (options.kind !== undefined) kindNamed(config, options.kind); // Refuses an unknown one.
+      const config = context.settings(options);
+      if (options.kind !== undefined) requireKnownKind(config, options.kind); // Refuses an unknown one.
       let isEmpty = true;
       for await (const change of changes(config, options, signal)) {
         if (isEmpty && !options.json) CHANGE_HEADER.forEach(print);

@@ -3,40 +3,30 @@ import { openConfiguredSource } from '../app/open-source.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { checkAll } from '../checks/doctor.ts';
 import { filesRead } from '../config/environment.ts';
-import { createOwner } from '../pull/run/parts.ts';
+import { createOwner } from '../lib/owner.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSession } from '../db/open-session.ts';
-import {
-  answer,
-  createCommand,
-  loggerOf,
-  settingsOf,
-  EXIT,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 
 export function doctorCommand(context: CommandContext): Command {
   return createCommand('doctor', 'look at everything that a pull needs')
     .argument('[URL]', 'a service other than that of the settings: is it one that can be mirrored?')
     .action(async (url: string | undefined, options: CommonOptions) => {
-      const config = settingsOf(context, options, url === undefined ? {} : { source: { baseUrl: url } });
-      const logger = loggerOf(context, config);
-      const checks = await checkAll({
-        config,
-        files: filesRead(context.io.env, options.config),
-        schedules: schedulesOf(config),
-        clock: systemClock,
-        isDead: createOwner().isDead,
-        openMirror: () => openSession(config.database.url), // As it is: nothing is migrated.
-        openSource: () => openConfiguredSource(config, { clock: systemClock, logger }),
-      });
+      const config = context.settings(options, url === undefined ? {} : { source: { baseUrl: url } });
+      const logger = context.logger(config);
+      const open = {
+        mirror: () => openSession(config.database.url), // As it is: nothing is migrated.
+        source: () => openConfiguredSource(config, { clock: systemClock, logger }),
+      };
+      const { isDead } = createOwner();
+      const outlook = { schedules: schedulesOf(config), now: systemClock.now(), isDead };
+      const checks = await checkAll(config, filesRead(context.io.env, options.config), open, outlook);
       const ok = checks.every((check) => check.ok);
       const lines = checks.flatMap(({ name, ok: isOk, detail, hint }) => {
         const line = `${isOk ? 'ok ' : 'BAD'}  ${name}: ${detail}`;
         return hint === null ? [line] : [line, `     ${hint}`];
       });
-      answer(context, options, { ok, checks }, lines);
+      context.answer(options, { ok, checks }, lines);
       const isUnset = checks.some(({ code }) => code?.startsWith('settings.') === true);
       context.exit(ok ? EXIT.done : isUnset ? EXIT.usage : EXIT.failed);
     });

@@ -13,14 +13,7 @@ import {
   type ExportFormat,
 } from '../report/export/export.ts';
 import { outputFile } from '../report/output-file.ts';
-import {
-  EXIT,
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { expandIds } from './parts/input.ts';
 import { printLine, type Io } from './parts/io.ts';
 import { createExportProgress } from './parts/progress.ts';
@@ -57,7 +50,7 @@ export function exportCommand(context: CommandContext): Command {
       const progress = createExportProgress(what, io.stderr);
       const how = { format, isRaw, isExcel, onRows: progress.onRows, signal: io.signal };
       try {
-        const config = settingsOf(context, options);
+        const config = context.settings(options);
         const file = out === undefined ? null : outputFile(config.database.url, out);
         await using session = await openExistingMirror(config);
         const { timezone } = config.schedules;
@@ -70,7 +63,7 @@ export function exportCommand(context: CommandContext): Command {
         if (remark !== null) printLine(io.stderr, remark);
         if (written === null) return;
         const lines = [`${written.file}: ${written.rows} rows, ${written.bytes} bytes.`];
-        answer(context, options, written, lines);
+        context.answer(options, written, lines);
       } catch (error) {
         if (error instanceof ReaderGone) return;
         if (!(error instanceof ExportStopped)) throw error;

@@ -13,14 +13,7 @@ import {
   type ForgetPlan,
 } from '../store/records/forget-record.ts';
 import { scrubFile } from '../db/sqlite/scrub.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  EXIT,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { printLine, type Io } from './parts/io.ts';
 import { atCommandLine } from './parts/operation-command.ts';
 import { kindOfRecord } from './record.ts';
@@ -39,7 +32,7 @@ export function forgetCommand(context: CommandContext): Command {
     .option('--suppress', 'although the service still lists it; keeps it out from now on')
     .option('--yes', 'do not ask; needed where no terminal can be asked')
     .action(async (name: string, id: string, options: CommonOptions & { suppress?: true; yes?: true }) => {
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       const kind = kindOfRecord(config, name, id, 'forget');
       const wanted = { kind, id, suppress: options.suppress ?? false };
       const plan = await planned(config, wanted);
@@ -49,7 +42,7 @@ export function forgetCommand(context: CommandContext): Command {
       // Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL.
       const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
       const report = { kind: name, id, suppressed: wanted.suppress, erased, scrubbed };
-      answer(context, options, report, reportLines(wanted, erased, scrubbed));
+      context.answer(options, report, reportLines(wanted, erased, scrubbed));
       if (scrubbed === false) context.exit(EXIT.incomplete);
     });
 }

@@ -1,41 +1,35 @@
 import type { Command } from 'commander';
 import { isFileMissing } from '../app/open-mirror.ts';
-import { kindNamed as documentedKind } from '../catalog/kinds/catalog.ts';
+import { documentedKind } from '../catalog/kinds/catalog.ts';
 import type { Kind } from '../catalog/kind.ts';
-import { allKinds, kindNamed } from '../config/known-kinds.ts';
+import { allKinds, requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { readFields, type KnownField } from '../store/kinds/field-store.ts';
 import { openSession } from '../db/open-session.ts';
 import { isMirrorPresent } from '../store/kinds/meta.ts';
 import { describeKind, type KindDescription } from '../report/describe-kind.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { printLine, textTable, type Printed } from './parts/io.ts';
 
 export function kindsCommand(context: CommandContext): Command {
   return createCommand('kinds', 'show what can be read and written, field by field')
     .argument('[kind]', 'record kind')
     .action(async (name: string | undefined, options: CommonOptions) => {
-      const config = settingsOf(context, options);
-      const kinds = name === undefined ? allKinds(config) : [kindNamed(config, name)];
+      const config = context.settings(options);
+      const kinds = name === undefined ? allKinds(config) : [requireKnownKind(config, name)];
       const { mirror, reason, fields } = await seenFields(config, kinds);
       if (reason !== null)
         printLine(context.io.stderr, `Fields that only the mirror knows are left out: ${reason}`);
       const described = kinds.map((kind) => {
         const isDocumented = documentedKind(kind.name) !== undefined;
         const seen = fields && (fields.get(kind.name) ?? new Map<string, KnownField>());
-        return describeKind({ kind, isDocumented, seen });
+        return describeKind(kind, isDocumented, seen);
       });
       const [first] = described;
       if (name === undefined || !first)
-        answer(context, options, { kinds: described, mirror }, kindsTexts(described));
-      else answer(context, options, { ...first, mirror }, kindTexts(first, mirror));
+        context.answer(options, { kinds: described, mirror }, kindsTexts(described));
+      else context.answer(options, { ...first, mirror }, kindTexts(first, mirror));
     });
 }
 

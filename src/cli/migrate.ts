@@ -1,26 +1,19 @@
 import type { Command } from 'commander';
 import { migrateMirror, type Migration } from '../app/open-mirror.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  EXIT,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { showingProgress } from './parts/progress.ts';
 
 export function migrateCommand(context: CommandContext): Command {
   return createCommand('migrate', 'bring the mirror to the shape of this release').action(
     async (options: CommonOptions) => {
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       // Shows how many rows of a kind have been decoded again.
       const migration = await showingProgress(context.io, {}, ({ onProgress }) =>
         migrateMirror(config, (refilled) => {
           onProgress({ ...refilled, pages: 0, lastPage: null });
         }),
       );
-      answer(context, options, migration, linesOf(migration));
+      context.answer(options, migration, linesOf(migration));
       if (migration.excluded?.scrubbed === false) context.exit(EXIT.incomplete);
     },
   );

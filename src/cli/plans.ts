@@ -1,11 +1,11 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { Session } from '../db/session/session.ts';
-import { createDraft } from '../lib/draft-file.ts';
 import { compactJson } from '../lib/json/json.ts';
 import { UsageError, fileFault } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -25,16 +25,9 @@ import { speechIn } from '../lib/text/speech.ts';
 import { readSheet } from '../outbound/plans/read-sheet.ts';
 import { MOST_BYTES, tooLarge } from '../outbound/plans/sheet-table.ts';
 import { csvEncoding } from '../report/export/text-encodings.ts';
-import { outputFault, outputFile } from '../report/output-file.ts';
-import {
-  EXIT,
-  answer,
-  createCommand,
-  settingsOf,
-  type CommandContext,
-  type CommonOptions,
-} from './parts/command.ts';
-import { wholeNumber } from './parts/input.ts';
+import { outputFile, writeWhole } from '../report/output-file.ts';
+import { EXIT, createCommand, type CommandContext, type CommonOptions } from './parts/command.ts';
+import { parseWholeNumber } from './parts/input.ts';
 import { beginning, textTable, type Printed } from './parts/io.ts';
 import { atCommandLine, partsOf } from './parts/operation-command.ts';
 
@@ -61,7 +54,7 @@ export function planCommand(context: CommandContext): Command {
     .option('--allow-reordered', 'take a column whose values only changed places for edited')
     .option('--out <file>', OUT)
     .action(async (what: string | undefined, options: Options) => {
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       refuseOutput(config, options);
       await using session = await openExistingMirror(config);
       if (what === undefined) {
@@ -71,11 +64,11 @@ export function planCommand(context: CommandContext): Command {
         });
         const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
         const table = textTable(names, shown.map(Object.values<string | number | null>));
-        answer(context, options, { plans }, plans.length === 0 ? ['No plans.'] : [table]);
+        context.answer(options, { plans }, plans.length === 0 ? ['No plans.'] : [table]);
         return;
       }
       const id = /^\d+$/.test(what) ? Number(what) : await planOfFile(session, config, what, options);
-      if (id === null) answer(context, options, { id: null, rows: [] }, ['Nothing would change.']);
+      if (id === null) context.answer(options, { id: null, rows: [] }, ['Nothing would change.']);
       else await tell(context, config, session, { ...options, id });
     });
 }
@@ -113,7 +106,7 @@ export function applyCommand(context: CommandContext): Command {
   return deciding(context, applyCorrections)
     .option('--out <file>', OUT)
     .option('--wait', 'wait until the service has answered')
-    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, wholeNumber);
+    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);
 }
 
 const TIMEOUT_SECONDS = 60;
@@ -127,7 +120,7 @@ const deciding = (context: CommandContext, operation: AnyOperation): Command =>
   createCommand(operation.name, operation.words.summary)
     .argument('<plan>', 'number of the plan')
     .action(async (plan: string, options: Options) => {
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       refuseOutput(config, options);
       await using session = await openExistingMirror(config);
       const document = await operation.run(partsOf(context, config, session), {
@@ -160,25 +153,12 @@ async function tell(
     if (plan.rows.some(({ entry }) => entry !== null && entry.state !== 'done'))
       context.exit(EXIT.incomplete);
   }
-  if (out !== undefined) writeResult(outputFile(config.database.url, out), plan);
-  answer(context, options, plan, planTexts(plan));
-}
-
-/** Writes a line a cell, and one for each row that is refused. */
-function writeResult(path: string, plan: ShownPlan): void {
-  const { head, rows } = csvEncoding(RESULT_COLUMNS, false);
-  try {
-    const draft = createDraft(path);
-    try {
-      writeFileSync(draft.path, head + rows(resultLines(plan)));
-      draft.publish();
-    } catch (error) {
-      draft.discard();
-      throw error;
-    }
-  } catch (error) {
-    throw outputFault(error, path);
+  if (out !== undefined) {
+    const { head, rows } = csvEncoding(RESULT_COLUMNS, false);
+    const result = head + rows(resultLines(plan)); // A line a cell, and one for each row that is refused.
+    await writeWhole(outputFile(config.database.url, out), (draft) => writeFile(draft, result));
   }
+  context.answer(options, plan, planTexts(plan));
 }
 
 const LONGEST_SHOWN = 40;

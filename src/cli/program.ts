@@ -3,7 +3,7 @@ import { packageVersion } from '../lib/package-folder.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
 import { plainLine } from '../lib/text/text.ts';
-import { EXIT, exitCodeOfError, type CommandContext, type ExitCode } from './parts/command.ts';
+import { EXIT, createContext, exitCodeOfError, type CommandContext, type ExitCode } from './parts/command.ts';
 import { printJson, printLine, type Io, type Output } from './parts/io.ts';
 
 type CreateCommand = (context: CommandContext) => Command;
@@ -41,15 +41,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.done;
   let mask = maskSecrets([]);
-  const context: CommandContext = {
-    io,
-    exit: (code) => {
-      exitCode = code;
-    },
-    protect: (secrets) => {
-      mask = maskSecrets(secrets);
-    },
-  };
+  const exit = (code: ExitCode): void => void (exitCode = code);
+  const context = createContext(io, exit, (secrets) => void (mask = maskSecrets(secrets)));
   try {
     const program = new Command('bms-sync')
       .description('Mirrors a business-management service into SQL, exactly.')

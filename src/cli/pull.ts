@@ -1,18 +1,10 @@
 import type { Command } from 'commander';
-import { pull, type PullSummary } from '../app/pull.ts';
+import { pullOnce, type PullSummary } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { outcomeWords } from '../words/outcome-words.ts';
 import { isLeftToPerson } from '../store/records/deletion-store.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
-import {
-  answer,
-  createCommand,
-  loggerOf,
-  settingsOf,
-  exitCodeOfPull,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { createCommand, exitCodeOfPull, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { textTable, type Printed } from './parts/io.ts';
 import { showingProgress } from './parts/progress.ts';
 
@@ -21,15 +13,15 @@ export function pullCommand(context: CommandContext): Command {
     .argument('[kind...]', 'record kinds (default: all)')
     .option('--new-source', 'accept another base URL or company for this mirror')
     .action(async (kinds: string[], options: CommonOptions & { newSource?: true }) => {
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       const of = listedKinds(config, kinds).length;
       const { newSource: acceptNewSource = false } = options;
       const { signal } = context.io;
       const report = await showingProgress(context.io, { of }, ({ onProgress, stderr }) => {
-        const logger = loggerOf(context, config, stderr);
-        return pull(config, { kinds, acceptNewSource, logger, onProgress, signal });
+        const logger = context.logger(config, stderr);
+        return pullOnce(config, { kinds, acceptNewSource, logger, onProgress, signal });
       });
-      answer(context, options, report, pullTexts(report));
+      context.answer(options, report, pullTexts(report));
       context.exit(exitCodeOfPull(report));
     });
 }

@@ -13,17 +13,15 @@ import { readFrozen } from '../store/outbox/freeze-store.ts';
 import { checkEntries, readBatch, type EntryRequest } from '../outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../outbound/intake/intake.ts';
 import { previewEntry, type Preview } from '../outbound/intake/preview.ts';
-import { createOwner } from '../pull/run/parts.ts';
+import { createOwner } from '../lib/owner.ts';
 import {
   EXIT,
-  answer,
   createCommand,
-  settingsOf,
   type CommonOptions,
   type CommandContext,
   type ExitCode,
 } from './parts/command.ts';
-import { jsonOption, readStdin, wholeNumber } from './parts/input.ts';
+import { jsonOption, readStdin, parseWholeNumber } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
 import { atCommandLine } from './parts/operation-command.ts';
 import { previewDocument, previewTexts, pushedDocument, pushedTexts } from './parts/push-print.ts';
@@ -78,7 +76,7 @@ const pushOptions = (name: string, summary: string): Command =>
     .option('--allow-unknown', 'send fields that are neither documented nor were ever seen, too')
     .option('--allow-double', 'create although a record has the same natural key')
     .option('--wait', 'wait until the service has answered')
-    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, wholeNumber);
+    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);
 
 async function pushOne(
   context: CommandContext,
@@ -108,14 +106,14 @@ async function run(
       return { ...request, allowUnknown, allowDouble };
     },
   );
-  const config = settingsOf(context, options);
+  const config = context.settings(options);
   await using session = await openMirrorFor(config, requests);
   const checked = await checkRequests(session, allKinds(config), requests);
   if (options.dryRun) {
     const previews: Preview[] = [];
     for (const entry of checked) previews.push(await previewEntry(session, entry));
     const texts = previews.flatMap((preview) => [...previewTexts(preview)]);
-    answer(context, options, oneOrAll(options, previews.map(previewDocument)), texts);
+    context.answer(options, oneOrAll(options, previews.map(previewDocument)), texts);
     return;
   }
   const stored = await storeChecked(session, checked, systemClock.now(), atCommandLine());
@@ -126,7 +124,7 @@ async function run(
   context.exit(exitCodeOfPush(outcomes));
   const pushed = stored.map((entry) => ({ entry, outcome: outcomes.find(({ id }) => id === entry.id) }));
   const texts = pushed.flatMap((one) => [...pushedTexts(one)]);
-  answer(context, options, oneOrAll(options, pushed.map(pushedDocument)), texts);
+  context.answer(options, oneOrAll(options, pushed.map(pushedDocument)), texts);
 }
 
 const oneOrAll = ({ batch }: PushOptions, documents: readonly object[]): object | null =>

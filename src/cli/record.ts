@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
 import type { Kind } from '../catalog/kind.ts';
-import { kindNamed } from '../config/known-kinds.ts';
+import { requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { isRecordId } from '../diff/judge-page.ts';
 import { compactJson, isObject } from '../lib/json/json.ts';
@@ -18,14 +18,8 @@ import {
 import { entryDocument } from '../outbound/decisions/entry-document.ts';
 import { jsonOrText } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
-import { changedFields } from './parts/change-row.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { changedFieldTexts } from './parts/change-row.ts';
+import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { beginning, textTable, type Printed } from './parts/io.ts';
 
 export function recordCommand(context: CommandContext): Command {
@@ -36,13 +30,13 @@ export function recordCommand(context: CommandContext): Command {
       'id of the record, or words of its code, name, phone number or e-mail: lists those found',
     )
     .action(async (name: string, words: string[], options: CommonOptions) => {
-      const config = settingsOf(context, options);
-      const kind = kindNamed(config, name);
+      const config = context.settings(options);
+      const kind = requireKnownKind(config, name);
       const wanted = words.join(' ');
       await using session = await openExistingMirror(config);
       const story = isRecordId(wanted) ? await readRecordStory(session, kind, wanted) : null;
       if (story !== null) {
-        answer(context, options, storyDocument(story), storyTexts(story));
+        context.answer(options, storyDocument(story), storyTexts(story));
         return;
       }
       const found = await findRecords(session, kind, { text: wanted, limit: MOST_FOUND });
@@ -53,7 +47,7 @@ export function recordCommand(context: CommandContext): Command {
         deletedAt === null ? 'live' : 'deleted',
         recordName(raw),
       ]);
-      answer(context, options, { records }, [textTable(['id', 'state', 'name'], rows)]);
+      context.answer(options, { records }, [textTable(['id', 'state', 'name'], rows)]);
     });
 }
 
@@ -72,7 +66,7 @@ function absent({ name, retrieve }: Kind, wanted: string): SyncError {
 
 /** The kind of a record that `command` names. @throws {UsageError} For an unknown kind, or an id that no record can have. */
 export function kindOfRecord(config: Config, name: string, id: string, command: string): Kind {
-  const kind = kindNamed(config, name);
+  const kind = requireKnownKind(config, name);
   if (isRecordId(id)) return kind;
   throw new UsageError(
     `"${id}" is no id of a record: expected a whole number from 1 to 9223372036854775807.`,
@@ -145,7 +139,7 @@ function* versionTexts({ events, pushers }: RecordStory): Iterable<Printed> {
     const of = person === undefined ? '' : ` of ${person}`;
     const by = entry === null ? `in the service${since}` : `by our entry ${entry}${of}`;
     yield `  ${observedAt} UTC  ${change} ${by} (event ${seq})`;
-    for (const changed of changedFields(fields, LONGEST_VALUE)) yield `    ${changed}`;
+    for (const changed of changedFieldTexts(fields, LONGEST_VALUE)) yield `    ${changed}`;
   }
 }
 

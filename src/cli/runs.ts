@@ -5,14 +5,8 @@ import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { outcomeWords } from '../words/outcome-words.ts';
 import { findRun, listRuns, type KindReport, type Run } from '../store/runs/run-store.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
-import { wholeNumber } from './parts/input.ts';
+import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
+import { parseWholeNumber } from './parts/input.ts';
 import { textTable, type Printed } from './parts/io.ts';
 
 const RUNS_LISTED = 20;
@@ -23,10 +17,10 @@ interface RunListOptions extends CommonOptions {
 
 export function runsCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list the latest runs')
-    .option('--limit <n>', 'how many', wholeNumber, RUNS_LISTED)
+    .option('--limit <n>', 'how many', parseWholeNumber, RUNS_LISTED)
     .action(async (_: RunListOptions, command: Command) => {
       const options: RunListOptions = command.optsWithGlobals();
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       await using session = await openExistingMirror(config);
       const runs = await listRuns(session, { limit: options.limit, now: systemClock.now() });
       const all = listedKinds(config).map(({ name }) => name);
@@ -35,17 +29,17 @@ export function runsCommand(context: CommandContext): Command {
         return [id, what, state, startedAt, finishedAt, names];
       });
       const header = ['run', 'command', 'state', 'started (UTC)', 'finished (UTC)', 'kinds'];
-      answer(context, options, { runs }, [textTable(header, rows)]);
+      context.answer(options, { runs }, [textTable(header, rows)]);
     });
   const show = createCommand('show', 'show one run, kind by kind')
-    .argument('<id>', 'the number of the run', wholeNumber)
+    .argument('<id>', 'the number of the run', parseWholeNumber)
     .action(async (id: number, _: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
-      await using session = await openExistingMirror(settingsOf(context, options));
+      await using session = await openExistingMirror(context.settings(options));
       const run = await findRun(session, id, systemClock.now());
       const hint = 'bms-sync runs lists those that are kept.';
       if (run === null) throw new SyncError(`There is no run ${id}.`, { code: 'run.absent', hint });
-      answer(context, options, run, runTexts(run));
+      context.answer(options, run, runTexts(run));
     });
   return createCommand('runs', 'show past runs and how they ended')
     .addCommand(list, { isDefault: true })

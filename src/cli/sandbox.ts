@@ -6,8 +6,8 @@ import { decodeText } from '../lib/text/decode-text.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults, type Fault } from '../../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
-import { answer, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { portNumber, wholeNumber } from './parts/input.ts';
+import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
+import { portNumber, parseWholeNumber } from './parts/input.ts';
 
 const DEFAULT_PORT = 4010;
 
@@ -23,8 +23,8 @@ interface SandboxCommand extends CommonOptions {
 export function sandboxCommand(context: CommandContext): Command {
   return createCommand('sandbox', 'run a simulated service to try things against')
     .option('--port <port>', 'port to listen on; 0 takes any free one', portNumber, DEFAULT_PORT)
-    .option('--size <clients>', 'how many clients; the other kinds scale with it', wholeNumber, 500)
-    .option('--seed <n>', 'another seed makes other data', wholeNumber, 1)
+    .option('--size <clients>', 'how many clients; the other kinds scale with it', parseWholeNumber, 500)
+    .option('--seed <n>', 'another seed makes other data', parseWholeNumber, 1)
     .option('--token <token>', 'the token that it accepts', headerText, 'sandbox-token')
     .addOption(
       new Option('--envelopes <style>', 'how answers are wrapped')
@@ -37,7 +37,7 @@ export function sandboxCommand(context: CommandContext): Command {
       const faults = options.faults === undefined ? [] : readFaults(options.faults);
       await using sandbox = await openSandbox({ ...options, faults });
       const { url, token } = sandbox;
-      answer(context, options, { url, token }, [
+      context.answer(options, { url, token }, [
         `The sandbox answers at ${url}; Ctrl-C stops it.`,
         `Try: BMS_BASE_URL=${url} BMS_TOKEN=${token} DATABASE_URL=file:./data/sandbox.db npx bms-sync pull`,
       ]);

@@ -2,24 +2,17 @@ import type { Command } from 'commander';
 import { ROLES, serve, type Role } from '../app/serve.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import {
-  EXIT,
-  createCommand,
-  loggerOf,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 
 export function serveCommand(context: CommandContext): Command {
   return createCommand('serve', 'work in the background: schedules, the outbox, and the HTTP API')
     .option('--only <roles>', `some of the work only: ${ROLES.join(', ')}`)
     .action(async (options: CommonOptions & { only?: string }) => {
       const roles = rolesOf(options.only);
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       const { signal, stderr } = context.io;
       context.io.setGrace?.(config.shutdown.graceSeconds, EXIT.done); // Work that is cut off is in the journal.
-      const logger = loggerOf(context, config);
+      const logger = context.logger(config);
       await serve(config, { roles, logger, logFault: stderr.fault, signal });
     });
 }

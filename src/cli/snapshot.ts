@@ -6,15 +6,8 @@ import { snapshotFile } from '../report/output-file.ts';
 import { asOfInstant } from '../report/export/export-source.ts';
 import { ExportStopped } from '../report/export/export.ts';
 import { takeSnapshot } from '../report/export/snapshot.ts';
-import {
-  EXIT,
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
-import { wholeNumber } from './parts/input.ts';
+import { EXIT, createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
+import { parseWholeNumber } from './parts/input.ts';
 import { printLine } from './parts/io.ts';
 
 interface SnapshotCommandOptions extends CommonOptions {
@@ -26,7 +19,12 @@ interface SnapshotCommandOptions extends CommonOptions {
 export function snapshotCommand(context: CommandContext): Command {
   return createCommand('snapshot', 'write a SQLite file with the content of the views, for reporting tools')
     .argument('<file>', 'the file; a former snapshot there is replaced at once')
-    .option('--wait <seconds>', 'how long to wait for the end of a pull that is under way', wholeNumber, 60)
+    .option(
+      '--wait <seconds>',
+      'how long to wait for the end of a pull that is under way',
+      parseWholeNumber,
+      60,
+    )
     .addOption(new Option('--now', 'do not wait: hold lists that are being read in part').conflicts('wait'))
     .addOption(
       new Option('--as-of <instant>', 'records as they were, at an instant or the end of a date').conflicts([
@@ -36,11 +34,11 @@ export function snapshotCommand(context: CommandContext): Command {
     )
     .action(async (file: string, options: SnapshotCommandOptions) => {
       const { io } = context;
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       const { url } = config.database;
       const { timezone } = config.schedules;
       const { asOf } = options;
-      const at = asOf === undefined ? null : asOfInstant(asOf, { now: systemClock.now(), timezone }).at;
+      const at = asOf === undefined ? null : asOfInstant(asOf, systemClock.now(), timezone).at;
       const path = snapshotFile(url, file);
       const mirror = await openExistingMirror(config); // It is brought to the shape of this release.
       await mirror.close();
@@ -59,7 +57,7 @@ export function snapshotCommand(context: CommandContext): Command {
         for (const remark of remarks) printLine(io.stderr, remark);
         if (beingRead.length > 0)
           printLine(io.stderr, `Being read by a pull, and held in part: ${beingRead.join(', ')}.`);
-        answer(context, options, report, [`${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`]);
+        context.answer(options, report, [`${report.file}: ${tables} tables, ${rows} rows, ${bytes} bytes.`]);
       } catch (error) {
         if (!(error instanceof ExportStopped)) throw error;
         printLine(io.stderr, 'Stopped while waiting for a pull.');

@@ -4,29 +4,23 @@ import { schedulesOf } from '../app/schedules.ts';
 import { allKinds } from '../config/known-kinds.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { outcomeWords } from '../words/outcome-words.ts';
-import { createOwner } from '../pull/run/parts.ts';
+import { createOwner } from '../lib/owner.ts';
 import { OTHER_SCHEDULES } from '../checks/serving.ts';
 import { readStatusReport } from '../checks/status.ts';
 import type { StatusDocument } from '../checks/status-document.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from './parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { textTable, type Printed } from './parts/io.ts';
 
 export function statusCommand(context: CommandContext): Command {
   return createCommand('status', 'show how fresh and how sound the mirror is').action(
     async (options: CommonOptions) => {
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       const schedules = schedulesOf(config);
       await using session = await openExistingMirror(config);
       const outlook = { schedules, isDead: createOwner().isDead, now: systemClock.now() };
       const status = await readStatusReport(session, allKinds(config), outlook);
-      answer(context, options, status, statusTexts(status));
+      context.answer(options, status, statusTexts(status));
     },
   );
 }

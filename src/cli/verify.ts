@@ -4,9 +4,7 @@ import { pullSettings } from '../app/pull.ts';
 import { listedKinds } from '../config/known-kinds.ts';
 import { verifyKinds, type VerifyReport } from '../runs/verify-kinds.ts';
 import {
-  answer,
   createCommand,
-  settingsOf,
   EXIT,
   type CommonOptions,
   type CommandContext,
@@ -21,13 +19,13 @@ export function verifyCommand(context: CommandContext): Command {
   return createCommand('verify', 'compare the mirror with the service, record by record')
     .argument('[kind...]', 'record kinds (default: all)')
     .action(async (kinds: string[], options: CommonOptions) => {
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       const wanted = listedKinds(config, kinds);
       const how = { of: wanted.length, open: openExistingMirror };
       const report = await readingService(context, config, how, (parts) =>
         verifyKinds(parts, wanted, pullSettings(config)),
       );
-      answer(context, options, report, reportTexts(report));
+      context.answer(options, report, reportTexts(report));
       context.exit(exitCodeOf(report));
     });
 }

@@ -1,4 +1,4 @@
-import { KINDS, kindNamed } from '../catalog/kinds/catalog.ts';
+import { KINDS, documentedKind } from '../catalog/kinds/catalog.ts';
 import {
   DECIMAL_TWINS,
   ENGINE_TABLE_NAMES,
@@ -36,7 +36,7 @@ export function furtherKindFaults(values: Tree): readonly SettingFault[] {
     const fields = mapAt(kinds, [name, 'fields']);
     for (const [field, type] of Object.entries(fields)) {
       const kind = referredKind(type);
-      if (kind === null || kindNamed(kind) !== undefined || Object.hasOwn(kinds, kind)) continue;
+      if (kind === null || documentedKind(kind) !== undefined || Object.hasOwn(kinds, kind)) continue;
       const fault = `refers to "${kind}"; expected the name of a record kind`; // It could not be joined.
       faults.push({ path: [...path, 'fields', field], fault });
     }
@@ -50,7 +50,7 @@ export function furtherKindFaults(values: Tree): readonly SettingFault[] {
 function expectedName(name: string, arrayViews: readonly string[]): string | null {
   if (!KIND_NAME.test(name)) return 'the name of a record kind: small letters, digits and _';
   if (name.length > LONGEST_NAMES.kind) return `a name of at most ${LONGEST_NAMES.kind} characters`;
-  if (kindNamed(name)) return 'a name that no record kind of the catalogue bears';
+  if (documentedKind(name)) return 'a name that no record kind of the catalogue bears';
   const prefix = RESERVED_PREFIXES.find((candidate) => name.startsWith(candidate));
   if (prefix !== undefined) return `a name that does not begin with ${RESERVED_PREFIXES.join(', ')}`;
   const suffix = RESERVED_SUFFIXES.find((candidate) => name.endsWith(candidate));
@@ -69,7 +69,7 @@ function furtherArrays(kinds: Tree, kind: string): string[] {
 
 /** Kind `sales` with an array `products` would create the view of kind `sales_products`. */
 const isTakenByView = (array: string): boolean =>
-  kindNamed(array) !== undefined || OTHER_NAMES.includes(array) || array.endsWith('_history');
+  documentedKind(array) !== undefined || OTHER_NAMES.includes(array) || array.endsWith('_history');
 
 /** A description of the names that are allowed for a further kind's field, so that all can be columns of one table. */
 function expectedField(fields: Tree, name: string): string | null {

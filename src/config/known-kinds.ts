@@ -68,7 +68,7 @@ export function refuseMissingExclusions(config: Config, kept: ReadonlyMap<string
 }
 
 /** @throws {UsageError} For a name that no kind has. */
-export function kindNamed(config: Config, name: string): Kind {
+export function requireKnownKind(config: Config, name: string): Kind {
   const kinds = allKinds(config);
   const kind = kinds.find((candidate) => candidate.name === name);
   if (kind !== undefined) return kind;

@@ -1,4 +1,4 @@
-import { KINDS, kindNamed } from '../catalog/kinds/catalog.ts';
+import { KINDS, documentedKind } from '../catalog/kinds/catalog.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { isTree, mapAt, type SettingFault, type Tree } from './layer.ts';
 
@@ -28,7 +28,7 @@ export function namedKindFaults(values: Tree): readonly SettingFault[] {
         .flatMap((kind) => {
           if (!known.includes(kind)) return [unknownKind(kind, known)];
           const unlisted = `the service has no list of ${kind}, so it cannot be pulled`;
-          return kindNamed(kind)?.list === null ? [unlisted] : [];
+          return documentedKind(kind)?.list === null ? [unlisted] : [];
         });
       return [...wrongName, ...faults].map((fault) => ({ path: ['schedules', name], fault }));
     });
@@ -70,6 +70,6 @@ export function privacyFaults(values: Tree): readonly SettingFault[] {
 function reasonToKeep(values: Tree, kind: string, name: string): string | null {
   if (name === 'id') return 'a record is known by it';
   if (name === 'system_id') return 'it tells which company a record belongs to';
-  const key: unknown = kindNamed(kind)?.naturalKey ?? mapAt(values, ['kinds', kind])['naturalKey'];
+  const key: unknown = documentedKind(kind)?.naturalKey ?? mapAt(values, ['kinds', kind])['naturalKey'];
   return Array.isArray(key) && key.includes(name) ? `it is of the natural key of ${kind}` : null;
 }

@@ -47,7 +47,7 @@ const PAGES = [
 
 /** The dashboard: the mirror as pages for people, with the forms of their decisions. */
 export function dashboardRoutes(app: Server, context: RouteContext): void {
-  const { clock, timezone = 'UTC' } = context;
+  const { clock, timezone } = context;
   const readers = readersIn(timezone, clock);
   const readerOf: Dashboard['readerOf'] = ({ language }) => readers(language);
   const dashboard = { ...context, readerOf, counts: createCounts(context), startedAt: clock.now() };
@@ -104,7 +104,7 @@ function addForms(app: Server, context: RouteContext): void {
       const body = (request.body ?? {}) as { readonly back?: string };
       const given = { ...(request.params as object), ...body };
       const by = deciderOf(request, 'page');
-      const document = await carryOut(operation, { ...context, by }, given);
+      const document = await carryOut(operation, { ...context, signal: context.closing, by }, given);
       const page = operation.leadsTo?.(document) ?? body.back ?? '/';
       return reply.redirect(`${page}?done=${encodeURIComponent(whatOf(operation))}`, 303);
     });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { instantOf } from '../lib/time/clock.ts';
 import { readDisappeared, readHeldRecords, type ShownHold } from '../store/records/deletion-store.ts';
 import { HOLD_WORDS, heldBecause } from '../words/holds.ts';
-import { recordId } from '../operations/inputs.ts';
+import { recordIdText } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { recordAddress } from './parts/change-list.ts';
@@ -12,7 +12,7 @@ import { html, type Html } from '../http/html.ts';
 import { badge, listPanel, nothing, pageTitle } from './parts/layout.ts';
 import { addPage, chosen, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
-import { addressOf } from './parts/paging.ts';
+import { linkTo } from './parts/paging.ts';
 
 const PATH = '/deletions';
 /** Records of a group in its box; the next ones are a link away. */
@@ -20,7 +20,7 @@ const RECORDS_SHOWN = 500;
 
 /** Adds the page of records that their lists no longer show, and that are not proven to be gone. */
 export function addDeletionsPage(app: Server, dashboard: Dashboard): void {
-  const querystring = z.object({ kind: chosen, state: chosen, after: recordId.optional(), done });
+  const querystring = z.object({ kind: chosen, state: chosen, after: recordIdText.optional(), done });
   const page = { path: PATH, summary: 'Show records that disappeared', querystring };
   addPage(app, dashboard, page, async ({ caller, query, reader }) => {
     const { session } = dashboard;
@@ -82,7 +82,7 @@ function recordList({ kind, state }: ShownHold, records: HeldRecords, { say, wor
     const way = html`<a href="${recordAddress(kind, id)}">${recordName(raw) || say('without a name')}</a>`;
     return html`<li translate="no">${way} <span class="quiet small">${id}</span></li>`;
   });
-  const next = addressOf(PATH, { kind, state, after: shown.at(-1)?.id });
+  const next = linkTo(PATH, { kind, state, after: shown.at(-1)?.id });
   const label = say('Records of {kind}, {state}', { kind, state: word(state) });
   return html`<ol class="box" tabindex="0" aria-label="${label}">
       ${items}

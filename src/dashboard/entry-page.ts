@@ -20,7 +20,7 @@ import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { rowPath } from '../operations/inputs.ts';
-import { cut, fieldName, labelledField, membersText, valueText, verbatim } from './parts/values.ts';
+import { cut, breakableName, labelledField, membersText, valueAsText, verbatim } from './parts/values.ts';
 
 /** Adds the page of an entry: its state, what can be decided, its content, and every request that was sent for it. */
 export function addEntryPage(app: Server, dashboard: Dashboard): void {
@@ -77,7 +77,7 @@ function conflictPanel({ result }: Entry, { say }: Reader): Html | null {
   const rows = fields.filter(isObject).map(
     (field) =>
       html`<tr>
-        <th scope="row">${fieldName(valueText(field['field']))}</th>
+        <th scope="row">${breakableName(valueAsText(field['field']))}</th>
         ${columns.map((column) => html`<td>${verbatim(compactJson(field[column] ?? null))}</td>`)}
       </tr>`,
   );
@@ -98,8 +98,8 @@ function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[], 
     ([name, one]) =>
       html`<tr>
         <th scope="row">${labelledField(reader, kind, name)}</th>
-        <td>${verbatim(cut(valueText(one), LONGEST))}</td>
-        ${records.map((record) => html`<td>${verbatim(cut(valueText(record[name]), LONGEST))}</td>`)}
+        <td>${verbatim(cut(valueAsText(one), LONGEST))}</td>
+        ${records.map((record) => html`<td>${verbatim(cut(valueAsText(record[name]), LONGEST))}</td>`)}
       </tr>`,
   );
   const links = candidates.map(({ id }) => recordLink(kind, id));

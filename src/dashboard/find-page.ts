@@ -8,7 +8,7 @@ import { recordAddress } from './parts/change-list.ts';
 import { badge, nothing, pageTitle, panel } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
-import { addressOf } from './parts/paging.ts';
+import { linkTo } from './parts/paging.ts';
 
 const SHOWN_OF_A_KIND = 10;
 
@@ -30,9 +30,7 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
     for (const kind of kinds) {
       const found = await findRecords(session, kind, { text, limit: SHOWN_OF_A_KIND + 1 });
       if (found.length === 0) continue;
-      const all = html`<a href="${addressOf(`/records/${kind.name}`, { q: text })}"
-        >${say('all of them')}</a
-      >`;
+      const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${say('all of them')}</a>`;
       const note = found.length > SHOWN_OF_A_KIND ? all : null;
       const table = recordTable(kind.name, found.slice(0, SHOWN_OF_A_KIND), reader);
       panels.push(panel({ id: kind.name, title: kind.name, note }, table));

@@ -8,8 +8,8 @@ import { dataTable, html, type Html } from '../http/html.ts';
 import { badge, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { addPage, before, chosen, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
-import { addressOf, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
-import { cut, fieldName } from './parts/values.ts';
+import { linkTo, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { cut, breakableName } from './parts/values.ts';
 
 const PATH = '/issues';
 const DRIFT_SHOWN = 50;
@@ -51,7 +51,7 @@ function issueTable(issues: readonly ListedIssue[], reader: Reader): Html {
     ({ kind, recordId, field, code, detail, firstSeenAt }) =>
       html`<tr>
         <th scope="row">${recordLink(kind, recordId)}</th>
-        <td data-title="${say('field')}">${fieldName(field ?? '–')}</td>
+        <td data-title="${say('field')}">${breakableName(field ?? '–')}</td>
         <td data-title="${say('issue')}" title="${code}">${word(code)}</td>
         <td class="small brief" translate="no">${cut(detail ?? '', LONGEST_DETAIL)}</td>
         <td class="nowrap small early">${exactly(firstSeenAt)}</td>
@@ -67,7 +67,7 @@ function countPanel(counts: readonly IssueCount[], { say, word, count }: Reader)
     ({ kind, field, code, count: issues }) =>
       html`<tr>
         <th scope="row">
-          <a href="${addressOf(PATH, { kind, code })}">${placeOf(kind, field)}</a>
+          <a href="${linkTo(PATH, { kind, code })}">${placeOf(kind, field)}</a>
         </th>
         <td title="${code}">${word(code)}</td>
         <td class="number">${count(issues)}</td>
@@ -79,7 +79,7 @@ function countPanel(counts: readonly IssueCount[], { say, word, count }: Reader)
 }
 
 const placeOf = (kind: string, field: string | null): Html =>
-  fieldName(field === null ? kind : `${kind}.${field}`);
+  breakableName(field === null ? kind : `${kind}.${field}`);
 
 function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>, reader: Reader): Html {
   const items = drift.map(

@@ -7,14 +7,14 @@ import { instantOf } from '../lib/time/clock.ts';
 import { outcomeWords } from '../words/outcome-words.ts';
 import type { UserRole } from '../store/people/user-store.ts';
 import { latestReadings, type ReportedReading } from '../store/runs/run-store.ts';
-import { kindName, requireKind } from '../operations/inputs.ts';
+import { knownKindName, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
 import { sentence } from '../lib/text/text.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { freshness, kindsPanel, readKindLines, stateBadge, type KindLine } from './parts/kinds.ts';
+import { lastReadWords, kindsPanel, readKindLines, stateBadge, type KindLine } from './parts/kinds.ts';
 import { countCell, factList, nothing, pageTitle, panel } from './parts/layout.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
@@ -35,7 +35,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     ${links.length === 0 ? null : html`<p class="quiet">${say('Without a list, and read one by one: {kinds}', { kinds: html`${links}` })}</p>`}`;
     return { title: say('Kinds'), content };
   });
-  const params = z.strictObject({ kind: kindName(kinds) });
+  const params = z.strictObject({ kind: knownKindName(kinds) });
   const querystring = z.object({ done });
   const page = { path: '/kinds/:kind', summary: 'Show one record kind', params, querystring };
   addPage(app, dashboard, page, async ({ caller, params: { kind: name }, reader }) => {
@@ -73,7 +73,7 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
   const { say, count, when, exactly } = reader;
   const words = [why, known].filter((text) => text !== null).map(sentence);
   const facts = factList([
-    [say('Read to its end'), freshness(line, reader)],
+    [say('Read to its end'), lastReadWords(line, reader)],
     [
       say('Proven (certificate)'),
       certified === null

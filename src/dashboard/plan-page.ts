@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { recordName } from '../store/records/record-name.ts';
-import { readRows } from '../outbound/attempt/land-own.ts';
+import { readOwnRows } from '../outbound/attempt/land-own.ts';
 import { COUNTED, showPlan, type ShownPlan, type ShownRow } from '../outbound/plans/plan-document.ts';
 import { planPath } from '../operations/plans.ts';
 import { wholeNumber } from '../operations/inputs.ts';
@@ -10,11 +10,11 @@ import { badge, factList, pageTitle, panel, tile, told } from './parts/layout.ts
 import { recordLink } from './parts/change-list.ts';
 import { decisionForms } from './parts/decisions.ts';
 import { addPage, done, type Dashboard } from './parts/page.ts';
-import { addressOf, listWays, PAGE_ROWS } from './parts/paging.ts';
+import { linkTo, listWays, PAGE_ROWS } from './parts/paging.ts';
 import { planBadge, planButtons } from './parts/plans.ts';
 import type { Reader } from './parts/reader.ts';
 import type { Speech } from '../lib/text/speech.ts';
-import { cut, fieldName, valueText } from './parts/values.ts';
+import { cut, breakableName, valueAsText } from './parts/values.ts';
 
 /** Adds the page of a plan: who has decided what, how far it is, and its rows page by page, each cell old and new. */
 export function addPlanPage(app: Server, dashboard: Dashboard): void {
@@ -29,9 +29,9 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const left = plan.rows.filter(({ position }) => position > (query.after ?? 0));
     const rows = left.slice(0, PAGE_ROWS);
     const ids = rows.flatMap(({ recordId }) => recordId ?? []);
-    const records = await session.atomically((tx) => readRows(tx, plan.kind, ids));
+    const records = await session.atomically((tx) => readOwnRows(tx, plan.kind, ids));
     const nameOf = (one: string | null): string => recordName(records.get(one ?? '')?.raw ?? null);
-    const further = left.length > PAGE_ROWS ? addressOf(path, { after: rows.at(-1)?.position }) : null;
+    const further = left.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
     const title = say('Plan {id}', { id });
     const buttons = decisionForms(planButtons(plan, { ...plans, caller }, reader), path, caller?.role);
     const content = html`${pageTitle(title, html`<span translate="no">${plan.kind}, ${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
@@ -96,8 +96,8 @@ function rowTable(
     const changes = cells.map(
       (cell) =>
         html`<p>
-          ${fieldName(cell.field)}: <del>${cut(valueText(cell.old), LONGEST_VALUE)}</del> →
-          <ins>${cut(valueText(cell.new), LONGEST_VALUE)}</ins>
+          ${breakableName(cell.field)}: <del>${cut(valueAsText(cell.old), LONGEST_VALUE)}</del> →
+          <ins>${cut(valueAsText(cell.new), LONGEST_VALUE)}</ins>
         </p>`,
     );
     const record =

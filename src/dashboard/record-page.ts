@@ -11,7 +11,7 @@ import {
 } from '../store/records/record-story.ts';
 import { jsonOrText } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
-import { kindName, recordId, requireKind } from '../operations/inputs.ts';
+import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { entryBadge } from './outbox-page.ts';
 import { objectIn, recordName } from '../store/records/record-name.ts';
@@ -20,15 +20,15 @@ import { dataTable, html, type Html } from '../http/html.ts';
 import { factList, feed, nothing, pageTitle, panel } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
-import { addressOf } from './parts/paging.ts';
-import { cut, membersText, fieldName, fieldRows, listPanels } from './parts/values.ts';
+import { linkTo } from './parts/paging.ts';
+import { cut, membersText, breakableName, fieldRows, listPanels } from './parts/values.ts';
 
 const CHANGES_SHOWN = 20;
 
 /** Adds the page of a record: everything that the mirror knows of it. */
 export function addRecordPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
-  const params = z.strictObject({ kind: kindName(kinds), id: recordId });
+  const params = z.strictObject({ kind: knownKindName(kinds), id: recordIdText });
   const page = { path: '/records/:kind/:id', summary: 'Show everything that is known of one record', params };
   addPage(app, dashboard, page, async ({ params: { kind: name, id }, reader }) => {
     const { say } = reader;
@@ -44,7 +44,7 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
       <p>${say('The record is {state}.', { state: say(STORY_STATES[story.state]) })}</p>
       ${stateFacts(story, reader)}
     </div>`;
-    const all = html`<a href="${addressOf('/changes', { kind: kind.name, record: id })}"
+    const all = html`<a href="${linkTo('/changes', { kind: kind.name, record: id })}"
       >${say('all {n, number}', { n: story.events.length })}</a
     >`;
     const note = story.events.length > changes.length ? all : null;
@@ -129,7 +129,7 @@ function issuePanel({ issues }: RecordStory, reader: Reader): Html | null {
       html`<li>
         <div class="head">
           <span class="state ${closedAt === null ? 'warn' : 'plain'}" title="${code}">${word(code)}</span>
-          <span>${fieldName(field ?? '')}</span>
+          <span>${breakableName(field ?? '')}</span>
           <span class="last quiet small"
             >${exactly(firstSeenAt)}${closedAt === null ? '' : `, ${say('closed')}`}</span
           >

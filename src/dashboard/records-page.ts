@@ -3,11 +3,11 @@ import { html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
 import { findRecords } from '../store/records/find-records.ts';
 import { recordsAfter } from '../store/records/record-store.ts';
-import { kindName, recordId, requireKind } from '../operations/inputs.ts';
+import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
 import { recordTable, searched } from './find-page.ts';
 import { nothing, pageTitle } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
-import { addressOf, listWays, PAGE_ROWS } from './parts/paging.ts';
+import { linkTo, listWays, PAGE_ROWS } from './parts/paging.ts';
 
 /** Adds the page of a kind's records in the order of their ids: all, or those that a text finds. */
 export function addRecordsPage(app: Server, dashboard: Dashboard): void {
@@ -15,8 +15,8 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
   const page = {
     path: '/records/:kind',
     summary: 'Show records of a kind by their ids',
-    params: z.strictObject({ kind: kindName(kinds) }),
-    querystring: z.object({ after: recordId.optional(), q: searched }),
+    params: z.strictObject({ kind: knownKindName(kinds) }),
+    querystring: z.object({ after: recordIdText.optional(), q: searched }),
   };
   addPage(app, dashboard, page, async ({ params: { kind: name }, query: { after, q = '' }, reader }) => {
     const { say } = reader;
@@ -29,8 +29,8 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
     const shown = records.slice(0, PAGE_ROWS);
     const path = `/records/${encodeURIComponent(kind.name)}`;
     const title = say('Records of {kind}', { kind: kind.name });
-    const first = after === undefined ? null : addressOf(path, { q });
-    const next = records.length > PAGE_ROWS ? addressOf(path, { q, after: shown.at(-1)?.id }) : null;
+    const first = after === undefined ? null : linkTo(path, { q });
+    const next = records.length > PAGE_ROWS ? linkTo(path, { q, after: shown.at(-1)?.id }) : null;
     const about = after === undefined ? say('by id') : say('by id, after {id}', { id: after });
     const content = html`${pageTitle(title, about)}
       <form class="filters" method="get" action="${path}" role="search">

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SyncError } from '../lib/sync-error.ts';
-import { isFailed, outcomeWords } from '../words/outcome-words.ts';
+import { isFailedReading, outcomeWords } from '../words/outcome-words.ts';
 import { findRun, type KindReport } from '../store/runs/run-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
@@ -69,7 +69,7 @@ function reportTable(reports: readonly KindReport[], reader: Reader): Html {
         <td class="parts">
           ${stateBadge(reader, report)}
           <p class="small quiet brief" title="${report.detail}">${outcomeWords(report, reader).why}</p>
-          ${isFailed(report.state) ? html`<p class="small quiet brief" lang="en">${report.detail}</p>` : null}
+          ${isFailedReading(report.state) ? html`<p class="small quiet brief" lang="en">${report.detail}</p>` : null}
         </td>
         ${COUNTS.map(({ of, text }) => countCell(reader, text, report[of]))}
         <td class="number wide">${count(report.requests)}</td>

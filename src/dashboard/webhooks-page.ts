@@ -49,7 +49,7 @@ function endpointTable(endpoints: readonly EndpointStanding[], reader: Reader, r
     const { name, kinds, changes, health, pending, pendingSince, deliveredAt, failures } = endpoint;
     return html`<tr>
       <th scope="row"><span translate="no">${name}</span> ${badge(reader, health, HEALTH)}</th>
-      <td class="small brief" translate="no">${shownUrl(endpoint)}</td>
+      <td class="small brief" translate="no">${shownUrl(endpoint.url, endpoint.format)}</td>
       <td class="small brief">
         ${kinds === null ? say('all kinds') : kinds.join(', ')};
         ${changes === null ? say('all changes') : changes.map(word).join(', ')}

@@ -25,7 +25,7 @@ export async function openSession(url: string): Promise<Session> {
 export async function openFreshReader(url: string): Promise<Queryable & AsyncDisposable> {
   const path = sqlitePath(url);
   if (path === null) return (await import('./postgres/session.ts')).openSnapshotReader(url);
-  return (await import('./sqlite/fresh-reader.ts')).openFreshReader(path);
+  return (await import('./sqlite/fresh-reader.ts')).openFreshFile(path);
 }
 
 const FILE = 'file:';

@@ -1,10 +1,7 @@
-import { createFaultLog } from '../lib/log/fault-log.ts';
-import type { Logger } from '../lib/log/logger.ts';
-import { repeat } from '../lib/log/repeat.ts';
 import { isLess, shortestNumber } from '../lib/json/decimal.ts';
 import { isNumber, parseObject } from '../lib/json/json.ts';
-import { instantOf, instantText, isAhead, type Clock } from '../lib/time/clock.ts';
-import { isAway } from '../db/session/errors.ts';
+import { instantOf, instantText, isAhead } from '../lib/time/clock.ts';
+import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
 import type { Queryable, Session } from '../db/session/session.ts';
 import { readSeenNames } from '../store/kinds/field-store.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
@@ -22,29 +19,21 @@ export interface AlertRule {
   readonly changed?: true | undefined;
 }
 
-interface AlertParts {
-  readonly session: Session;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
 const LOOK_MS = 2_000;
 
 /** Tells the receivers of news of changes that match a rule. Returns a function that stops it. */
-export function startAlerts(parts: AlertParts, rules: readonly AlertRule[]): () => Promise<void> {
-  const { session, clock } = parts;
-  const faults = createFaultLog({ ...parts, isTold: isAway });
+export function startAlerts(mirror: MirrorContext, rules: readonly AlertRule[]): () => Promise<void> {
   let isFirst = true;
   const task = async (): Promise<void> => {
-    if (isFirst) await warnOfUnknown(parts, rules);
+    if (isFirst) await warnOfUnknown(mirror, rules);
     isFirst = false;
-    for (const rule of rules) await judgeNew(session, rule, clock.now());
+    for (const rule of rules) await judgeNew(mirror.session, rule, mirror.clock.now());
   };
-  return repeat({ clock, faults, everyMs: LOOK_MS, name: 'looking for alerts', task }).stop;
+  return repeatTask(mirror, 'looking for alerts', LOOK_MS, task).stop;
 }
 
 /** A field that nobody knows may be misspelt: its rule would be silent for ever. */
-async function warnOfUnknown({ session, logger }: AlertParts, rules: readonly AlertRule[]): Promise<void> {
+async function warnOfUnknown({ session, logger }: MirrorContext, rules: readonly AlertRule[]): Promise<void> {
   const kinds = [...new Set(rules.map(({ kind }) => kind))];
   const seen = await readSeenNames(session, kinds);
   for (const { kind, field } of rules)

@@ -4,7 +4,7 @@ import type { Logger } from '../lib/log/logger.ts';
 import { repeat } from '../lib/log/repeat.ts';
 import { aheadOf, type Clock } from '../lib/time/clock.ts';
 import { isAway } from '../db/session/errors.ts';
-import { bigint, text } from '../db/rows/engine-column.ts';
+import { bigint, textColumn } from '../db/rows/engine-column.ts';
 import { readRows } from '../db/rows/rows.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
@@ -84,7 +84,7 @@ const markIn = (stored: string): Mark => JSON.parse(stored) as Mark;
 
 /** How many records of each kind are new, changed and deleted since an event. */
 async function countChanges(tx: Transaction, after: number) {
-  const columns = [text('kind'), ...['created', 'updated', 'deleted'].map((name) => bigint(name))];
+  const columns = [textColumn('kind'), ...['created', 'updated', 'deleted'].map((name) => bigint(name))];
   return readRows(
     tx,
     columns,

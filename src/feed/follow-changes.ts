@@ -8,7 +8,7 @@ interface WantedPage extends FollowOptions {
 }
 
 /** Reads the first events after a `seq`. `next` is where to go on: up to there, nothing was left out. */
-export async function readPage(db: Queryable, { after, kind, limit }: WantedPage) {
+export async function readChangesPage(db: Queryable, { after, kind, limit }: WantedPage) {
   const upTo = await latestSeq(db);
   const changes = upTo > after ? await readChanges(db, { after, upTo, kind, limit }) : [];
   const last = changes.length < limit ? upTo : (changes.at(-1)?.seq ?? upTo);
@@ -25,7 +25,7 @@ export async function awaitChanges(
 ) {
   const deadline = clock.monotonicMs() + waitMs;
   for (let after = wanted.after; ;) {
-    const page = await readPage(db, { ...wanted, after });
+    const page = await readChangesPage(db, { ...wanted, after });
     const left = deadline - clock.monotonicMs();
     if (page.changes.length > 0 || left <= 0 || signal.aborted) return page;
     after = page.next;

@@ -1,8 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopback, plainAddress } from '../lib/net/loopback.ts';
-import type { Clock } from '../lib/time/clock.ts';
-import type { Session } from '../db/session/session.ts';
+import type { MirrorContext } from '../db/mirror-context.ts';
 import { endSession, hasEnded } from '../store/people/ended-sessions.ts';
 import {
   findUser,
@@ -24,21 +23,12 @@ export interface Caller {
 }
 
 /** A header in which a proxy that signs people in names them, and the addresses or networks of such proxies. */
-export interface TrustedHeader {
+interface TrustedHeader {
   readonly name: string;
   readonly from: readonly string[];
 }
 
-export interface Access {
-  /** The caller, or why it is not let in. */
-  readonly judge: (request: FastifyRequest) => Promise<Caller | Problem>;
-  /** Exchanges a token for a cookie; returns the refusal of a wrong one. */
-  readonly signIn: (reply: FastifyReply, given: string) => Promise<Problem | null>;
-  /** Exchanges a code that signs in once for a cookie of the first admin. */
-  readonly redeem: (reply: FastifyReply, code: string) => Promise<Problem | null>;
-  /** Ends the session of a cookie, so that a copy of it is worth nothing. */
-  readonly signOut: (request: FastifyRequest) => Promise<void>;
-}
+export type Access = ReturnType<typeof createAccess>;
 
 const UNKNOWN: Problem = {
   status: 401,
@@ -87,11 +77,12 @@ const NOT_A_USER: Problem = {
 
 const ANYBODY: Caller = { name: 'this machine', role: 'viewer', by: 'loopback' };
 
-interface AccessParts {
+/** By what callers are let in. */
+export interface SignInSettings {
+  /** `ADMIN_TOKEN`; null serves reads only, and only on loopback. */
   readonly token: string | null;
-  readonly trustedHeader?: TrustedHeader | null;
-  readonly session: Session;
-  readonly clock: Clock;
+  /** The setting `server.trustedHeader`; null: nobody is signed in by a proxy. */
+  readonly trustedHeader: TrustedHeader | null;
 }
 
 /**
@@ -99,10 +90,11 @@ interface AccessParts {
  * admin token, reads are free, and only this machine is answered. `countWrong` counts wrong tokens of a caller's address.
  */
 export function createAccess(
-  { token, trustedHeader = null, session, clock }: AccessParts,
+  { session, clock }: MirrorContext,
+  { token, trustedHeader }: SignInSettings,
   codes: SignInCodes,
   countWrong: ReturnType<FastifyInstance['createRateLimit']>,
-): Access {
+) {
   const proxies = networksOf(trustedHeader?.from ?? []);
   const refuse = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {
     const counted = await countWrong(request);
@@ -130,7 +122,8 @@ export function createAccess(
     return null;
   };
   return {
-    judge: async (request) => {
+    /** The caller, or why it is not let in. */
+    judge: async (request: FastifyRequest): Promise<Caller | Problem> => {
       if (token === null) return isLoopback(request.ip) ? ANYBODY : NOT_HERE;
       const told = trustedHeader === null ? '' : (request.headers[trustedHeader.name.toLowerCase()] ?? '');
       if (told !== '')
@@ -139,9 +132,13 @@ export function createAccess(
       if (bearer === undefined) return callerFor(await ofCookie(request), 'cookie') ?? UNKNOWN;
       return callerFor(await ofToken(bearer), 'bearer') ?? (await refuse(request, WRONG));
     },
-    signIn: async (reply, given) => letIn(reply, await ofToken(given), WRONG),
-    redeem: (reply, code) => letIn(reply, codes.redeem(code) ? FIRST_ADMIN : null, USED),
-    signOut: async (request) => {
+    /** Exchanges a token for a cookie; returns the refusal of a wrong one. */
+    signIn: async (reply: FastifyReply, given: string) => letIn(reply, await ofToken(given), WRONG),
+    /** Exchanges a code that signs in once for a cookie of the first admin. */
+    redeem: (reply: FastifyReply, code: string) =>
+      letIn(reply, codes.redeem(code) ? FIRST_ADMIN : null, USED),
+    /** Ends the session of a cookie, so that a copy of it is worth nothing. */
+    signOut: async (request: FastifyRequest) => {
       const now = clock.now();
       const open = sessionOf(request, now);
       if (open === null) return;

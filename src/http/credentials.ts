@@ -41,28 +41,25 @@ export function sessionOf(request: FastifyRequest, now: Date) {
 }
 
 /** Codes that sign a browser in once, so that a link needs no token. */
-export interface SignInCodes {
-  /** Makes a code that is good once, for ten minutes; a lasting one again and again, while this process runs. */
-  readonly issue: (isLasting?: boolean) => string;
-  /** Uses a code up, unless it lasts; false if it is unknown, used or too old. */
-  readonly redeem: (code: string) => boolean;
-}
+export type SignInCodes = ReturnType<typeof createSignInCodes>;
 
 const LIFE_MS = 600_000;
 const MOST = 100;
 
 /** Keeps codes in the memory of this process, as hashes. */
-export function createSignInCodes(clock: Clock): SignInCodes {
+export function createSignInCodes(clock: Clock) {
   const until = new Map<string, number>();
   return {
-    issue: (isLasting = false) => {
+    /** Makes a code that is good once, for ten minutes; a lasting one again and again, while this process runs. */
+    issue: (isLasting = false): string => {
       const code = randomBytes(24).toString('base64url');
       const [oldest] = until.keys();
       if (until.size >= MOST && oldest !== undefined) until.delete(oldest);
       until.set(hashOf(code), isLasting ? Infinity : clock.monotonicMs() + LIFE_MS);
       return code;
     },
-    redeem: (code) => {
+    /** Uses a code up, unless it lasts; false if it is unknown, used or too old. */
+    redeem: (code: string): boolean => {
       const hash = hashOf(code);
       const end = until.get(hash);
       if (end !== Infinity) until.delete(hash);

@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { UsageError } from '../lib/sync-error.ts';
 import { allows, type UserRole } from '../store/people/user-store.ts';
 import { sendProblem, type Problem } from './send.ts';
-import type { RouteContext, Server, ServerParts } from './server.ts';
+import type { RouteContext, Server, ServerSettings } from './server.ts';
 import { isLoopback, plainAddress } from '../lib/net/loopback.ts';
 import { isEveryAddress, type Caller } from './access.ts';
 
 /** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */
-export function requireToken({ token, host, trustedHeader = null }: ServerParts): void {
+export function requireToken({ token, host, trustedHeader }: ServerSettings): void {
   if (token !== null || (isLoopback(host) && trustedHeader === null)) return;
   throw new UsageError(`The server would be reached from other machines (${host}) without a token.`, {
     code: 'server.token_required',

@@ -5,7 +5,7 @@ import type { Html } from './html.ts';
 import type { RouteContext, Server } from './server.ts';
 
 /** Gives every request the language of whoever asks: that of the cookie, else the browser's, else the setting's. */
-export function chooseLanguages(app: Server, { language = 'en' }: RouteContext): void {
+export function chooseLanguages(app: Server, { language }: RouteContext): void {
   app.decorateRequest('language', language);
   app.addHook('onRequest', (request, _reply, done) => {
     const { cookies, headers } = request;

@@ -23,18 +23,15 @@ export const CHECK_MS = 5_000;
 /** Time for open requests to end once the server closes. */
 export const CLOSE_MS = 5_000;
 
-export interface StreamLimit {
-  readonly taken: () => number;
-  /** Takes a seat for a caller; returns what gives it back, once. @throws {SyncError} `server.full` if none is left. */
-  readonly take: (caller: string) => () => void;
-}
+export type StreamLimit = ReturnType<typeof createStreamLimit>;
 
 /** Limits the number of streams that are open at the same time, so that one caller leaves seats for the others. */
-export function createStreamLimit(): StreamLimit {
+export function createStreamLimit() {
   const taken = new Map<symbol, string>();
   return {
-    taken: () => taken.size,
-    take: (caller) => {
+    taken: (): number => taken.size,
+    /** Takes a seat for a caller; returns what gives it back, once. @throws {SyncError} `server.full` if none is left. */
+    take: (caller: string): (() => void) => {
       const own = [...taken.values()].filter((other) => other === caller).length;
       if (taken.size >= STREAMS || own >= STREAMS_OF_ONE)
         throw new SyncError(

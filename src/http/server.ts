@@ -4,54 +4,46 @@ import type * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
 import type { SendingRules } from '../feed/webhooks/sender.ts';
 import type { Schedule } from '../runs/schedule.ts';
-import type { Logger } from '../lib/log/logger.ts';
+import type { Owner } from '../lib/owner.ts';
 import type { Language } from '../lib/text/speech.ts';
-import type { Clock } from '../lib/time/clock.ts';
-import type { Session } from '../db/session/session.ts';
+import type { MirrorContext } from '../db/mirror-context.ts';
 import type { WriteStanding } from '../db/session/write-watch.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 import type { UserRole } from '../store/people/user-store.ts';
-import type { Access, Caller, TrustedHeader } from './access.ts';
-import type { SignInCodes } from './credentials.ts';
+import type { Access, Caller, SignInSettings } from './access.ts';
 import type { StreamLimit } from './limits.ts';
 
-/** The dependencies of the HTTP server. */
-export interface ServerParts {
-  readonly session: Session;
+/** The process that the server is a part of. */
+export interface ServingProcess extends MirrorContext {
   /** Tells whether this process's writes land in the mirror. */
   readonly writes: () => WriteStanding;
-  readonly kinds: readonly Kind[];
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** `ADMIN_TOKEN`; null serves reads only, and only on loopback. */
-  readonly token: string | null;
-  /** The setting `server.trustedHeader`; absent or null: nobody is signed in by a proxy. */
-  readonly trustedHeader?: TrustedHeader | null;
+  readonly isDead: Owner['isDead'];
+  /** The mark that counts the sends; `resume` raises the database's own count to it. */
+  readonly sendMark: { readonly read: SendMark['read'] };
+  /** Wakes the engine: rows became due. */
+  readonly wakeEngine: () => void;
+  /** The queue's own metrics; absent if there is no queue. */
+  readonly queueMetrics?: (() => Promise<string>) | undefined;
+  /** Why the last line of the log could not be written; null where it was. */
+  readonly logFault?: (() => string | null) | undefined;
+}
+
+/** The settings of the server and of what it shows. */
+export interface ServerSettings extends SignInSettings {
   /** The setting `server.host`: the address that the caller listens on. */
   readonly host: string;
   /** The setting `server.names`: further host names of the server. */
   readonly names: readonly string[];
-  readonly port: number;
+  readonly kinds: readonly Kind[];
   readonly schedules: readonly Schedule[];
-  /** The setting `schedules.timezone`, in which pages tell times; UTC without it. */
-  readonly timezone?: string;
-  /** The setting `language`, for browsers that name none of ours; English without it. */
-  readonly language?: Language;
-  readonly isDead: (owner: string) => boolean;
-  readonly version: string;
-  /** The mark that counts the sends; `resume` raises the database's own count to it. */
-  readonly sendMark: { readonly read: SendMark['read'] };
-  /** Codes that sign a browser in once. */
-  readonly codes?: SignInCodes;
-  /** Wakes the engine: rows became due. */
-  readonly wakeEngine?: () => void;
-  /** The settings of what is sent; absent: no host inside is allowed, and no e-mail is sent. */
-  readonly webhooks?: SendingRules;
-  /** The setting `plans`; absent: nobody need approve one. */
-  readonly plans?: { readonly approvals: number };
-  readonly queueMetrics?: () => Promise<string>;
-  /** Why the last line of the log could not be written; null where it was. */
-  readonly logFault?: () => string | null;
+  /** The setting `schedules.timezone`, in which pages show times. */
+  readonly timezone: string;
+  /** The setting `language`, for browsers that name none of ours. */
+  readonly language: Language;
+  /** The settings of what is sent. */
+  readonly webhooks: SendingRules;
+  /** The setting `plans`. */
+  readonly plans: { readonly approvals: number };
 }
 
 /** Types a route's request by the zod schemas that check it; routes write their answers themselves. */
@@ -69,10 +61,8 @@ export type Server = FastifyInstance<
 >;
 
 /** The dependencies of the routes. */
-export interface RouteContext extends ServerParts {
-  readonly wakeEngine: () => void;
-  readonly webhooks: NonNullable<ServerParts['webhooks']>;
-  readonly plans: NonNullable<ServerParts['plans']>;
+export interface RouteContext extends ServingProcess, ServerSettings {
+  readonly version: string;
   readonly access: Access;
   /** Fires when the server closes: streams end. */
   readonly closing: AbortSignal;

@@ -1,15 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isRunning } from './is-running.ts';
 
@@ -19,23 +8,21 @@ import { isRunning } from './is-running.ts';
  */
 export function createDraft(path: string) {
   removeDrafts(path);
-  const folder = mkdtempSync(`${path}${ENDING}${process.pid}-`);
+  const folder = fs.mkdtempSync(`${path}${ENDING}${process.pid}-`);
   const draft = join(folder, 'draft');
-  const discard = (): void => {
-    rmSync(folder, { recursive: true, force: true });
-  };
+  const discard = (): void => fs.rmSync(folder, { recursive: true, force: true });
   return {
     /** Where it is to be written; there is none yet. */
     path: draft,
     discard,
     /** Puts it in its place at once, after which there is no draft. Returns its bytes. */
     publish: (): number => {
-      chmodSync(draft, modeFor(path, draft));
-      const written = openSync(draft, 'r+');
-      fsyncSync(written);
-      closeSync(written);
-      const { size } = lstatSync(draft);
-      renameSync(draft, path);
+      fs.chmodSync(draft, modeFor(path, draft));
+      const written = fs.openSync(draft, 'r+');
+      fs.fsyncSync(written);
+      fs.closeSync(written);
+      const { size } = fs.lstatSync(draft);
+      fs.renameSync(draft, path);
       discard();
       return size;
     },
@@ -47,8 +34,8 @@ const OWNER_ONLY = 0o600;
 
 /** A file that replaces one of ours keeps its mode: whoever admitted a group to it need not do so again. Any other is its owner's. */
 function modeFor(path: string, draft: string): number {
-  const former = lstatSync(path, { throwIfNoEntry: false });
-  const written = lstatSync(draft);
+  const former = fs.lstatSync(path, { throwIfNoEntry: false });
+  const written = fs.lstatSync(draft);
   if (former?.isFile() !== true || former.uid !== written.uid) return OWNER_ONLY;
   return former.mode & (former.gid === written.gid ? 0o777 : 0o707);
 }
@@ -57,10 +44,10 @@ function modeFor(path: string, draft: string): number {
 function removeDrafts(path: string): void {
   const folder = dirname(path);
   const start = `${basename(path)}${ENDING}`;
-  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+  for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
     const [, pid] = name.startsWith(start) ? (/^([1-9]\d*)-\w{6}$/.exec(name.slice(start.length)) ?? []) : [];
     // A container's processes all have number 1: another one of our own number was here before us.
     const isLeft = pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)));
-    if (isLeft) rmSync(join(folder, name), { recursive: true, force: true });
+    if (isLeft) fs.rmSync(join(folder, name), { recursive: true, force: true });
   }
 }

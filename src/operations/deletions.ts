@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { decideHeld } from '../store/records/hold-store.ts';
 import { kindText, requireKind } from './inputs.ts';
-import { operation, type OperationParts } from './operation.ts';
+import { operation, type OperationContext } from './operation.ts';
 
 const input = z.strictObject({
   kind: kindText,
@@ -16,7 +16,7 @@ const answer = z.object({
 
 const deciding =
   (decision: 'approved' | 'rejected') =>
-  async ({ session, kinds }: OperationParts, { kind, only }: z.output<typeof input>) => ({
+  async ({ session, kinds }: OperationContext, { kind, only }: z.output<typeof input>) => ({
     ...(await decideHeld(session, requireKind(kinds, kind).name, decision, only)),
   });
 

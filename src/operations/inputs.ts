@@ -16,7 +16,7 @@ export const rowPath = z.strictObject({ id: rowId });
 const LARGEST_ID = 2n ** 63n - 1n;
 
 /** The id of a record, a text because a JS number does not hold all ids exactly. */
-export const recordId = z
+export const recordIdText = z
   .string()
   .regex(/^[1-9][0-9]{0,18}$/, { error: 'expected a whole number from 1', abort: true })
   .refine((text) => BigInt(text) <= LARGEST_ID, 'expected at most 9223372036854775807')
@@ -29,14 +29,14 @@ export const recordIdOrNumber = z
     'expected the id of a record',
   )
   .transform((value) => (typeof value === 'string' ? value : isNumber(value) ? wholeText(value) : null))
-  .pipe(recordId)
+  .pipe(recordIdText)
   .meta({ anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string' }], description: 'id of a record' });
 
 /** The name of a kind; who takes it asks `requireKind` for the kind. */
 export const kindText = z.string().max(100).describe('name of a record kind');
 
 /** The name of one of these kinds; the routes refuse others, and list the known ones. */
-export const kindName = (kinds: readonly Kind[]) =>
+export const knownKindName = (kinds: readonly Kind[]) =>
   kindText.meta({ description: 'name of a record kind', enum: kinds.map(({ name }) => name) });
 
 const namesOf = (kinds: readonly Kind[]): readonly string[] => kinds.map(({ name }) => name);

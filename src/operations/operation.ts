@@ -4,15 +4,16 @@ import type { Text } from '../lib/text/speech.ts';
 import type { DocumentOf } from '../lib/json/document.ts';
 import type { JsonObject } from '../lib/json/json.ts';
 import { UsageError } from '../lib/sync-error.ts';
+import type { Owner } from '../lib/owner.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { Session } from '../db/session/session.ts';
-import { noting, type Decider, type Decision } from '../store/people/decision-store.ts';
+import { noting, type Decider } from '../store/people/decision-store.ts';
 import type { UserRole } from '../store/people/user-store.ts';
 import type { SendingRules } from '../feed/webhooks/sender.ts';
 import type { SendMark } from '../outbound/freeze.ts';
 
 /** What operations work with. */
-export interface OperationParts {
+export interface OperationContext {
   readonly session: Session;
   readonly kinds: readonly Kind[];
   readonly clock: Clock;
@@ -21,8 +22,7 @@ export interface OperationParts {
   readonly webhooks: SendingRules;
   /** The setting `plans`. */
   readonly plans: { readonly approvals: number };
-  /** Whether the process of an owner has certainly ended. */
-  readonly isDead: (owner: string) => boolean;
+  readonly isDead: Owner['isDead'];
   /** Ends what takes long. */
   readonly signal: AbortSignal;
   /** The person, whose decision is noted with the first thing that the operation writes. */
@@ -55,14 +55,14 @@ type Members = z.ZodObject<Readonly<Record<string, z.ZodType>>>;
 interface Declared<Input extends Members, Answer extends z.ZodObject> extends Described {
   readonly input: Input;
   readonly answer: Answer;
-  readonly run: (parts: OperationParts, input: z.output<Input>) => Promise<DocumentOf<Answer>>;
+  readonly run: (context: OperationContext, input: z.output<Input>) => Promise<DocumentOf<Answer>>;
 }
 
 /** Something that a person may do: the command, the route of the API, the form and its notice derive from it. */
 export interface AnyOperation extends Described {
   readonly input: Members;
   /** @throws {UsageError} `usage.input` where what is given does not fit; the errors of the stage that does the work. */
-  readonly run: (parts: OperationParts, given: Readonly<Record<string, unknown>>) => Promise<JsonObject>;
+  readonly run: (context: OperationContext, given: Readonly<Record<string, unknown>>) => Promise<JsonObject>;
 }
 
 /** Declares an operation. */
@@ -70,11 +70,11 @@ export const operation = <Input extends Members, Answer extends z.ZodObject>(
   declared: Declared<Input, Answer>,
 ): AnyOperation => ({
   ...declared,
-  run: async (parts, given) => {
+  run: async (context, given) => {
     const input = checked(declared.input, given);
-    const decision = { ...parts.by, ...decisionOf(declared, input) };
-    const session = noting(parts.session, decision, parts.clock.now());
-    return (await declared.run({ ...parts, session }, input)) as JsonObject;
+    const decision = { ...context.by, ...decisionOf(declared, input) };
+    const session = noting(context.session, decision, context.clock.now());
+    return (await declared.run({ ...context, session }, input)) as JsonObject;
   },
 });
 
@@ -94,7 +94,7 @@ export function whatOf({ name, path }: Described): string {
   return subject === `${name}s` ? name : `${subject} ${name}`;
 }
 
-function decisionOf(operation: Described, input: object): Omit<Decision, keyof Decider> {
+function decisionOf(operation: Described, input: object) {
   const [target, ...details] = Object.entries(input)
     .map(([member, value]) => ({ member, text: String(value ?? '') }))
     .filter(({ member, text }) => QUOTED.includes(member) && text !== '');
@@ -119,11 +119,11 @@ export function inputOf(operation: AnyOperation, more: z.ZodRawShape = {}) {
 /** Carries an operation out with those of its members that are given, and wakes the engine: rows may have become due. */
 export async function carryOut(
   operation: AnyOperation,
-  parts: Omit<OperationParts, 'signal'> & { readonly closing: AbortSignal; readonly wakeEngine: () => void },
+  context: OperationContext & { readonly wakeEngine: () => void },
   given: object,
 ): Promise<JsonObject> {
   const known = Object.entries(given).filter(([name]) => name in operation.input.shape);
-  const document = await operation.run({ ...parts, signal: parts.closing }, Object.fromEntries(known));
-  parts.wakeEngine();
+  const document = await operation.run(context, Object.fromEntries(known));
+  context.wakeEngine();
   return document;
 }

@@ -95,7 +95,7 @@ export const enable = operation({
   },
   input: named,
   answer: standing,
-  run: ({ session, clock }, { name }) => enableEndpoint(session, { name, now: clock.now() }),
+  run: ({ session, clock }, { name }) => enableEndpoint(session, name, clock.now()),
 });
 
 export const disable = operation({
@@ -108,7 +108,7 @@ export const disable = operation({
   },
   input: named,
   answer: standing,
-  run: ({ session, clock }, { name }) => disableEndpoint(session, { name, now: clock.now() }),
+  run: ({ session, clock }, { name }) => disableEndpoint(session, name, clock.now()),
 });
 
 const isSeq = (value: unknown): boolean =>
@@ -136,8 +136,7 @@ export const replay = operation({
       }),
   }),
   answer: z.object({ name: z.string(), after: z.int() }),
-  run: ({ session, clock }, { name, after = null }) =>
-    replayEvents(session, { name, after, now: clock.now() }),
+  run: ({ session, clock }, { name, after = null }) => replayEvents(session, name, after, clock.now()),
 });
 
 export const test = operation({
@@ -158,5 +157,5 @@ export const test = operation({
       .boolean()
       .describe('the background service that sends webhooks has sent it, not this process'),
   }),
-  run: async (parts, { name }) => ({ ...(await testEndpoint(parts, parts.webhooks, name)) }),
+  run: async (context, { name }) => ({ ...(await testEndpoint(context, context.webhooks, name)) }),
 });

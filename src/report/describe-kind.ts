@@ -1,39 +1,20 @@
-import type { Field, Kind, ListOrder, FieldType } from '../catalog/kind.ts';
+import type { Field, FieldType, Kind } from '../catalog/kind.ts';
 import type { KnownField } from '../store/kinds/field-store.ts';
 
 /** The fields and operations that a record kind offers. */
-export interface KindDescription {
-  readonly kind: string;
-  readonly declaredBy: 'documentation' | 'settings';
-  readonly list: {
-    readonly path: string;
-    readonly paging: 'documented' | 'by answer';
-    readonly order: ListOrder;
-  } | null;
-  /** `usable` is false where the path answers another kind's records; `note` says which. */
-  readonly retrieve: { readonly path: string; readonly usable: boolean; readonly note: string | null } | null;
-  /** `shown` are the fields that the documentation shows in the body; which of them are required it does not say. */
-  readonly create: { readonly path: string; readonly shown: readonly string[] } | null;
-  readonly update: { readonly path: string; readonly shown: readonly string[] } | null;
-  /** The fields by which two records are the same thing; null = all sent fields. */
-  readonly naturalKey: readonly string[] | null;
-  /** Two records may be equal in every field and both be intended. */
-  readonly repeats: boolean;
-  readonly fields: readonly FieldDescription[];
-}
+export type KindDescription = ReturnType<typeof describeKind>;
 
-/** Describes a record kind: documented fields first, then fields that were seen elsewhere, then discovered ones. */
-export function describeKind({
-  kind,
-  isDocumented,
-  seen,
-}: {
-  readonly kind: Kind;
-  /** Whether the catalogue has the kind; otherwise the settings declare it. */
-  readonly isDocumented: boolean;
-  /** The fields that this mirror has seen, in order of first sight; null without a mirror. */
-  readonly seen: ReadonlyMap<string, KnownField> | null;
-}): KindDescription {
+/**
+ * Describes a record kind: documented fields first, then fields that were seen elsewhere, then discovered ones.
+ *
+ * @param isDocumented Whether the catalogue has the kind; otherwise the settings declare it.
+ * @param seen The fields that this mirror has seen, in order of first sight; null without a mirror.
+ */
+export function describeKind(
+  kind: Kind,
+  isDocumented: boolean,
+  seen: ReadonlyMap<string, KnownField> | null,
+) {
   const { name, list, retrieve, create, update, naturalKey, repeats, fields, hints } = kind;
   const isWritten = create !== null || update !== null;
   const describe = (field: Field, known: FieldDescription['known']): FieldDescription => {
@@ -56,12 +37,15 @@ export function describeKind({
     list: list && { path: list.path, paging: list.paging, order: list.order },
     retrieve: retrieve && {
       path: retrieve.path,
-      usable: retrieve.misprint === undefined,
+      usable: retrieve.misprint === undefined, // False where the path answers another kind's records.
       note: retrieve.misprint ?? null,
     },
+    /** The fields that the documentation shows in the body; which of them are required it does not say. */
     create: create && { path: create.path, shown: create.body },
     update: update && { path: update.path, shown: update.body },
+    /** The fields by which two records are the same thing; null = all sent fields. */
     naturalKey: naturalKey === 'all sent fields' ? null : naturalKey,
+    /** Two records may be equal in every field and both be intended. */
     repeats: repeats === true,
     fields: [
       ...fields.map((field) => describe(field, isDocumented ? 'documented' : 'declared')),
@@ -83,8 +67,8 @@ export function describeKind({
   };
 }
 
-/** The facts about a field, and how it is written. */
-interface FieldDescription {
+/** A field, or one of the entries of a nested list. */
+interface ItemDescription {
   /** The name of a read. */
   readonly name: string;
   /** A type of the catalogue; `none` where only empty values were seen. */
@@ -95,6 +79,10 @@ interface FieldDescription {
   readonly meaning: string;
   /** The kind whose records its values name. */
   readonly refersTo: string | null;
+}
+
+/** The facts about a field, and how it is written. */
+interface FieldDescription extends ItemDescription {
   /** `seen elsewhere`: at the live service, by the authors; `discovered`: by this mirror. */
   readonly known: 'documented' | 'declared' | 'seen elsewhere' | 'discovered';
   /** Whether the service has sent it to this mirror; null without a mirror. */
@@ -106,8 +94,6 @@ interface FieldDescription {
   /** Fields of the entries of a nested list, where they are known. */
   readonly items: readonly ItemDescription[] | null;
 }
-
-type ItemDescription = Pick<FieldDescription, 'name' | 'type' | 'scale' | 'meaning' | 'refersTo'>;
 
 function typeOf(field: Field): ItemDescription {
   const { name, type, scale = null, refersTo = null } = field;

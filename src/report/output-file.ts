@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { createDraft } from '../lib/draft-file.ts';
 import { errorCode, fileFault, SyncError, UsageError } from '../lib/sync-error.ts';
 import { sqlitePath } from '../db/open-session.ts';
 import { isReplaceable } from '../db/sqlite/snapshot-file.ts';
@@ -76,6 +77,25 @@ function statOf(path: string): Stats | null {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorCode(error))) return null;
     const message = `${path} ${fileFault(error)}.`; // Such as links that lead in a circle.
     throw new UsageError(message, { code: 'usage.file', hint: 'Name another file.', cause: error });
+  }
+}
+
+/**
+ * Writes a file that appears whole: until `write` has ended it has another name beside its own, and after a fault it is removed.
+ * Returns its bytes. @throws {SyncError} As `outputFault` words it.
+ */
+export async function writeWhole(path: string, write: (draft: string) => Promise<void>): Promise<number> {
+  try {
+    const draft = createDraft(path);
+    try {
+      await write(draft.path);
+      return draft.publish();
+    } catch (error) {
+      draft.discard();
+      throw error;
+    }
+  } catch (error) {
+    throw outputFault(error, path);
   }
 }
 

@@ -13,7 +13,7 @@ import { watchRun } from './tell-run.ts';
 
 /**
  * Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. A fault of a run ends it, and no
- * other. The signal fires when the service is asked to stop.
+ * other.
  */
 export function createRunsQueue(
   parts: PullParts,

@@ -11,6 +11,13 @@ export interface Schedule {
   readonly kinds: readonly string[];
 }
 
+interface SlotSearch {
+  readonly cron: string;
+  readonly timezone: string;
+  readonly lastSlot: Date;
+  readonly now: Date;
+}
+
 const HOUR_MS = 3_600_000;
 
 /**
@@ -19,12 +26,7 @@ const HOUR_MS = 3_600_000;
  * cron-parser moves a local time that the clocks skip to an hour later, and takes one that they show twice the first time,
  * but only walking forward: hence ever longer walks up to now instead of one step back.
  */
-export function dueSlot({
-  cron,
-  timezone,
-  lastSlot,
-  now,
-}: Pick<Schedule, 'cron' | 'timezone'> & Readonly<Record<'lastSlot' | 'now', Date>>): Date | null {
+export function dueSlot({ cron, timezone, lastSlot, now }: SlotSearch): Date | null {
   const last = lastSlot.getTime();
   for (let hours = 1; ; hours *= 8) {
     const from = Math.max(last, now.getTime() - hours * HOUR_MS);

@@ -2,10 +2,11 @@ import { verifyKind, type KindComparison, type PullOutcome } from '../report/ver
 import type { ListedKind } from '../catalog/kind.ts';
 import { describe } from '../lib/sync-error.ts';
 import { claimSource } from '../store/kinds/source-binding.ts';
+import type { Retention } from '../store/runs/retention.ts';
 import { isRead } from '../store/runs/run-store.ts';
 import { OtherSourceError } from '../db/session/errors.ts';
-import { pullKinds, type PullRequest } from '../pull/pull-kinds.ts';
-import type { PullParts } from '../pull/run/parts.ts';
+import { pullKinds } from '../pull/pull-kinds.ts';
+import type { PullParts, ReadingRules } from '../pull/run/parts.ts';
 import { recordRun } from '../pull/run/record-run.ts';
 import { OTHER_SOURCE } from '../pull/sweep/read-list.ts';
 
@@ -39,7 +40,10 @@ function notReached({ name }: ListedKind): KindComparison {
 }
 
 /** The settings by which every pull and backfill reads. */
-export type PullSettings = Omit<PullRequest, 'kinds' | 'acceptNewSource' | 'runId'>;
+export interface PullSettings extends ReadingRules {
+  readonly baseUrl: string;
+  readonly retention: Retention;
+}
 
 /** Pulls a kind between two readings of a verification, as `bms-sync pull` does. */
 async function pullBetween(parts: PullParts, kind: ListedKind, settings: PullSettings): Promise<PullOutcome> {

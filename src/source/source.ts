@@ -4,7 +4,7 @@ import type { JsonObject } from '../lib/json/json.ts';
 import { createDeadline } from '../lib/time/deadline.ts';
 import { sweepList, somePages, type ListResponse, type SweepOptions } from './paging/list-responses.ts';
 import { pageQuery, type KnownPages, type LoadOptions } from './paging/load-page.ts';
-import { readList, readRecord } from './http/read-answer.ts';
+import { readListBody, readRecord } from './http/read-answer.ts';
 import type { SourceParts, SourceSettings } from './http/http.ts';
 import { createRequester, type Answered, type PageSizes } from './http/requester.ts';
 import type { PageRange } from './paging/walk-steps.ts';
@@ -62,7 +62,7 @@ export function openSource(settings: SourceSettings, parts: SourceParts): Source
         header: kind.list.header,
         ...(header && { tokenUnder: [header] }),
         read: (answer) => {
-          readList(answer);
+          readListBody(answer);
           return new Date(String(answer.headers['date'] ?? ''));
         },
       });

@@ -4,7 +4,7 @@ import { recordDecoder } from '../diff/decode-record.ts';
 import { parseObject } from '../lib/json/json.ts';
 import { readMeta } from '../store/kinds/meta.ts';
 import type { Queryable, Row, Values } from '../db/session/session.ts';
-import { optionalTimestamp, text, timestamp } from '../db/rows/engine-column.ts';
+import { optionalTimestamp, textColumn, timestampColumn } from '../db/rows/engine-column.ts';
 import { KIND_STATE } from '../store/tables/engine-tables.ts';
 import {
   OWN_COLUMNS,
@@ -50,7 +50,12 @@ export interface PastRows {
   readonly ids?: readonly string[] | undefined;
 }
 
-const PAST_RECORD = [text('id'), text('record'), timestamp('first_seen_at'), optionalTimestamp('changed_at')];
+const PAST_RECORD = [
+  textColumn('id'),
+  textColumn('record'),
+  timestampColumn('first_seen_at'),
+  optionalTimestamp('changed_at'),
+];
 
 const RECORDS_A_QUERY = 1_000;
 

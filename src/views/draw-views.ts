@@ -3,8 +3,8 @@ import { errorCode } from '../lib/sync-error.ts';
 import { speechIn, type Bilingual, type Language } from '../lib/text/speech.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Transaction } from '../db/session/session.ts';
-import { TABLES_SCHEMA, identifier, placeOf, literal, sqlList } from '../db/session/sql-text.ts';
-import { text } from '../db/rows/engine-column.ts';
+import { TABLES_SCHEMA, identifier, qualifiedName, literal, sqlList } from '../db/session/sql-text.ts';
+import { textColumn } from '../db/rows/engine-column.ts';
 import { hasRow, append, readRows, readTexts } from '../db/rows/rows.ts';
 import type { FieldType } from '../catalog/kind.ts';
 import type { FieldWords } from '../catalog/words.ts';
@@ -47,7 +47,8 @@ export interface ViewColumn {
 export async function drawViews(tx: Transaction, views: readonly View[], dialect: Dialect): Promise<void> {
   for (const view of views) {
     const select = selectOf(view, await presentColumns(tx, view.name));
-    if (dialect === 'postgres') await tx.execute(`create or replace view ${placeOf(view.name)} as ${select}`);
+    if (dialect === 'postgres')
+      await tx.execute(`create or replace view ${qualifiedName(view.name)} as ${select}`);
     else {
       await tx.execute(`drop view if exists ${identifier(view.name)}`); // SQLite resolves a view only when it is read.
       await tx.execute(`create view ${identifier(view.name)} as ${select}`);
@@ -64,8 +65,8 @@ async function presentColumns(tx: Transaction, view: string): Promise<ReadonlyMa
   if (tx.dialect === 'sqlite') return new Map([...(await tx.columnsOf(view))].map((name) => [name, 'null']));
   const attributes = sql`
     select attname as name, 'null::' || format_type(atttypid, atttypmod) as nothing from pg_attribute
-    where attrelid = to_regclass(${placeOf(view)}) and attnum > 0 order by attnum`;
-  const rows = await readRows(tx, [text('name'), text('nothing')], attributes);
+    where attrelid = to_regclass(${qualifiedName(view)}) and attnum > 0 order by attnum`;
+  const rows = await readRows(tx, [textColumn('name'), textColumn('nothing')], attributes);
   return new Map(rows.map(({ name, nothing }) => [name, nothing]));
 }
 
@@ -99,9 +100,9 @@ async function refuseWrites(tx: Transaction, views: readonly string[]): Promise<
     .filter((view) => !done.has(view))
     .map(
       (view) => `
-      create trigger ${EACH_ROW} instead of insert or update or delete on ${placeOf(view)}
+      create trigger ${EACH_ROW} instead of insert or update or delete on ${qualifiedName(view)}
         for each row execute function ${REFUSE_FUNCTION}();
-      create trigger ${STATEMENT} before insert or update or delete on ${placeOf(view)}
+      create trigger ${STATEMENT} before insert or update or delete on ${qualifiedName(view)}
         for each statement execute function ${REFUSE_FUNCTION}()`,
     );
   if (statements.length > 0) await tx.execute(statements.join(';'));
@@ -146,7 +147,7 @@ export async function describeViews(
 
 function commentsOn({ name, meaning, columns }: View, language: Language): string[] {
   const { say, word } = speechIn(language);
-  const view = placeOf(name);
+  const view = qualifiedName(name);
   return [
     `comment on view ${view} is ${literal(meaning[language])}`,
     ...columns.map(({ name: column, words }) => {
@@ -166,7 +167,7 @@ export async function replaceViews(tx: Transaction, views: readonly View[]): Pro
   if (tx.dialect === 'postgres') {
     await tx.execute(CREATE_REFUSE_FUNCTION); // Before the first view.
     for (const view of views)
-      if (!(await onlyGrows(tx, view))) await tx.execute(`drop view ${placeOf(view.name)}`);
+      if (!(await onlyGrows(tx, view))) await tx.execute(`drop view ${qualifiedName(view.name)}`);
   }
   await drawViews(tx, views, tx.dialect);
 }
@@ -179,7 +180,7 @@ async function onlyGrows(tx: Transaction, view: View): Promise<boolean> {
   await tx.execute(`create view ${draft} as ${selectOf(view, present)}`);
   const changed = sql`
     select 1 from pg_attribute old
-    where attrelid = to_regclass(${placeOf(view.name)}) and attnum > 0 and not exists (
+    where attrelid = to_regclass(${qualifiedName(view.name)}) and attnum > 0 and not exists (
       select from pg_attribute new where new.attrelid = to_regclass(${draft}) and new.attnum = old.attnum
         and new.attname = old.attname and new.atttypid = old.atttypid
         and new.atttypmod = old.atttypmod and new.attcollation = old.attcollation)`;

@@ -1,4 +1,4 @@
-import { kindNamed } from '../catalog/kinds/catalog.ts';
+import { documentedKind } from '../catalog/kinds/catalog.ts';
 import { columnType, idColumn, type Field } from '../catalog/kind.ts';
 import { exactWords, fieldWords, idWords, kindWords, unitWords } from '../catalog/words.ts';
 import { identifier } from '../db/session/sql-text.ts';
@@ -14,7 +14,7 @@ interface ColumnOwner {
 
 /** The columns in which a view shows fields. In SQLite plain references: only these keep their type in every client. */
 export function fieldColumns(fields: readonly Field[], { kind, array, dialect }: ColumnOwner): ViewColumn[] {
-  const documented = new Set(kindNamed(kind)?.fields.map(({ name }) => name));
+  const documented = new Set(documentedKind(kind)?.fields.map(({ name }) => name));
   const { section } = kindWords(kind);
   return fields.flatMap((field) => {
     const words = fieldWords(array === undefined ? kind : `${kind}_${array}`, field);

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import { dropMeta, readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Queryable, Transaction } from '../db/session/session.ts';
-import { VIEWS_SCHEMA, identifier, placeOf } from '../db/session/sql-text.ts';
-import { integer, text } from '../db/rows/engine-column.ts';
+import { VIEWS_SCHEMA, identifier, qualifiedName } from '../db/session/sql-text.ts';
+import { integerColumn, textColumn } from '../db/rows/engine-column.ts';
 import { hasRow, readRows, readTexts } from '../db/rows/rows.ts';
 
 /** The role that may read the views, as the mirror remembers it; null if there is none. */
@@ -23,7 +23,7 @@ export async function setReaderRole(
   const before = await grantedRole(tx);
   if (before !== null && before !== role && (await hasRole(tx, before)))
     for (const view of await guardedViews(tx))
-      await tx.execute(`revoke select on ${placeOf(view)} from ${identifier(before)}`);
+      await tx.execute(`revoke select on ${qualifiedName(view)} from ${identifier(before)}`);
   if (role === null) await dropMeta(tx, 'bi.reader_role');
   else await writeMeta(tx, 'bi.reader_role', role);
 }
@@ -34,7 +34,7 @@ export async function grantToReader(tx: Transaction, views: readonly string[]): 
   if (role === null || views.length === 0) return;
   const reader = identifier(role);
   await tx.execute(
-    `grant usage on schema ${VIEWS_SCHEMA} to ${reader}; grant select on ${views.map(placeOf).join(', ')} to ${reader}`,
+    `grant usage on schema ${VIEWS_SCHEMA} to ${reader}; grant select on ${views.map(qualifiedName).join(', ')} to ${reader}`,
   );
 }
 
@@ -72,7 +72,7 @@ export async function rightsOf(db: Queryable, role: string): Promise<Rights> {
     order by relname`;
   const rows = await readRows(
     db,
-    [text('name'), text('kind'), integer('reads'), integer('writes')],
+    [textColumn('name'), textColumn('kind'), integerColumn('reads'), integerColumn('writes')],
     relations,
   );
   const names = (isMeant: (row: (typeof rows)[number]) => boolean): string[] =>

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
 import { hasRow } from '../db/rows/rows.ts';
 import type { Transaction } from '../db/session/session.ts';
-import { identifier, placeOf } from '../db/session/sql-text.ts';
+import { identifier, qualifiedName } from '../db/session/sql-text.ts';
 import { saveColumn } from '../store/kinds/field-store.ts';
 import { nestedTables } from '../store/tables/kind-table.ts';
 import { ignoringViews } from './draw-views.ts';
@@ -16,7 +16,7 @@ export async function retypeReferences(tx: Transaction, kinds: readonly Kind[]):
     for (const hint of hints) {
       const isText = sql`select 1 from fields where kind = ${name} and field = ${hint.name} and column_type = 'text'`;
       if (!(await hasRow(tx, isText))) continue;
-      if (tx.dialect === 'postgres') await tx.execute(`drop view if exists ${placeOf(`bi_${name}`)}`);
+      if (tx.dialect === 'postgres') await tx.execute(`drop view if exists ${qualifiedName(`bi_${name}`)}`);
       await ignoringViews(tx, () =>
         tx.execute(`alter table ${identifier(name)} drop column ${identifier(hint.name)}`),
       );

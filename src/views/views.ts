@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import { isListed, type Kind } from '../catalog/kind.ts';
 import { kindWords } from '../catalog/words.ts';
 import type { Queryable, Session } from '../db/session/session.ts';
-import { OLD_CONTACTS, VIEWS_SCHEMA, identifier, isViewName, placeOf } from '../db/session/sql-text.ts';
-import { text } from '../db/rows/engine-column.ts';
+import { OLD_CONTACTS, VIEWS_SCHEMA, identifier, isViewName, qualifiedName } from '../db/session/sql-text.ts';
+import { textColumn } from '../db/rows/engine-column.ts';
 import { bilingual } from '../lib/text/speech.ts';
 import { FIELDS } from '../store/tables/engine-tables.ts';
 import { nestedTables, type Dialect, type NestedTable } from '../store/tables/kind-table.ts';
@@ -111,7 +111,7 @@ interface DialectReader extends Queryable {
   readonly dialect: Session['dialect'];
 }
 
-const DECLARED = [text('name'), text('type')];
+const DECLARED = [textColumn('name'), textColumn('type')];
 
 /** A column of a view, with its declared type in lower case; SQLite knows no type of an expression (`''`). */
 export type DeclaredColumn = RowOf<typeof DECLARED>;
@@ -124,7 +124,7 @@ export async function readDeclaredColumns(db: DialectReader, view: string): Prom
       ? sql`select name, lower(type) as type from pragma_table_xinfo(${view}) order by cid`
       : sql`
         select attname as name, format_type(atttypid, null) as type from pg_attribute
-        where attrelid = to_regclass(${placeOf(view)}) and attnum > 0 and not attisdropped order by attnum`;
+        where attrelid = to_regclass(${qualifiedName(view)}) and attnum > 0 and not attisdropped order by attnum`;
   return readRows(db, DECLARED, columns);
 }
 

@@ -29,13 +29,13 @@ interface OutcomeWords {
 }
 
 /** Whether a list was not read to its end, by a fault and not because another process read it. */
-export const isFailed = (state: string): boolean => state === 'invalid' || state === 'aborted';
+export const isFailedReading = (state: string): boolean => state === 'invalid' || state === 'aborted';
 
 /** Puts the end of a reading into words of a language. */
 export function outcomeWords(end: ReadingEnd, speech = speechIn('en')): OutcomeWords {
   const { state, reason, rows, isOfSeveral } = end;
   if (state === 'complete') return completeWords(end, speech);
-  if (isFailed(state) || state === 'busy') return faultWords(end, speech);
+  if (isFailedReading(state) || state === 'busy') return faultWords(end, speech);
   const { say, word } = speech;
   if (state !== 'certified')
     return { label: word(LABELS[state] ?? state), why: reason, known: null, next: null };

@@ -6,7 +6,7 @@ import { openMirror } from '../../src/app/open-mirror.ts';
 import { openConfiguredSource } from '../../src/app/open-source.ts';
 import { outboundQueue, runsQueue } from '../../src/app/queues.ts';
 import { pullSettings } from '../../src/app/pull.ts';
-import { startSchedules } from '../../src/app/keep-pulling.ts';
+import { startPulling } from '../../src/app/keep-pulling.ts';
 import { openSendMark } from '../../src/outbound/send-mark.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/settings.ts';
@@ -17,7 +17,7 @@ import { createLogger } from '../../src/lib/log/logger.ts';
 import { claimSource } from '../../src/store/kinds/source-binding.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { storeEntries } from '../../src/outbound/intake/intake.ts';
-import { createOwner } from '../../src/pull/run/parts.ts';
+import { createOwner } from '../../src/lib/owner.ts';
 import { canary } from '../support/canary.ts';
 import { PACE, fastClock } from './clock.ts';
 import { countCreates, deletedRecords, takeSample, type Sample } from './figures.ts';
@@ -89,17 +89,10 @@ async function startService(config: Config, beganMs: number): Promise<Running> {
   const mark = await openSendMark(session, config.queue.url);
   // A lease of 45 s is over in 31 ms of this calendar: one process alone need not take over from others.
   const runs = { ...runsQueue(config, parts), takeOver: () => Promise.resolve() };
-  const engine = startEngine({
-    queues: [runs, outboundQueue(config, { ...parts, mark })],
-    notifier: createInProcessNotifier(),
-    session,
-    clock,
-    logger,
-    timings: TIMINGS,
-    worker: { owner: owner.name, roles: ROLES },
-  });
-  const stopSchedules = startSchedules(config, parts);
-  const stopChecks = startDailyCheck({ ...parts, isDead: owner.isDead });
+  const engine = startEngine(parts, { owner: owner.name, roles: ROLES }, createInProcessNotifier(), TIMINGS);
+  for (const queue of [runs, outboundQueue(config, parts, mark)]) engine.add(queue);
+  const stopSchedules = startPulling(config, parts);
+  const stopChecks = startDailyCheck(parts);
   let pushed = 0;
   return {
     session,

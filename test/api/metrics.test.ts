@@ -5,6 +5,7 @@ import { openAttempt } from '../../src/store/outbox/attempts-and-links.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { NOON, NOON_TEXT, kindNamed, later, putRecords, tempMirror } from '../store/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { packageVersion } from '../../src/lib/package-folder.ts';
 import { serveMirror, type Stage } from '../http/stage.ts';
 
 const mirror = () => tempMirror([kindNamed('clients'), kindNamed('products')]);
@@ -37,7 +38,7 @@ test('the mirror is told as it is when it is asked', async () => {
       'bms_sync_write_blocked{kind="products"} 0',
       'bms_sync_frozen 1',
       'bms_sync_last_change_seq 0',
-      'bms_sync_build_info{version="1.2.3"} 1',
+      `bms_sync_build_info{version="${packageVersion()}"} 1`,
     ]),
   );
   await session.atomically((tx) => tx.query(sql`delete from write_blocks`));

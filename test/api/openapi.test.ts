@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { packageVersion } from '../../src/lib/package-folder.ts';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
 import { jsonOf, serveMirror } from '../http/stage.ts';
@@ -13,7 +14,10 @@ interface Operation {
 test('the description has what each route takes, what it answers, and how it refuses', async () => {
   const { get } = await serveMirror(await tempMirror([kindNamed('clients')]), { kinds: KINDS });
   const document = await jsonOf(await get('/openapi.json'));
-  expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'bms-sync', version: '1.2.3' } });
+  expect(document).toMatchObject({
+    openapi: '3.1.0',
+    info: { title: 'bms-sync', version: packageVersion() },
+  });
   const paths = document['paths'] as Record<string, Record<string, Operation>>;
   for (const [path, methods] of Object.entries(paths))
     for (const [method, { summary, responses }] of Object.entries(methods))

@@ -52,9 +52,7 @@ function processOf({ service, session, clock, schedules, name = 'one' }: Made) {
   const owner = { name, isDead: () => false };
   const parts = { session, source, clock, logger: log.logger, owner };
   const queue = runsQueue(config, parts);
-  const looks = schedulesOf(config).map((schedule) =>
-    createScheduleCheck({ ...parts, isDead: owner.isDead }, schedule),
-  );
+  const looks = schedulesOf(config).map((schedule) => createScheduleCheck(parts, schedule));
   return {
     log,
     look: async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { KINDS, LISTED_KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
+import { KINDS, LISTED_KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../src/catalog/kind.ts';
 import { asMirrored } from '../../src/store/kinds/field-store.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
@@ -12,7 +12,7 @@ import { postgresMirror } from './support.ts';
 
 /** Puts every nasty value somewhere into a kind's records: documented fields by turns, and one that nobody documented. */
 function poison({ world }: Sandbox, kind: string): void {
-  const documented = (kindNamed(kind)?.fields ?? []).map(({ name }) => name);
+  const documented = (documentedKind(kind)?.fields ?? []).map(({ name }) => name);
   const fields = [...documented.filter((name) => name !== 'id' && name !== 'system_id'), 'undocumented'];
   const ids = world.ids(kind);
   for (const [index, value] of NASTY_VALUES.entries()) {

@@ -19,8 +19,8 @@ vi.mock('../../src/lib/log/logger.ts', async (load) => {
 vi.mock('../../src/app/create-server.ts', async (load) => {
   const original = await load<typeof serving>();
   const { watchServer } = await import('./watch-sockets.ts');
-  const createServer: typeof serving.createServer = async (parts) => {
-    const app = await original.createServer(parts);
+  const createServer: typeof serving.createServer = async (...given) => {
+    const app = await original.createServer(...given);
     watchServer(app);
     return app;
   };

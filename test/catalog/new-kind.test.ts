@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { bundle } from '../../scripts/build/bundle.ts';
-import { kindNamed } from '../../src/catalog/kinds/catalog.ts';
+import { documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import { document, json, settingsFor } from '../support/command-line.ts';
 import { KIND_NAMES, ask } from '../support/mirror-file.ts';
 import { runProgram, start, type Program, type ProgramOptions } from '../support/program.ts';
@@ -61,7 +61,7 @@ test(
   { timeout: 180_000 },
   async () => {
     const kind = exampleKind();
-    expect(kindNamed(kind.name)).toBeUndefined();
+    expect(documentedKind(kind.name)).toBeUndefined();
     const program = await programWith(kind);
     const sandbox = start(['sandbox', '--port', '0', '--size', '30', '--json'], program);
     const served = JSON.parse(await firstLine(sandbox)) as { url: string; token: string };

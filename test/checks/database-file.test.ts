@@ -24,11 +24,12 @@ function checkerOf(session: Session) {
   let now = Date.parse('2026-03-01T12:00:00Z');
   const log = memoryLog();
   const clock = { ...systemClock, now: () => new Date(now) };
-  const parts = { session, clock, logger: log.logger, isDead: () => false };
+  const owner = { name: 'here', isDead: () => false };
+  const process = { session, clock, logger: log.logger, owner };
   return {
     log,
     clock,
-    check: () => checkWhenDue(parts),
+    check: () => checkWhenDue(process),
     pass: (ms: number): void => {
       now += ms;
     },
@@ -108,8 +109,9 @@ test('a check that cannot be made is a fault in the log, and made at the next lo
       return looks === 1 ? Promise.resolve() : systemClock.sleep(ms, signal);
     };
     const clock = { ...systemClock, sleep };
-    const parts = { session: { ...session, atomically }, clock, logger: log.logger, isDead: () => false };
-    onTestFinished(startDailyCheck(parts));
+    const owner = { name: 'here', isDead: () => false };
+    const flaky = { ...session, atomically };
+    onTestFinished(startDailyCheck({ session: flaky, clock, logger: log.logger, owner }));
   });
   expect(log.lines.map(({ msg }) => msg)).toEqual([
     'the database file is sound',

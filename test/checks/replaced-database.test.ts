@@ -14,7 +14,7 @@ import { memoryLog } from '../runs/engine/support.ts';
 async function watched(url: string) {
   const opened = await openSession(url);
   const log = memoryLog();
-  const watch = watchReplacement(opened, url, { clock: systemClock, logger: log.logger, owner: 'here' });
+  const watch = watchReplacement({ session: opened, clock: systemClock, logger: log.logger }, url, 'here');
   onTestFinished(async () => {
     await watch[Symbol.asyncDispose]();
     await opened.close().catch(() => undefined);

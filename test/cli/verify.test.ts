@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GUARD_SETTING } from '../../src/db/session/write-guard.ts';
 import { instantText } from '../../src/lib/time/clock.ts';
-import { KINDS, LISTED_KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
+import { KINDS, LISTED_KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { rewriting } from '../pull/support.ts';
 import { document, run, settingsFor, type Ended, type Env } from '../support/command-line.ts';
@@ -145,7 +145,7 @@ describe('a mirror that holds what the service sends', () => {
 
 /** Puts every nasty value somewhere into a kind's records: documented fields by turns, and one that nobody documented. */
 function poison({ world }: Sandbox, kind: string): void {
-  const documented = (kindNamed(kind)?.fields ?? []).map(({ name }) => name);
+  const documented = (documentedKind(kind)?.fields ?? []).map(({ name }) => name);
   const fields = [...documented.filter((name) => name !== 'id' && name !== 'system_id'), 'undocumented'];
   const ids = world.ids(kind);
   for (const [index, value] of NASTY_VALUES.entries()) {

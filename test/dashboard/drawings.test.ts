@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { html } from '../../src/http/html.ts';
-import { addressOf, listPage, PAGE_ROWS } from '../../src/dashboard/parts/paging.ts';
+import { linkTo, listPage, PAGE_ROWS } from '../../src/dashboard/parts/paging.ts';
 import { stepsPath } from '../../src/dashboard/parts/drawings.ts';
 
 describe('HTML', () => {
@@ -39,5 +39,5 @@ test('a page of a list goes on after its last row, if there is one more', () => 
   const rows = Array.from({ length: PAGE_ROWS + 1 }, (_, index) => 100 - index);
   expect(listPage(rows, (row) => row)).toEqual({ rows: rows.slice(0, PAGE_ROWS), next: 100 - PAGE_ROWS + 1 });
   expect(listPage(rows.slice(1), (row) => row).next).toBeNull();
-  expect(addressOf('/x', { kind: 'a&b', before: undefined, code: '=' })).toBe('/x?kind=a%26b&code=%3D');
+  expect(linkTo('/x', { kind: 'a&b', before: undefined, code: '=' })).toBe('/x?kind=a%26b&code=%3D');
 });

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { tempMirror, putRecords } from '../store/temp-mirror.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
 import { serveMirror } from '../http/stage.ts';
-import type { ServerParts } from '../../src/http/server.ts';
+import type { ServerSettings } from '../../src/http/server.ts';
 
 const RECORD = `{"id":17,"code":"C-17","default_price_list":"a","credit":12.50,"tags":["x","y"],"none":[],
   "contacts":[{"id":1,"nom":"Ada","cell":null},{"id":2,"nom":"Bea","fonction":"Achats","notes":[{"by":"Cy"}]}],
   "address":{"city":"Laval"}}`;
 
-async function pageOf(parts: Partial<ServerParts> = {}): Promise<string> {
+async function pageOf(parts: Partial<ServerSettings> = {}): Promise<string> {
   const session = await tempMirror(TWO_KINDS);
   await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '17', _raw: RECORD }]));
   const { get } = await serveMirror(session, parts);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, describe } from 'vitest';
-import { KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
+import { KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import { decimal, text, date, flag, integer, json, time, timestamp } from '../../src/catalog/field.ts';
 import type { Kind, Field } from '../../src/catalog/kind.ts';
 import {
@@ -14,7 +14,7 @@ import { compactJson, parseJson, canonicalJson, type JsonObject } from '../../sr
 import { models, spell, numberTokens, type Member, type Model } from '../support/json-models.ts';
 import { exactValue } from '../support/exact.ts';
 
-const named = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);
+const named = (name: string): Kind => documentedKind(name) ?? expect.fail(`no kind ${name}`);
 const BY_NAME = KINDS.map((kind) => [kind.name, kind] as const);
 const parse = (text: string) => parseJson(text) as JsonObject;
 

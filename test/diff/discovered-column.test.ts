@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { kindNamed } from '../../src/catalog/kinds/catalog.ts';
+import { documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import { date, decimal, integer, json, text } from '../../src/catalog/field.ts';
 import type { Field, Kind } from '../../src/catalog/kind.ts';
 import { columnObstacle, discoveredColumn, type SeenType } from '../../src/diff/observe-fields.ts';
 
-const CATEGORIES: Kind = kindNamed('categories') ?? expect.fail('no categories');
+const CATEGORIES: Kind = documentedKind('categories') ?? expect.fail('no categories');
 const hints = [decimal('price', 2), date('day'), json('items', [text('nom')])];
 const kind: Kind = { ...CATEGORIES, fields: [integer('id'), text('Mood'), decimal('cost', 2)], hints };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { kindNamed } from '../../src/catalog/kinds/catalog.ts';
+import { documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import {
   compacted,
@@ -26,7 +26,7 @@ import {
 } from '../../src/lib/json/json.ts';
 import { models, respelled, spell, records, type Member } from '../support/json-models.ts';
 
-const named = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);
+const named = (name: string): Kind => documentedKind(name) ?? expect.fail(`no kind ${name}`);
 const CLIENTS = named('clients');
 const page = (text: string) => parseJson(text) as readonly Json[];
 const sort = (text: string) => {

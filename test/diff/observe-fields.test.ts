@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { kindNamed } from '../../src/catalog/kinds/catalog.ts';
+import { documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import { decimal, flag } from '../../src/catalog/field.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
 import {
@@ -15,7 +15,7 @@ import { parseJson, type JsonObject, type Json } from '../../src/lib/json/json.t
 import { decodeField } from '../../src/diff/decode-record.ts';
 import { numberTokens } from '../support/json-models.ts';
 
-const CATEGORIES: Kind = kindNamed('categories') ?? expect.fail('no categories');
+const CATEGORIES: Kind = documentedKind('categories') ?? expect.fail('no categories');
 const parse = (texts: readonly string[]) => texts.map((text) => parseJson(text) as JsonObject);
 
 /** A field as `type wire…`, e.g. `decimal number text`; with `!` at its end where it fits its hint. */
@@ -179,7 +179,7 @@ test('neither the order of records nor the cut into pages matters', () => {
   );
 });
 
-const CLIENTS = kindNamed('clients') ?? expect.fail('no clients');
+const CLIENTS = documentedKind('clients') ?? expect.fail('no clients');
 const DOCUMENTED = CLIENTS.fields.map(({ name }) => name);
 const names = (count: number, prefix = 'f'): string[] =>
   Array.from({ length: count }, (_, n) => `${prefix}${n}`);

@@ -11,7 +11,7 @@ import { instantText, systemClock } from '../../src/lib/time/clock.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { watchAppends } from '../../src/db/session/write-watch.ts';
-import { createOwner } from '../../src/pull/run/parts.ts';
+import { createOwner } from '../../src/lib/owner.ts';
 import { mirrorIn, putChanges } from '../feed/support.ts';
 import { startReceiver, type EventBody, type Receiver } from '../feed/webhooks/receiver.ts';
 import { memoryLog } from '../runs/engine/support.ts';
@@ -27,15 +27,10 @@ function startDeliverer(session: Session): Engine {
   const owner = createOwner();
   const sender = createSender(systemClock, sendingRules(config));
   const { signal: stopping } = new AbortController();
-  const queue = webhooksQueue(config, { session, clock: systemClock, logger, owner, sender, stopping });
-  const engine = startEngine({
-    session,
-    clock: systemClock,
-    logger,
-    notifier: createInProcessNotifier(),
-    queues: [queue],
-    worker: { owner: owner.name, roles: ['webhooks'] },
-  });
+  const process = { session, clock: systemClock, logger, owner };
+  const worker = { owner: owner.name, roles: ['webhooks'] };
+  const engine = startEngine(process, worker, createInProcessNotifier());
+  engine.add(webhooksQueue(config, process, sender, stopping));
   onTestFinished(async () => {
     await engine.close();
     await sender[Symbol.asyncDispose]();

@@ -5,8 +5,9 @@ import { systemClock } from '../../src/lib/time/clock.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { createServer } from '../../src/app/create-server.ts';
+import { createSignInCodes, type SignInCodes } from '../../src/http/credentials.ts';
 import { BACKLOG } from '../../src/http/limits.ts';
-import type { ServerParts, Server } from '../../src/http/server.ts';
+import type { Server, ServerSettings, ServingProcess } from '../../src/http/server.ts';
 import { canary } from '../support/canary.ts';
 
 /** A token that would be found wherever it leaked. */
@@ -29,8 +30,31 @@ export interface Stage {
   ) => Promise<Response>;
 }
 
+export interface StageParts extends Partial<ServingProcess>, Partial<ServerSettings> {
+  readonly codes?: SignInCodes;
+}
+
+/** Settings under which nothing is sent and nobody need approve. */
+export const DEFAULTS = {
+  token: TOKEN,
+  trustedHeader: null,
+  host: '127.0.0.1',
+  names: [],
+  schedules: [],
+  timezone: 'UTC',
+  language: 'en',
+  webhooks: {
+    allowHosts: [],
+    mail: { url: null, from: null },
+    publicUrl: null,
+    language: 'en',
+    timezone: 'UTC',
+  },
+  plans: { approvals: 0 },
+} as const satisfies Partial<ServerSettings>;
+
 /** Serves a mirror over HTTP until the test ends; `get` and `post` carry the token. */
-export async function serveMirror(session: Session, parts: Partial<ServerParts> = {}): Promise<Stage> {
+export async function serveMirror(session: Session, parts: StageParts = {}): Promise<Stage> {
   const log: string[] = [];
   let wakes = 0;
   const logger = createLogger({
@@ -39,23 +63,18 @@ export async function serveMirror(session: Session, parts: Partial<ServerParts> 
     destination: { write: (line) => void log.push(line) },
   });
   const kinds: readonly Kind[] = KINDS.filter(({ name }) => ['clients', 'products'].includes(name));
-  const app = await createServer({
+  const process: ServingProcess = {
     session,
-    kinds,
     clock: systemClock,
     logger,
-    token: TOKEN,
-    host: '127.0.0.1',
-    names: [],
-    port: 0,
-    schedules: [],
     isDead: () => false,
     writes: () => ({ unlandedMs: 0, lastLandedAt: null, fault: null }),
-    version: '1.2.3',
     sendMark: { read: () => Promise.resolve(0) },
     wakeEngine: () => (wakes += 1),
     ...parts,
-  });
+  };
+  const settings = { ...DEFAULTS, kinds, ...parts };
+  const app = await createServer(process, settings, parts.codes ?? createSignInCodes(process.clock));
   onTestFinished(() => app.close());
   const url = await app.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG });
   const auth = { authorization: `Bearer ${parts.token ?? TOKEN}` };

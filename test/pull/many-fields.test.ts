@@ -4,7 +4,7 @@ import { isListed } from '../../src/catalog/kind.ts';
 import { clients } from '../../src/catalog/kinds/clients.ts';
 import { MOST_FIELDS } from '../../src/diff/observe-fields.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { createOwner } from '../../src/pull/run/parts.ts';
+import { createOwner } from '../../src/lib/owner.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import type { HttpClient } from '../../src/source/http/http.ts';
 import { openSource } from '../../src/source/source.ts';

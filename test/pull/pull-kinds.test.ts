@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Fault } from '../../sandbox/faults.ts';
-import { createOwner } from '../../src/pull/run/parts.ts';
+import { createOwner } from '../../src/lib/owner.ts';
 import { kindsNamed } from './steps.ts';
 import { contentOf, mirror, pullFrom, rewriting, rowsOf, sandbox, truthOf } from './support.ts';
 

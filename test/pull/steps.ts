@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
-import { LISTED_KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
+import { LISTED_KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import type { ListedKind } from '../../src/catalog/kind.ts';
 import type { Row, Session } from '../../src/db/session/session.ts';
 import { backfill, type BackfillReport, type BackfillRequest, type Extent } from '../../src/pull/backfill.ts';
-import { createOwner, type PullParts, type ReadingRules } from '../../src/pull/run/parts.ts';
+import { createOwner } from '../../src/lib/owner.ts';
+import type { PullParts, ReadingRules } from '../../src/pull/run/parts.ts';
 import type { KindReport } from '../../src/store/runs/run-store.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';
@@ -85,7 +86,7 @@ export async function backfillFrom(
   session: Session,
   { minute = 0, kind: name, extent, rules, parts, baseUrl = service.url }: Refill,
 ): Promise<BackfillReport> {
-  const kind = kindNamed(name);
+  const kind = documentedKind(name);
   const clock = clockAt(minute);
   if (kind === undefined) throw new Error(`There is no kind ${name}`);
   await using source = openSandboxSource(service, clock);

@@ -6,7 +6,7 @@ import { describeKind } from '../../src/report/describe-kind.ts';
 import { kindNamed } from '../store/temp-mirror.ts';
 
 const told = (kind: Kind, seen: ReadonlyMap<string, KnownField> | null = null) =>
-  describeKind({ kind, isDocumented: true, seen });
+  describeKind(kind, true, seen);
 
 const field = (kind: Kind, name: string) => told(kind).fields.find((one) => one.name === name);
 

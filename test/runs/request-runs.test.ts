@@ -36,6 +36,8 @@ const scheduled = (cron: string, more: Partial<Schedule> = {}): Schedule => ({
   ...more,
 });
 
+const OWNER = { name: 'here', isDead: () => false };
+
 const mirror = () => tempMirror([kindNamed('departments')]);
 
 /** Every run that was asked for, by its slot. */
@@ -49,8 +51,7 @@ const endAll = (session: Session): Promise<unknown> =>
 
 function looker(session: Session, clock: Clock, schedule: Schedule) {
   const log = memoryLog();
-  const isDead = (): boolean => false;
-  return { look: createScheduleCheck({ session, clock, logger: log.logger, isDead }, schedule), log };
+  return { look: createScheduleCheck({ session, clock, logger: log.logger, owner: OWNER }, schedule), log };
 }
 
 test('a schedule begins when it is first looked at: what came due before is none of its slots', async () => {
@@ -214,7 +215,7 @@ test('schedules are checked until they are stopped; one that fails is checked ag
         });
       }),
   };
-  const parts = { session: flaky, clock, logger: log.logger, isDead: () => false };
+  const parts = { session: flaky, clock, logger: log.logger, owner: OWNER };
   const stop = startTicking(parts, [scheduled('* * * * *'), scheduled('* * * * *', { name: 'other' })]);
   while (slept.length < 2) await systemClock.sleep(5);
   expect(log.lines.map(({ work }) => work)).toEqual([
@@ -235,7 +236,7 @@ describe.each(DATABASES)('kinds that are scheduled, in %s', (database) => {
   test('are read at once where they never were, in one run, however many processes start', async () => {
     const session = await MIRRORS[database]();
     await pullOne(await sandbox(), session, { kind: 'departments' });
-    const parts = { session, clock: systemClock, logger: memoryLog().logger, isDead: () => false };
+    const parts = { session, clock: systemClock, logger: memoryLog().logger, owner: OWNER };
     const checks = [1, 2].map(() => createFirstReads(parts, ['departments', 'clients', 'products']));
     for (const check of [...checks, ...checks]) await check();
     expect(
@@ -246,7 +247,7 @@ describe.each(DATABASES)('kinds that are scheduled, in %s', (database) => {
   test('are left to their slots where each was read', async () => {
     const session = await MIRRORS[database]();
     await pullOne(await sandbox(), session, { kind: 'departments' });
-    const parts = { session, clock: systemClock, logger: memoryLog().logger, isDead: () => false };
+    const parts = { session, clock: systemClock, logger: memoryLog().logger, owner: OWNER };
     await createFirstReads(parts, ['departments'])();
     expect(await session.query(sql`select id from runs where state = 'requested'`)).toEqual([]);
   });

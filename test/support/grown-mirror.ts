@@ -4,7 +4,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import { TABLES_SCHEMA, identifier } from '../../src/db/session/sql-text.ts';
 import { readTexts } from '../../src/db/rows/rows.ts';
 import { createLogger } from '../../src/lib/log/logger.ts';
-import { createOwner } from '../../src/pull/run/parts.ts';
+import { createOwner } from '../../src/lib/owner.ts';
 import { pullKinds } from '../../src/pull/pull-kinds.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { openSource } from '../../src/source/source.ts';

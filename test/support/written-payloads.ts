@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { LosslessNumber } from 'lossless-json';
 import { expect } from 'vitest';
-import { KINDS, kindNamed } from '../../src/catalog/kinds/catalog.ts';
+import { KINDS, documentedKind } from '../../src/catalog/kinds/catalog.ts';
 import { sentField, type Field, type Kind } from '../../src/catalog/kind.ts';
 import { readNameOf, writeNameOf } from '../../src/diff/written.ts';
 import { atScale } from '../../src/lib/json/decimal.ts';
@@ -14,7 +14,7 @@ import {
   type JsonObject,
 } from '../../src/lib/json/json.ts';
 
-export const namedKind = (name: string): Kind => kindNamed(name) ?? expect.fail(`no kind ${name}`);
+export const namedKind = (name: string): Kind => documentedKind(name) ?? expect.fail(`no kind ${name}`);
 
 /** The kinds that can be written; one of them has neither fields nor a natural key. */
 export const WRITTEN_KINDS = KINDS.filter(({ create }) => create !== null);

@@ -29,6 +29,6 @@ export const KINDS: readonly Kind[] = [
 /** The kinds that `pull` sweeps: all that have a list. */
 export const LISTED_KINDS: readonly ListedKind[] = KINDS.filter(isListed);
 
-export function kindNamed(name: string): Kind | undefined {
+export function documentedKind(name: string): Kind | undefined {
   return KINDS.find((kind) => kind.name === name);
 }

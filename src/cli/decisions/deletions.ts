@@ -10,13 +10,7 @@ import { approve, reject } from '../../operations/deletions.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { rememberShown } from '../../store/records/hold-store.ts';
 import { HOLD_WORDS, heldBecause } from '../../words/holds.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from '../parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { textTable, type Printed } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 
@@ -24,12 +18,12 @@ export function deletionsCommand(context: CommandContext): Command {
   const summary = 'list what disappeared: what waits for you, and what waits for proof';
   const list = createCommand('list', summary).action(async (_: CommonOptions, command: Command) => {
     const options: CommonOptions = command.optsWithGlobals();
-    await using session = await openExistingMirror(settingsOf(context, options));
+    await using session = await openExistingMirror(context.settings(options));
     const found = await readDisappearances(session);
     for (const { kind, state, check } of found.deletions)
       if (state === 'held' && check !== undefined)
         await session.atomically((tx) => rememberShown(tx, kind, check)); // Approved without a check, it is of these.
-    answer(context, options, found, absenceTexts(found));
+    context.answer(options, found, absenceTexts(found));
   });
   return createCommand('deletions', 'decide on records that disappeared all at once')
     .addCommand(list, { isDefault: true })

@@ -4,14 +4,8 @@ import type { EntryState } from '../../store/outbox/outbox-store.ts';
 import { historyDocument, outboxDocument } from '../../outbound/decisions/entry-document.ts';
 import { OPEN_STATES, STATES, listOutbox, readHistory } from '../../outbound/decisions/entry-list.ts';
 import { abandon, adopt, resume, retry } from '../../operations/outbox.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from '../parts/command.ts';
-import { wholeNumber } from '../parts/input.ts';
+import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
+import { parseWholeNumber } from '../parts/input.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 import { historyTexts, outboxTexts } from '../parts/outbox-print.ts';
 
@@ -27,22 +21,22 @@ export function outboxCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list open, parked and rejected entries; those that need you first')
     .option('--all', 'list done and abandoned entries too')
     .addOption(new Option('--state <state>', 'only entries in this state').choices(STATES))
-    .option('--limit <n>', `at most so many (default: ${LISTED})`, wholeNumber)
+    .option('--limit <n>', `at most so many (default: ${LISTED})`, parseWholeNumber)
     .action(async (_: ListOptions, command: Command) => {
       const options: ListOptions = command.optsWithGlobals();
       const { state, all, limit = LISTED } = options;
       const states = state === undefined ? (all ? STATES : OPEN_STATES) : [state];
-      await using session = await openExistingMirror(settingsOf(context, options));
+      await using session = await openExistingMirror(context.settings(options));
       const listed = await listOutbox(session, { states, limit });
-      answer(context, options, outboxDocument(listed), outboxTexts(listed));
+      context.answer(options, outboxDocument(listed), outboxTexts(listed));
     });
   const show = createCommand('show', 'show one entry with its attempts and your next steps')
-    .argument('<id>', 'the number of the entry', wholeNumber)
+    .argument('<id>', 'the number of the entry', parseWholeNumber)
     .action(async (id: number, _: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
-      await using session = await openExistingMirror(settingsOf(context, options));
+      await using session = await openExistingMirror(context.settings(options));
       const history = await readHistory(session, id);
-      answer(context, options, historyDocument(history), historyTexts(history));
+      context.answer(options, historyDocument(history), historyTexts(history));
     });
   return createCommand('outbox', 'show the changes for the service, and decide on those that are stuck')
     .addCommand(list, { isDefault: true })

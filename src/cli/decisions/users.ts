@@ -1,13 +1,7 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../../app/open-mirror.ts';
 import { addUser, readUserList, removeUser } from '../../operations/users.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from '../parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { textTable } from '../parts/io.ts';
 import { operationCommand } from '../parts/operation-command.ts';
 
@@ -15,10 +9,10 @@ export function usersCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list who may look, decide or administer').action(
     async (_: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
-      await using session = await openExistingMirror(settingsOf(context, options));
+      await using session = await openExistingMirror(context.settings(options));
       const { users } = await readUserList(session);
       const table = textTable(['name', 'role', 'since (UTC)'], users.map(Object.values<string>));
-      answer(context, options, { users }, users.length === 0 ? [NONE] : [table]);
+      context.answer(options, { users }, users.length === 0 ? [NONE] : [table]);
     },
   );
   return createCommand('users', 'say who may look, decide or administer')

@@ -9,13 +9,7 @@ import {
 } from '../../feed/webhooks/endpoints.ts';
 import { LANGUAGES } from '../../lib/text/speech.ts';
 import { add, remove, replay, rotate, test } from '../../operations/webhooks.ts';
-import {
-  answer,
-  createCommand,
-  settingsOf,
-  type CommonOptions,
-  type CommandContext,
-} from '../parts/command.ts';
+import { createCommand, type CommonOptions, type CommandContext } from '../parts/command.ts';
 import { textTable, type Printed } from '../parts/io.ts';
 import { operationCommand, partsOf } from '../parts/operation-command.ts';
 
@@ -32,9 +26,9 @@ export function webhooksCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list the receivers of events, with their waiting deliveries').action(
     async (_: CommonOptions, command: Command) => {
       const options: CommonOptions = command.optsWithGlobals();
-      await using session = await openExistingMirror(settingsOf(context, options));
+      await using session = await openExistingMirror(context.settings(options));
       const endpoints = await endpointDocuments(session);
-      answer(context, options, { endpoints }, endpointTexts(endpoints));
+      context.answer(options, { endpoints }, endpointTexts(endpoints));
     },
   );
   return createCommand('webhooks', 'send events to receivers by HTTP')
@@ -98,12 +92,12 @@ function addCommand(context: CommandContext): Command {
     .addOption(new Option('--language <language>', about('language')).choices(LANGUAGES))
     .action(async (url: string, _: AddOptions, command: Command) => {
       const options: AddOptions = command.optsWithGlobals();
-      const config = settingsOf(context, options);
+      const config = context.settings(options);
       const { name, kinds, changes, fields, format, language } = options;
       await using session = await openMirror(config); // Creates the mirror if there is none.
       const wish = { name, url, kinds, changes, fields, format, language };
       const revealed = await add.run(partsOf(context, config, session), wish);
-      answer(context, options, revealed, secretLines(revealed));
+      context.answer(options, revealed, secretLines(revealed));
     });
 }
 

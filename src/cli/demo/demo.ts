@@ -7,7 +7,6 @@ import { systemClock } from '../../lib/time/clock.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import {
   createCommand,
-  loggerOf,
   EXIT,
   exitCodeOfPull,
   type CommonOptions,
@@ -37,7 +36,7 @@ export function demoCommand(context: CommandContext): Command {
         if (!options.json) printLine(io.stdout, text);
       };
       const progress = createProgress(io.stderr, { of: listedKinds(config).length });
-      const logger = loggerOf(context, config, progress.stderr);
+      const logger = context.logger(config, progress.stderr);
       const stage = { sandbox, config, logger, io, say };
       const { report, kinds, answer } = await firstPull(stage, progress);
       context.exit(exitCodeOfPull(report));

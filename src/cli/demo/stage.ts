@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { openExistingMirror } from '../../app/open-mirror.ts';
-import { pull } from '../../app/pull.ts';
+import { pullOnce } from '../../app/pull.ts';
 import { allKinds } from '../../config/known-kinds.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
@@ -55,7 +55,7 @@ export async function pullEvents(stage: DemoStage, after: number): Promise<reado
   const { config, logger, io } = stage;
   const kinds = ['clients', 'products'];
   const onProgress = (): void => undefined;
-  await pull(config, { kinds, acceptNewSource: false, logger, signal: io.signal, onProgress });
+  await pullOnce(config, { kinds, acceptNewSource: false, logger, signal: io.signal, onProgress });
   return eventsAfter(stage, after);
 }
 

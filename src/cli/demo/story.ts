@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { openExistingMirror } from '../../app/open-mirror.ts';
-import { pull } from '../../app/pull.ts';
+import { pullOnce } from '../../app/pull.ts';
 import type { RecordedChange } from '../../feed/read-changes.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import type { Row } from '../../db/session/session.ts';
 import { textTable } from '../parts/io.ts';
-import type { createProgress } from '../parts/progress.ts';
+import type { ProgressDisplay } from '../parts/progress.ts';
 import { changeThree } from './go-on.ts';
 import { DEMO_DATABASE, eventLine, pullEvents, pushClient, type DemoStage } from './stage.ts';
 
@@ -61,10 +61,10 @@ from bi_purchase_products group by product_name order by sum(produit_total_e4) d
 /** Reads the whole service into the mirror, and asks the mirror a first question. */
 export async function firstPull(
   { sandbox, config, logger, io, say }: DemoStage,
-  { onProgress, stop }: Pick<ReturnType<typeof createProgress>, 'onProgress' | 'stop'>,
+  { onProgress, stop }: ProgressDisplay,
 ) {
   const reading = { kinds: [], acceptNewSource: false, logger, signal: io.signal, onProgress };
-  const report = await pull(config, reading).finally(stop);
+  const report = await pullOnce(config, reading).finally(stop);
   const kinds = report.kinds.map(({ kind, rows }) => {
     return { kind, inService: sandbox.world.count(kind), inMirror: rows };
   });

@@ -36,13 +36,13 @@ function line(cells: readonly string[]): string {
 
 /** The first few changed fields. */
 export function fieldsShown(text: string): string {
-  const all = changedFields(text, LONGEST_VALUE);
+  const all = changedFieldTexts(text, LONGEST_VALUE);
   const rest = all.length - FIELDS_SHOWN;
   return [...all.slice(0, FIELDS_SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
 }
 
 /** Writes each changed field of an event as `name: old → new`, values of more than `longest` characters shortened. */
-export function changedFields(text: string, longest: number): string[] {
+export function changedFieldTexts(text: string, longest: number): string[] {
   const fields = parseJson(text);
   if (!isObject(fields)) return [];
   return Object.entries(fields).map(([name, pair]) => {

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import type { PullSummary } from '../../app/pull.ts';
 import { unknownVariables } from '../../config/environment.ts';
 import { loadConfig, secretsOf, type ConfigInputs } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
@@ -13,13 +12,46 @@ export interface CommonOptions {
   readonly config?: string;
 }
 
-/** The dependencies of a command besides its own arguments. */
+/** What a command works with, besides its own arguments. */
 export interface CommandContext {
   readonly io: Io;
   /** Ends the command with this code. */
   readonly exit: (code: ExitCode) => void;
-  /** Registers secrets once they are known, so that no output of the command shows them. */
-  readonly protect: (secrets: readonly string[]) => void;
+  /** Reads the settings from the options of a command and the environment; `flags` are settings that its arguments give. */
+  readonly settings: (options: CommonOptions, flags?: ConfigInputs['flags']) => Config;
+  /** Creates the log, on stderr or on a progress display: stdout belongs to the command's answer. */
+  readonly logger: (config: Config, stderr?: Output) => Logger;
+  /** Prints the answer of a command: with `--json` the document, otherwise the texts for a person. */
+  readonly answer: (options: CommonOptions, document: unknown, texts: Iterable<Printed>) => void;
+}
+
+/** Creates the context of a command. @param protect Gets the secrets of the settings, so that no output shows them. */
+export function createContext(
+  io: Io,
+  exit: CommandContext['exit'],
+  protect: (secrets: readonly string[]) => void,
+): CommandContext {
+  return {
+    io,
+    exit,
+    settings: ({ config: file }, flags = {}) => {
+      const config = loadConfig({ env: io.env, file, flags });
+      protect(secretsOf(config));
+      io.setGrace?.(config.shutdown.graceSeconds);
+      return config;
+    },
+    logger: (config, stderr = io.stderr) => {
+      const write = (line: string): void => void stderr.write(stderr.isTTY === true ? logText(line) : line);
+      const options = { level: config.log.level, secrets: secretsOf(config), destination: { write } };
+      const logger = createLogger(options);
+      for (const text of unknownVariables(io.env)) logger.warn({ event: 'settings.unknown_variable' }, text);
+      return logger;
+    },
+    answer: ({ json }, document, texts) => {
+      if (json) printJson(io.stdout, document);
+      else for (const text of texts) printLine(io.stdout, text);
+    },
+  };
 }
 
 export function createCommand(name: string, summary: string): Command {
@@ -27,44 +59,6 @@ export function createCommand(name: string, summary: string): Command {
     .description(summary)
     .option('--json', 'print one JSON document on stdout')
     .option('--config <file>', 'settings file (YAML); BMS_CONFIG names one for every command');
-}
-
-/**
- * Reads the settings of a command from its options and the environment.
- *
- * @param flags Settings that an argument of the command gives.
- */
-export function settingsOf(
-  { io, protect }: CommandContext,
-  { config: file }: CommonOptions,
-  flags: ConfigInputs['flags'] = {},
-): Config {
-  const config = loadConfig({ env: io.env, file, flags });
-  protect(secretsOf(config));
-  io.setGrace?.(config.shutdown.graceSeconds);
-  return config;
-}
-
-/** Logs go to stderr, on a terminal as text, and through the progress display where there is one: stdout belongs to the command's answer. */
-export function loggerOf({ io }: CommandContext, config: Config, stderr: Output = io.stderr): Logger {
-  const logger = createLogger({
-    level: config.log.level,
-    secrets: secretsOf(config),
-    destination: { write: (line) => void stderr.write(stderr.isTTY === true ? logText(line) : line) },
-  });
-  for (const told of unknownVariables(io.env)) logger.warn({ event: 'settings.unknown_variable' }, told);
-  return logger;
-}
-
-/** Prints the answer of a command: with `--json` the document, otherwise the texts for a person. */
-export function answer(
-  { io }: CommandContext,
-  { json }: CommonOptions,
-  document: unknown,
-  texts: Iterable<Printed>,
-): void {
-  if (json) printJson(io.stdout, document);
-  else for (const text of texts) printLine(io.stdout, text);
 }
 
 /** The exit codes of the commands. */
@@ -76,10 +70,13 @@ export function exitCodeOfError(error: unknown): ExitCode {
   return error instanceof SyncError ? EXIT.failed : EXIT.internal;
 }
 
-type PullEnd = { readonly kinds: readonly Pick<PullSummary['kinds'][number], 'state' | 'reason'>[] };
+interface KindEnd {
+  readonly state: string;
+  readonly reason: string | null;
+}
 
 /** A pull that got nothing at all has failed; one that got some kinds and not others is incomplete. */
-export function exitCodeOfPull({ kinds }: PullEnd): ExitCode {
+export function exitCodeOfPull({ kinds }: { readonly kinds: readonly KindEnd[] }): ExitCode {
   // A kind that another process is reading lacks nothing: it is read.
   if (kinds.every(({ state }) => ['complete', 'certified', 'busy'].includes(state))) return EXIT.done;
   const isBarred = kinds.every(

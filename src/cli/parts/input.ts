@@ -6,13 +6,13 @@ import { decodeText } from '../../lib/text/decode-text.ts';
 import type { Io } from './io.ts';
 
 /** Parses a command-line number; commander names the option in its message. */
-export function wholeNumber(text: string): number {
+export function parseWholeNumber(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected a whole number.');
 }
 
 export function portNumber(text: string): number {
-  const port = wholeNumber(text);
+  const port = parseWholeNumber(text);
   if (port <= 65_535) return port;
   throw new InvalidArgumentError('Expected a port from 0 to 65535.');
 }

@@ -10,15 +10,8 @@ import type { Session } from '../../db/session/session.ts';
 import type { Decider } from '../../store/people/decision-store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { openSendMark } from '../../outbound/send-mark.ts';
-import { createOwner } from '../../pull/run/parts.ts';
-import {
-  EXIT,
-  answer,
-  createCommand,
-  settingsOf,
-  type CommandContext,
-  type CommonOptions,
-} from './command.ts';
+import { createOwner } from '../../lib/owner.ts';
+import { EXIT, createCommand, type CommandContext, type CommonOptions } from './command.ts';
 
 /** What the operation's own words do not say of a result. */
 interface Result {
@@ -43,13 +36,12 @@ export function operationCommand(
     const options: CommonOptions & Readonly<Record<string, unknown>> = command.optsWithGlobals();
     const input = Object.fromEntries(members.map(([name]) => [name, options[name]]));
     for (const [index, [name]] of needed.entries()) input[name] = given[index];
-    const config = settingsOf(context, options);
+    const config = context.settings(options);
     await using session = await openExistingMirror(config);
     const document = await operation.run(partsOf(context, config, session), input);
     if (hasFailed?.(document) === true) context.exit(EXIT.failed);
     const texts = [operation.words.notice, document['warning'], ...(lines?.(document) ?? [])];
-    answer(
-      context,
+    context.answer(
       options,
       document,
       texts.filter((text) => typeof text === 'string'),
@@ -65,9 +57,7 @@ export const partsOf = ({ io }: CommandContext, config: Config, session: Session
   sendMark: {
     read: async () => {
       const mark = await openSendMark(session, config.queue.url);
-      return await mark.read().finally(() => {
-        mark.close();
-      });
+      return await mark.read().finally(() => mark.close());
     },
   },
   webhooks: sendingRules(config),

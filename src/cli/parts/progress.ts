@@ -2,11 +2,12 @@ import { openConfiguredSource } from '../../app/open-source.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Session } from '../../db/session/session.ts';
 import { systemClock } from '../../lib/time/clock.ts';
-import { createOwner, type Progress, type PullParts } from '../../pull/run/parts.ts';
-import { loggerOf, type CommandContext } from './command.ts';
+import { createOwner } from '../../lib/owner.ts';
+import type { Progress, PullParts } from '../../pull/run/parts.ts';
+import { type CommandContext } from './command.ts';
 import { printLine, type Io, type Output } from './io.ts';
 
-type ProgressDisplay = ReturnType<typeof createProgress>;
+export type ProgressDisplay = ReturnType<typeof createProgress>;
 
 /** Shows on stderr how far a reading is. @param options `of`: how many kinds the command reads; absent = unknown. */
 export function createProgress(stderr: Output, { of }: { readonly of?: number } = {}) {
@@ -38,7 +39,7 @@ export function createProgress(stderr: Output, { of }: { readonly of?: number } 
 export async function showingProgress<T>(
   io: Io,
   options: { readonly of?: number },
-  read: (display: Omit<ProgressDisplay, 'stop'>) => Promise<T>,
+  read: (display: ProgressDisplay) => Promise<T>,
 ): Promise<T> {
   const display = createProgress(io.stderr, options);
   try {
@@ -58,7 +59,7 @@ export function readingService<T>(
   const { signal } = context.io;
   const clock = systemClock;
   return showingProgress(context.io, options, async ({ onProgress, stderr }) => {
-    const logger = loggerOf(context, config, stderr);
+    const logger = context.logger(config, stderr);
     await using source = openConfiguredSource(config, { clock, logger });
     await using session = await open(config);
     return await read({ session, source, clock, owner: createOwner(), logger, onProgress, signal });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AUTH_HEADERS, type Field, type ListEndpoint, type ListOrder } from '../../catalog/kind.ts';
 import { mapOf, setting, unset } from './setting.ts';
-import { fieldName, path, pathWithId } from './value-types.ts';
+import { kindField, path, pathWithId } from './value-types.ts';
 
 export const PLAIN_TYPES = [
   'integer',
@@ -34,7 +34,7 @@ const fieldType = z.union(
   FIELD_TYPE,
 );
 const NATURAL_KEY = `a list of field names, or ${ALL_FIELDS}`;
-const naturalKey = z.union([z.literal(ALL_FIELDS), z.array(fieldName).min(1, NATURAL_KEY)], NATURAL_KEY);
+const naturalKey = z.union([z.literal(ALL_FIELDS), z.array(kindField).min(1, NATURAL_KEY)], NATURAL_KEY);
 
 /** A further record kind: the properties that the catalogue gives its own kinds, as far as reading needs them. */
 const furtherKind = z.strictObject(

@@ -21,7 +21,7 @@ export const queue = group({
 
 export const bi = group({
   readerRole: setting(
-    unset(a.text),
+    unset(a.filledText),
     'Role of PostgreSQL that may read the views, those that are made later included; null grants nothing.',
   ),
 });
@@ -109,7 +109,7 @@ export const mail = group({
     'Server that sends e-mail: smtp://USER:PASSWORD@HOST:587 or smtps://USER:PASSWORD@HOST; null sends none.',
     { variables: ['SMTP_URL'], secret: 'password' },
   ),
-  from: setting(unset(a.text), 'Address that e-mail comes from; null = the user of the server.'),
+  from: setting(unset(a.filledText), 'Address that e-mail comes from; null = the user of the server.'),
   digestAt: setting(
     a.timeOfDay.nullable().default('07:00'),
     'When people get the digest of the day before, in the time zone of the schedules; null sends none.',
@@ -122,7 +122,7 @@ const limit = z.number(WANTED).transform(String).optional();
 const alert = z
   .strictObject({
     kind: a.kindName,
-    field: a.fieldName,
+    field: a.kindField,
     above: limit,
     below: limit,
     changed: z.literal(true, WANTED).optional(),

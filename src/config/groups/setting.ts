@@ -13,12 +13,8 @@ export interface About {
 const registry = z.registry<About>();
 
 /** Makes a value a setting: gives it a meaning and, where it has them, its variables. */
-export function setting<T extends z.ZodType>(
-  schema: T,
-  meaning: string,
-  more: Omit<About, 'meaning'> = {},
-): T {
-  registry.add(schema, { meaning, ...more });
+export function setting<T extends z.ZodType>(schema: T, meaning: string, more: About = {}): T {
+  registry.add(schema, { ...more, meaning });
   return schema;
 }
 

@@ -79,14 +79,14 @@ export const plans = group({
 
 export const diff = group({
   ignoreFields: setting(
-    mapOf(a.kindName, z.array(a.fieldName, 'a list of field names')),
+    mapOf(a.kindName, z.array(a.kindField, 'a list of field names')),
     'Record kind to the fields whose changes are no events.',
   ),
 });
 
 export const privacy = group({
   exclude: setting(
-    mapOf(a.kindName, z.array(a.fieldName, 'a list of field names')),
+    mapOf(a.kindName, z.array(a.kindField, 'a list of field names')),
     'Record kind to the fields that must not land, nowhere. The mirror remembers them; an empty list lets them in again.',
   ),
 });

@@ -22,9 +22,9 @@ export const waitSeconds = positive('a number of seconds above 0');
 export const rate = positive('a number above 0, or null');
 export const share = numberFrom('a number from 0 to 1').max(1, 'a number from 0 to 1');
 
-export const text = textLike(/\S/, 'a text that is not empty');
+export const filledText = textLike(/\S/, 'a text that is not empty');
 export const host = textLike(/^[^\s/]+$/, 'a host name or an address');
-export const fieldName = textLike(/^\w+$/, 'the name of a field: letters, digits and _');
+export const kindField = textLike(/^\w+$/, 'the name of a field: letters, digits and _');
 export const kindName = textLike(
   /^[a-z][a-z0-9_]*$/,
   'the name of a record kind: small letters, digits and _',

@@ -5,7 +5,7 @@ import { entryOf } from '../../store/outbox/outbox-store.ts';
 import type { Speech } from '../../lib/text/speech.ts';
 import { objectIn, recordName } from '../../store/records/record-name.ts';
 import { badge, feed } from './layout.ts';
-import { cut, labelledField, valueText } from './values.ts';
+import { cut, labelledField, valueAsText } from './values.ts';
 import type { Reader } from './reader.ts';
 
 const LONGEST_VALUE = 160;
@@ -73,8 +73,8 @@ function fieldTable(
     const [before, after] = isArray(pair) ? pair : [];
     return html`<tr>
       <th scope="row">${labelledField(speech, kind, name)}</th>
-      <td><del>${cut(valueText(before), LONGEST_VALUE)}</del></td>
-      <td><ins>${cut(valueText(after), LONGEST_VALUE)}</ins></td>
+      <td><del>${cut(valueAsText(before), LONGEST_VALUE)}</del></td>
+      <td><ins>${cut(valueAsText(after), LONGEST_VALUE)}</ins></td>
     </tr>`;
   });
   const { say } = speech;

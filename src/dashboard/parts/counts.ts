@@ -5,7 +5,7 @@ import { within } from '../../lib/time/deadline.ts';
 import { countLive } from '../../store/kinds/status-store.ts';
 import { firstSeqSince } from '../../store/records/change-store.ts';
 import type { Session } from '../../db/session/session.ts';
-import { integer, text } from '../../db/rows/engine-column.ts';
+import { integerColumn, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 
 /** The hours that are counted, the present one included. */
@@ -77,7 +77,7 @@ const HOUR = {
   postgres: sql`to_char(observed_at at time zone 'UTC', 'YYYY-MM-DD HH24')`,
 };
 
-const HOUR_COLUMNS = [text('kind'), text('hour'), integer('events')] as const;
+const HOUR_COLUMNS = [textColumn('kind'), textColumn('hour'), integerColumn('events')] as const;
 
 async function readHours(session: Session, now: Date): Promise<ReadonlyMap<string, readonly number[]>> {
   const present = Math.floor(now.getTime() / HOUR_MS);

@@ -73,7 +73,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
     return html`<tr>
       <th scope="row"><a href="/kinds/${kind}">${kind}</a></th>
       <td class="parts">${stateBadge(reader, line)} ${proven} ${doubt}</td>
-      <td data-title="${say('last read')}">${freshness(line, reader)}</td>
+      <td data-title="${say('last read')}">${lastReadWords(line, reader)}</td>
       <td class="number" data-title="${say('rows')}">
         <a href="/records/${kind}">${rows === null ? '…' : count(rows)}</a>
       </td>
@@ -108,7 +108,7 @@ const BAR = 120;
 const THICK = 4;
 
 /** When a kind was read to its end, when it is read next, and how much of the time between has passed. */
-export function freshness({ last_sweep_at: at, nextAt, isStale }: KindLine, reader: Reader): Html {
+export function lastReadWords({ last_sweep_at: at, nextAt, isStale }: KindLine, reader: Reader): Html {
   const { say, when, now } = reader;
   const read = at === null ? say('never') : when(at);
   if (nextAt === null) return html`${read} <span class="quiet small">${say('no schedule')}</span>`;

@@ -16,7 +16,7 @@ export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => numbe
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** An address with these values. */
-export function addressOf(path: string, query: Query): string {
+export function linkTo(path: string, query: Query): string {
   const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
@@ -27,8 +27,8 @@ export function addressOf(path: string, query: Query): string {
 export function pageLinks(speech: Speech, path: string, query: Query, next: number | null): Html | null {
   const { say } = speech;
   const isFirst = query['before'] === undefined;
-  const newest = isFirst ? null : addressOf(path, { ...query, before: undefined });
-  const older = next === null ? null : addressOf(path, { ...query, before: next });
+  const newest = isFirst ? null : linkTo(path, { ...query, before: undefined });
+  const older = next === null ? null : linkTo(path, { ...query, before: next });
   return listWays(speech, { words: say('Newest'), address: newest }, { words: say('Older'), address: older });
 }
 

@@ -42,7 +42,7 @@ export const listPanels = ({ say }: Speech, record: JsonObject): readonly Html[]
     const note = rows.length < items.length ? say('the first {shown, number} of {all, number}', part) : null;
     const table = dataTable(
       say('The list {name}', { name }),
-      names.map((column) => fieldName(column)),
+      names.map((column) => breakableName(column)),
       rows,
       'cards',
     );
@@ -64,24 +64,24 @@ function plainValue(value: Json): Html {
 
 /** The name of a kind's field, with its label in the language of the page as a title. */
 export const labelledField = ({ language }: Speech, kind: string, name: string): Html =>
-  fieldName(name, fieldWords(kind, { name })[language]);
+  breakableName(name, fieldWords(kind, { name })[language]);
 
 /** The name of a field, which may break after each `_` and nowhere else. */
-export function fieldName(name: string, title: string | null = null): Html {
+export function breakableName(name: string, title: string | null = null): Html {
   const parts = name.split('_').map((part, index) => html`${index === 0 ? '' : html`_<wbr />`}${part}`);
   return html`<span class="field" ${title === null ? null : html`title="${title}"`}>${parts}</span>`;
 }
 
 /** A value as a person reads it: a text without its quotes. */
-export function valueText(value: Json | undefined): string {
+export function valueAsText(value: Json | undefined): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : compactJson(value);
 }
 
-/** The members of an object as a line; any other value as `valueText` writes it. */
+/** The members of an object as a line; any other value as `valueAsText` writes it. */
 export function membersText(value: Json | undefined): string {
-  if (!isObject(value)) return valueText(value);
-  const members = Object.entries(value).map(([name, member]) => `${name}: ${valueText(member)}`);
+  if (!isObject(value)) return valueAsText(value);
+  const members = Object.entries(value).map(([name, member]) => `${name}: ${valueAsText(member)}`);
   return members.join(', ');
 }
 

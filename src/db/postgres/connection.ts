@@ -66,7 +66,7 @@ export async function openConnection(target: Target): Promise<Connection> {
       [await told(client.query<Record<string, SqlValue>>(statements))].flat(),
     isLost: () => isGone,
     close: () => client.end(),
-  } satisfies Omit<Connection, 'settings'>;
+  };
   try {
     await told(client.connect());
     const [numbered, encoded] = await connection.script('show server_version_num; show server_encoding');

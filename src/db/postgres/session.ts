@@ -3,15 +3,7 @@ import { createQueue } from '../../lib/queue.ts';
 import { systemClock, type Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Row, Session, Transaction } from '../session/session.ts';
-import {
-  createConnectionPool,
-  createLazyConnection,
-  locationOf,
-  openConnection,
-  type Connection,
-  type LazyConnection,
-  type Target,
-} from './connection.ts';
+import * as connections from './connection.ts';
 import { createRetryPolicy, isLoss, type DatabaseRetryPolicy } from './errors.ts';
 import { runStatement } from './statements.ts';
 import { attempt } from './transaction.ts';
@@ -32,11 +24,13 @@ export async function openPostgresSession(
   url: string,
   { clock = systemClock, lockTimeoutMs = LOCK_TIMEOUT_MS }: PostgresOptions = {},
 ): Promise<Session> {
-  const target: Target = { url, location: locationOf(url), lockTimeoutMs };
-  const writer = createLazyConnection(() => openConnection(target));
+  const target: connections.Target = { url, location: connections.locationOf(url), lockTimeoutMs };
+  const writer = connections.createLazyConnection(() => connections.openConnection(target));
   await connectFirst(writer, createRetryPolicy(clock));
-  const readers = createConnectionPool(
-    Array.from({ length: READERS }, () => createLazyConnection(() => openConnection(target))),
+  const readers = connections.createConnectionPool(
+    Array.from({ length: READERS }, () =>
+      connections.createLazyConnection(() => connections.openConnection(target)),
+    ),
   );
   const enqueue = createQueue();
   const close = async (): Promise<void> => {
@@ -58,7 +52,7 @@ export async function openPostgresSession(
 }
 
 /** Runs one statement in a transaction that only reads, in one round trip. */
-async function readOnce(connection: Connection, statement: SQL): Promise<Row[]> {
+async function readOnce(connection: connections.Connection, statement: SQL): Promise<Row[]> {
   const begun = connection.script(`begin isolation level read committed read only; ${connection.settings}`);
   const read = runStatement(connection, statement);
   const ended = connection.script('commit');
@@ -70,7 +64,7 @@ async function readOnce(connection: Connection, statement: SQL): Promise<Row[]> 
  * Opens the first connection. A wrong address or password fails at once; a connection that the server accepted and then ended
  * is retried.
  */
-async function connectFirst(writer: LazyConnection, retries: DatabaseRetryPolicy): Promise<void> {
+async function connectFirst(writer: connections.LazyConnection, retries: DatabaseRetryPolicy): Promise<void> {
   try {
     await writer.connection();
   } catch (error) {
@@ -83,7 +77,7 @@ async function connectFirst(writer: LazyConnection, retries: DatabaseRetryPolicy
  * Runs `work` until it lands: again after a lost connection or a deadlock, never after a COMMIT that the server has recorded.
  */
 async function inTransaction<T>(
-  writer: LazyConnection,
+  writer: connections.LazyConnection,
   retries: DatabaseRetryPolicy,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
@@ -101,7 +95,7 @@ async function inTransaction<T>(
  * @throws {MirrorError} `mirror.commit_unknown` if the server cannot be reached, or does not know, for ten seconds.
  */
 async function hasLanded(
-  writer: LazyConnection,
+  writer: connections.LazyConnection,
   retries: DatabaseRetryPolicy,
   { xid, fault }: { readonly xid: string; readonly fault: unknown },
 ): Promise<boolean> {
@@ -142,8 +136,8 @@ async function retried<T>(retries: DatabaseRetryPolicy, work: () => Promise<T>):
 
 /** Opens a connection of its own whose queries all see the same instant, however long that takes and whatever is written meanwhile. */
 export async function openSnapshotReader(url: string) {
-  const target = { url, location: locationOf(url), lockTimeoutMs: LOCK_TIMEOUT_MS };
-  const connection = await openConnection(target);
+  const target = { url, location: connections.locationOf(url), lockTimeoutMs: LOCK_TIMEOUT_MS };
+  const connection = await connections.openConnection(target);
   await connection.script(`begin isolation level repeatable read read only; ${connection.settings}`);
   return {
     dialect: 'postgres' as const,

@@ -1,6 +1,6 @@
 import type { SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
-import { identifier, placeOf, replacement } from '../session/sql-text.ts';
+import { identifier, qualifiedName, replacement } from '../session/sql-text.ts';
 import type { Connection } from './connection.ts';
 import { arrayLiteral } from './values.ts';
 import type { Row, TableRows, Values } from '../session/session.ts';
@@ -60,7 +60,7 @@ export async function insertAll(
 
 /** The names of the columns of a table or view in our schemas; an object of that name in another schema is not ours. */
 export async function tableColumns(connection: Connection, table: string): Promise<ReadonlySet<string>> {
-  return new Set((await readTypes(connection, placeOf(table))).keys());
+  return new Set((await readTypes(connection, qualifiedName(table))).keys());
 }
 
 /** One statement must not write a row twice, so only the last of several is kept, as if they were written one by one. */

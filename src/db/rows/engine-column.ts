@@ -34,8 +34,8 @@ export const serial = <Name extends string>(
   name: Name,
 ): EngineColumn<Name, number> & { readonly type: 'serial' } => ({ name, type: 'serial', notNull: true });
 
-/** A column of texts; `text<'state', State>('state')` declares that they are the words of a type. */
-export const text = <Name extends string, Word extends string = string>(
+/** A column of texts; `textColumn<'state', State>('state')` declares that they are the words of a type. */
+export const textColumn = <Name extends string, Word extends string = string>(
   name: Name,
 ): EngineColumn<Name, Word> => ({ name, type: 'text', notNull: true });
 
@@ -43,9 +43,9 @@ export const optionalText = <Name extends string, Word extends string = string>(
   name: Name,
 ): EngineColumn<Name, Word | null> => ({ name, type: 'text', notNull: false });
 
-export const integer = column<number>('integer', true);
+export const integerColumn = column<number>('integer', true);
 export const bigint = column<number>('bigint', true);
-export const timestamp = column<string>('timestamp', true);
+export const timestampColumn = column<string>('timestamp', true);
 export const optionalBigint = column<number | null>('bigint', false);
 export const optionalTimestamp = column<string | null>('timestamp', false);
 

@@ -33,48 +33,37 @@ export interface DatabaseFault {
   readonly code: string;
   readonly what: string;
   readonly hint: string;
-  /** Beginnings of the codes that tell it, or of the driver's message where it gives no code. */
-  readonly signs: readonly string[];
+  /** Its code begins like this, or the driver's message where it gives no code. */
+  readonly sign: RegExp;
 }
 
 const SQLITE_FAULTS: readonly DatabaseFault[] = [
   {
-    signs: ['SQLITE_FULL', 'ENOSPC'],
+    sign: /^(?:SQLITE_FULL|ENOSPC)/,
     code: 'mirror.disk_full',
     what: 'has no room: the disk is full',
     hint: 'Free space on its disk, then run the command again: landed rows stay.',
   },
   {
-    signs: ['SQLITE_BUSY'],
+    sign: /^SQLITE_BUSY/,
     code: 'mirror.busy',
     what: 'is held by another process',
     hint: 'Wait for it, or end it, then run the command again.',
   },
   {
-    signs: [
-      'SQLITE_READONLY',
-      'SQLITE_CANTOPEN',
-      'SQLITE_PERM',
-      'EACCES',
-      'EROFS',
-      'EPERM',
-      'ENOENT',
-      'ENOTDIR',
-      'EEXIST',
-      'ENAMETOOLONG',
-    ],
+    sign: /^(?:SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EROFS|EPERM|ENOENT|ENOTDIR|EEXIST|ENAMETOOLONG)/,
     code: 'mirror.not_writable',
     what: 'cannot be written',
     hint: 'Give this user write permission on the file and its folder, or set DATABASE_URL to another place.',
   },
   {
-    signs: ['SQLITE_NOTADB', 'SQLITE_CORRUPT'],
+    sign: /^(?:SQLITE_NOTADB|SQLITE_CORRUPT)/,
     code: 'mirror.not_a_database',
     what: 'is not a healthy SQLite database',
     hint: 'Restore it from a copy, or move it away: the next pull rebuilds it.',
   },
   {
-    signs: ['SQLITE_IOERR'],
+    sign: /^SQLITE_IOERR/,
     code: 'mirror.io',
     what: 'could not be read or written: the disk reports an error',
     hint: 'Check the disk and its free space.',
@@ -82,7 +71,7 @@ const SQLITE_FAULTS: readonly DatabaseFault[] = [
 ];
 
 const UNREADABLE: DatabaseFault = {
-  signs: ['SQLITE_ERROR', 'SQLITE_SCHEMA'],
+  sign: /^(?:SQLITE_ERROR|SQLITE_SCHEMA)/,
   code: 'mirror.unreadable_schema',
   what: 'has a table or view that cannot be read as this release wrote it',
   hint: 'Run bms-sync doctor. If the file is damaged, restore it from a copy, or move it away; if it is sound, this is a bug: please report it.',
@@ -103,7 +92,7 @@ export function mirrorError(
   location: string,
   faults: readonly DatabaseFault[],
 ): unknown {
-  const fault = faults.find(({ signs }) => signs.some((beginning) => sign.startsWith(beginning)));
+  const fault = faults.find((each) => each.sign.test(sign));
   if (fault === undefined) return error;
   const { code, what, hint } = fault;
   return new MirrorError(`The mirror ${location} ${what} (${sign}).`, { code, hint, cause: error });

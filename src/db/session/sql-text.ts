@@ -53,6 +53,6 @@ export const OLD_CONTACTS = 'client_contacts';
 export const isViewName = (name: string): boolean => name.startsWith('bi_') || name === OLD_CONTACTS;
 
 /** The quoted name of a table or view with its schema; an object of that name elsewhere is not ours. */
-export function placeOf(name: string): string {
+export function qualifiedName(name: string): string {
   return `${isViewName(name) ? VIEWS_SCHEMA : TABLES_SCHEMA}.${identifier(name)}`;
 }

@@ -93,7 +93,7 @@ type Native = SqlValue | bigint;
 const dialect = new SQLiteSyncDialect();
 
 /** Runs one statement and returns its rows. */
-export function runStatement(connection: Database, statement: SQL): Row[] {
+export function runStatementSync(connection: Database, statement: SQL): Row[] {
   const { sql, params } = dialect.sqlToQuery(statement);
   const prepared = prepare(connection, sql);
   if (prepared.reader) return (prepared.all(params) as Record<string, Native>[]).map(exactRow);
@@ -102,7 +102,7 @@ export function runStatement(connection: Database, statement: SQL): Row[] {
 }
 
 /** Reads rows one by one by their primary key, which costs less than one statement over all of them. */
-export function readById(
+export function readByIdSync(
   connection: Database,
   table: string,
   columns: readonly string[],
@@ -119,7 +119,7 @@ export function readById(
 }
 
 /** Inserts rows; a row whose id exists already gets the new values, or is an error. */
-export function insertAll(
+export function insertAllSync(
   connection: Database,
   { table, columns, rows }: TableRows,
   onId: 'replace' | 'refuse',
@@ -135,7 +135,7 @@ export function insertAll(
 }
 
 /** The names of a table's columns, generated ones too. */
-export function tableColumns(connection: Database, table: string): ReadonlySet<string> {
+export function tableColumnsSync(connection: Database, table: string): ReadonlySet<string> {
   const rows = prepare(connection, 'select name from pragma_table_xinfo(?)').all(table) as { name: string }[];
   return new Set(rows.map(({ name }) => name));
 }

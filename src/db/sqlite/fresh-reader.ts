@@ -1,15 +1,15 @@
 import Sqlite from 'better-sqlite3';
 import { sqliteError } from '../session/errors.ts';
-import { runStatement } from './connection.ts';
+import { runStatementSync } from './connection.ts';
 
 /** Opens the file that is at a path now, to read it only. @throws {MirrorError} If there is none. */
-export function openFreshReader(path: string) {
+export function openFreshFile(path: string) {
   try {
     const file = new Sqlite(path, { readonly: true });
     return {
       dialect: 'sqlite' as const,
-      query: (statement: Parameters<typeof runStatement>[1]) =>
-        Promise.resolve().then(() => runStatement(file, statement)),
+      query: (statement: Parameters<typeof runStatementSync>[1]) =>
+        Promise.resolve().then(() => runStatementSync(file, statement)),
       [Symbol.asyncDispose]: () => Promise.resolve(file.close()).then(() => undefined),
     };
   } catch (error) {

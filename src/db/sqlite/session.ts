@@ -4,15 +4,7 @@ import { createQueue } from '../../lib/queue.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import { sqliteError, sqliteReadError } from '../session/errors.ts';
 import type { Session, Transaction } from '../session/session.ts';
-import {
-  openReader,
-  openWriter,
-  insertAll,
-  readById,
-  refuseNoFile,
-  runStatement,
-  tableColumns,
-} from './connection.ts';
+import * as connection from './connection.ts';
 
 const BUSY_MS = 30_000;
 
@@ -22,11 +14,9 @@ const BUSY_MS = 30_000;
  * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened, or the SQLite library is too old.
  */
 export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
-  guarded(path, () => {
-    refuseNoFile(path);
-  });
-  const writer = guarded(path, () => openWriter(path));
-  const reader = guarded(path, () => openReader(path, writer));
+  guarded(path, () => connection.refuseNoFile(path));
+  const writer = guarded(path, () => connection.openWriter(path));
+  const reader = guarded(path, () => connection.openReader(path, writer));
   const { atomically, alone } = createGroupCommit(writer, { path, busyMs });
 
   const close = async (): Promise<void> => {
@@ -42,9 +32,11 @@ export function openSqliteSession(path: string, busyMs = BUSY_MS): Session {
     location: path,
     query: async (statement) => {
       await yieldToEventLoop(); // SQLite answers on our thread: whatever reads a lot lets other work in between.
-      return onceFree(busyMs, () => runStatement(reader, statement)).catch((error: unknown) => {
-        throw sqliteReadError(error, path);
-      });
+      return onceFree(busyMs, () => connection.runStatementSync(reader, statement)).catch(
+        (error: unknown) => {
+          throw sqliteReadError(error, path);
+        },
+      );
     },
     atomically: (work) => atomically(() => withHandle(writer, work)),
     makeDurable: () =>
@@ -67,25 +59,13 @@ async function withHandle<T>(writer: Database, work: (tx: Transaction) => Promis
   try {
     return await work({
       dialect: 'sqlite',
-      query: (statement) => step(() => runStatement(writer, statement)),
-      write: (statement) =>
-        step(() => {
-          runStatement(writer, statement);
-        }),
-      rowsById: (table, columns, ids) => step(() => readById(writer, table, columns, ids)),
-      putRows: (rows) =>
-        step(() => {
-          insertAll(writer, rows, 'replace');
-        }),
-      append: (rows) =>
-        step(() => {
-          insertAll(writer, rows, 'refuse');
-        }),
-      columnsOf: (table) => step(() => tableColumns(writer, table)),
-      execute: (statement) =>
-        step(() => {
-          writer.exec(statement);
-        }),
+      query: (statement) => step(() => connection.runStatementSync(writer, statement)),
+      write: (statement) => step(() => void connection.runStatementSync(writer, statement)),
+      rowsById: (table, columns, ids) => step(() => connection.readByIdSync(writer, table, columns, ids)),
+      putRows: (rows) => step(() => connection.insertAllSync(writer, rows, 'replace')),
+      append: (rows) => step(() => connection.insertAllSync(writer, rows, 'refuse')),
+      columnsOf: (table) => step(() => connection.tableColumnsSync(writer, table)),
+      execute: (statement) => step(() => void writer.exec(statement)),
     });
   } finally {
     isOver = true;
@@ -126,9 +106,7 @@ function createGroupCommit(writer: Database, file: CommitFile) {
       new Promise((resolve, reject) => {
         const run: Waiting['run'] = async () => {
           const result = await work();
-          return () => {
-            resolve(result);
-          };
+          return () => resolve(result);
         };
         waiting.push({ run, fail: reject });
         if (waiting.length === 1) void enqueue(commitGroup);
@@ -167,9 +145,7 @@ async function inSavepoint(writer: Database, { run, fail }: Waiting, path: strin
     if (!writer.inTransaction) throw error; // The error rolled back the whole group.
     writer.exec('rollback to work');
     writer.exec('release work');
-    return () => {
-      fail(sqliteError(error, path));
-    };
+    return () => fail(sqliteError(error, path));
   }
 }
 

@@ -5,7 +5,7 @@ import { createDraft } from '../../lib/draft-file.ts';
 import { errorCode } from '../../lib/sync-error.ts';
 import type { Queryable, Values } from '../session/session.ts';
 import { identifier, literal } from '../session/sql-text.ts';
-import { runStatement } from './connection.ts';
+import { runStatementSync } from './connection.ts';
 
 /** A table of a snapshot: a view's name, columns with SQLite's declared types, and the columns that find its rows. */
 export interface SnapshotTable {
@@ -15,18 +15,7 @@ export interface SnapshotTable {
 }
 
 /** A snapshot under construction. */
-export interface SnapshotFile {
-  /** Copies the rows of a view of an attached mirror; returns their number. */
-  readonly copy: (table: SnapshotTable) => number;
-  /** Creates an empty table, and returns a function that adds rows to it. */
-  readonly create: (table: SnapshotTable) => (rows: readonly Values[]) => void;
-  /** Makes a SQLite mirror readable, by `copy` too, as it is when it is first read; until `finish`. */
-  readonly attach: (mirror: string) => Queryable;
-  /** Puts the file in its place at once: a reader that has the former one open goes on reading that. Returns its bytes. */
-  readonly finish: () => number;
-  /** Removes an unfinished file. */
-  readonly discard: () => void;
-}
+export type SnapshotFile = ReturnType<typeof beginSnapshot>;
 
 /** Marks a file as a snapshot of ours, in the header of SQLite's files. */
 const APPLICATION_ID = 0x626d_7373;
@@ -47,7 +36,7 @@ export function isReplaceable(path: string): boolean {
 }
 
 /** Begins a snapshot, in a file beside its place. A rollback journal would only slow it: an unfinished file is removed. */
-export function beginSnapshot(path: string): SnapshotFile {
+export function beginSnapshot(path: string) {
   const draft = createDraft(path);
   const file = new Sqlite(draft.path);
   file.pragma('journal_mode = OFF');
@@ -60,13 +49,15 @@ export function beginSnapshot(path: string): SnapshotFile {
     keys.push(table);
   };
   return {
-    attach: (mirror) => {
+    /** Makes a SQLite mirror readable, by `copy` too, as it is when it is first read; until `finish`. */
+    attach: (mirror: string): Queryable => {
       file.exec(`attach ${literal(mirror)} as ${MIRROR}; begin`);
       return {
-        query: (statement) => Promise.resolve(runStatement(file, statement)), // The file has no table of such a name.
+        query: (statement) => Promise.resolve(runStatementSync(file, statement)), // The file has no table of such a name.
       };
     },
-    copy: (table) => {
+    /** Copies the rows of a view of an attached mirror; returns their number. */
+    copy: (table: SnapshotTable): number => {
       create(table);
       const name = identifier(table.name);
       const columns = table.columns.map((column) => identifier(column.name)).join(', ');
@@ -74,17 +65,20 @@ export function beginSnapshot(path: string): SnapshotFile {
         .prepare(`insert into main.${name} (${columns}) select ${columns} from ${MIRROR}.${name}`)
         .run().changes;
     },
-    create: (table) => {
+    /** Creates an empty table, and returns a function that adds rows to it. */
+    create: (table: SnapshotTable) => {
       create(table);
       return inserter(file, table);
     },
-    finish: () => {
+    /** Puts the file in its place at once: a reader that has the former one open goes on reading that. Returns its bytes. */
+    finish: (): number => {
       if (file.inTransaction) file.exec(`commit; detach ${MIRROR}`);
       for (const { name, key } of keys) if (key.length > 0) file.exec(indexOn(name, key));
       file.close();
       return draft.publish();
     },
-    discard: () => {
+    /** Removes an unfinished file. */
+    discard: (): void => {
       file.close();
       draft.discard();
     },

@@ -1,13 +1,6 @@
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import {
-  latestPause,
-  readyDeliveries,
-  wakeNext,
-  writeOutcomes,
-  type Delivery,
-  type DeliveryOutcome,
-} from '../../store/webhooks/delivery-queue.ts';
+import * as queue from '../../store/webhooks/delivery-queue.ts';
 import { readSecrets, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { webhookIdOf } from '../../store/webhooks/news.ts';
 import { readChangesOf } from '../read-changes.ts';
@@ -17,7 +10,7 @@ import { changeBody, formatNews, type FormattedBody } from './payload.ts';
 import type { SendableDelivery } from './sender.ts';
 
 /** What is to be sent now: an event, a piece of news, or a letter with several. */
-export type EndpointSend = SendableDelivery & { readonly deliveries: readonly Delivery[] };
+export type EndpointSend = SendableDelivery & { readonly deliveries: readonly queue.Delivery[] };
 
 interface Choice {
   readonly sends: readonly EndpointSend[];
@@ -43,17 +36,18 @@ export async function chooseSends(
   endpoint: WebhookEndpoint,
   facts: ChoiceFacts,
 ): Promise<Choice> {
-  const { id: endpointId, format } = endpoint;
   const due = await dueNow(tx, endpoint, facts);
   if (due.length === 0) return { sends: [], hasMore: false };
-  const secrets = await readSecrets(tx, endpointId, facts.now);
+  const secrets = await readSecrets(tx, endpoint.id, facts.now);
   const { reader: rules } = facts;
-  if (format === 'email')
-    return { sends: [await writeLetter(tx, { endpoint, secrets, due, rules })], hasMore: false };
+  if (endpoint.format === 'email') {
+    const letter = await writeLetter(tx, endpoint, due, rules);
+    return { sends: [{ ...letter, endpoint, secrets }], hasMore: false };
+  }
   const seqs = due.flatMap(({ seq }) => seq ?? []);
   const changes = new Map((await readChangesOf(tx, seqs)).map((change) => [change.seq, change]));
   const sends: EndpointSend[] = [];
-  const dropped: DeliveryOutcome[] = [];
+  const dropped: queue.DeliveryOutcome[] = [];
   for (const delivery of due) {
     const { webhookId, seq, body } = delivery;
     const change = changes.get(seq ?? 0);
@@ -63,7 +57,7 @@ export async function chooseSends(
     if (content === undefined) dropped.push({ delivery, patch: { state: 'dropped', nextAttemptAt: null } });
     else sends.push({ ...content, endpoint, webhookId, secrets, deliveries: [delivery] });
   }
-  await settle(tx, dropped, facts.now);
+  await writeDeliveryOutcomes(tx, dropped, facts.now);
   return { sends, hasMore: dropped.length > 0 };
 }
 
@@ -72,14 +66,14 @@ async function dueNow(
   tx: Transaction,
   endpoint: WebhookEndpoint,
   { inFlight, now }: ChoiceFacts,
-): Promise<Delivery[]> {
+): Promise<queue.Delivery[]> {
   const { id, replayAfter, notBefore } = endpoint;
-  const isPausing = notBefore !== null && notBefore > instantText(now) && notBefore <= latestPause(now);
+  const isPausing = notBefore !== null && notBefore > instantText(now) && notBefore <= queue.latestPause(now);
   if (replayAfter !== null || isPausing) return [];
   const isLetter = endpoint.format === 'email';
   if (isLetter && inFlight.length > 0) return [];
   const limit = isLetter ? TOLD_AT_ONCE : SENT_AT_ONCE - inFlight.length;
-  return limit <= 0 ? [] : readyDeliveries(tx, id, { except: inFlight, now, limit });
+  return limit <= 0 ? [] : queue.readyDeliveries(tx, id, { except: inFlight, now, limit });
 }
 
 /** News as a receiver reads it; a person in their own language, where they have one, and with the names of records. */
@@ -95,18 +89,13 @@ export async function writeNews(
   return formatNews(news, format, { ...rules, language: language ?? rules.language });
 }
 
-interface LetterParts {
-  readonly endpoint: WebhookEndpoint;
-  readonly secrets: readonly string[];
-  readonly due: readonly Delivery[];
-  readonly rules: ReaderRules;
-}
-
 /** All that is due as one letter, so that nobody gets a hundred; the digest is one of its own. */
 async function writeLetter(
   tx: Transaction,
-  { endpoint, secrets, due, rules }: LetterParts,
-): Promise<EndpointSend> {
+  endpoint: WebhookEndpoint,
+  due: readonly queue.Delivery[],
+  rules: ReaderRules,
+) {
   const news = due.filter(({ type }) => type !== 'digest.daily');
   const deliveries = news.length > 0 ? news : due.slice(0, 1);
   const bodies = deliveries.map(({ body }) => body ?? '{}');
@@ -114,18 +103,18 @@ async function writeLetter(
   // A letter with more in it is another one for a mail program, which may show each id once.
   const webhookId = webhookIdOf(endpoint.publicId, ids);
   const letter = await writeNews(tx, bodies, endpoint, rules);
-  return { ...letter, endpoint, webhookId, secrets, deliveries };
+  return { ...letter, webhookId, deliveries };
 }
 
 /** Writes outcomes, and makes the next deliveries of their records ready. */
-export async function settle(
+export async function writeDeliveryOutcomes(
   tx: Transaction,
-  outcomes: readonly DeliveryOutcome[],
+  outcomes: readonly queue.DeliveryOutcome[],
   now: Date,
 ): Promise<void> {
   const [first] = outcomes;
   if (first === undefined) return;
-  await writeOutcomes(tx, outcomes);
+  await queue.writeOutcomes(tx, outcomes);
   const recordIds = outcomes.flatMap(({ delivery }) => delivery.recordId ?? []);
-  await wakeNext(tx, first.delivery.endpointId, recordIds, now);
+  await queue.wakeNext(tx, first.delivery.endpointId, recordIds, now);
 }

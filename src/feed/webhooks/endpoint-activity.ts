@@ -14,13 +14,8 @@ const HEALTHY = {
   failingToldAt: null,
 } as const;
 
-interface NamedEndpoint {
-  readonly name: string;
-  readonly now: Date;
-}
-
 /** Lets the deliveries of an endpoint go on; those that wait for a later attempt are sent now. @throws {SyncError} `webhooks.absent`. */
-export async function enableEndpoint(session: Session, { name, now }: NamedEndpoint) {
+export async function enableEndpoint(session: Session, name: string, now: Date) {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
     await changeEndpoint(tx, { id }, HEALTHY, now);
@@ -30,7 +25,7 @@ export async function enableEndpoint(session: Session, { name, now }: NamedEndpo
 }
 
 /** Sends an endpoint nothing more until a person enables it; what waits for it stays. @throws {SyncError} `webhooks.absent`. */
-export async function disableEndpoint(session: Session, { name, now }: NamedEndpoint) {
+export async function disableEndpoint(session: Session, name: string, now: Date) {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
     await changeEndpoint(tx, { id }, { state: 'disabled', disabledReason: BY_A_PERSON }, now);
@@ -44,10 +39,7 @@ export async function disableEndpoint(session: Session, { name, now }: NamedEndp
  *
  * @throws {SyncError} `webhooks.absent`.
  */
-export async function replayEvents(
-  session: Session,
-  { name, after, now }: NamedEndpoint & { readonly after: number | null },
-) {
+export async function replayEvents(session: Session, name: string, after: number | null, now: Date) {
   return session.atomically(async (tx) => {
     const { id, cursor, deliveredAt, createdAt } = await requireEndpoint(tx, name);
     const lastTaken = async (): Promise<number> => {

@@ -7,7 +7,7 @@ import {
   type Delivery,
 } from '../../store/webhooks/delivery-queue.ts';
 import { changeEndpoint, readOwned, type WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
-import { chooseSends, settle } from './choose-sends.ts';
+import { chooseSends, writeDeliveryOutcomes } from './choose-sends.ts';
 import { isTaken, judgeAttempt, judgeHealth, type HealthStep, type SentAttempt } from './judge-attempt.ts';
 import { TEST_TYPE, type ReaderRules } from './news-text.ts';
 import { planNext } from './plan-deliveries.ts';
@@ -81,7 +81,7 @@ async function keepOutcomes(
     patch = { ...patch, ...health.patch };
     if (health.tell !== null) news.push({ tell: health.tell, endpoint: { ...owned, ...patch }, attempt });
   }
-  await settle(tx, outcomes, now);
+  await writeDeliveryOutcomes(tx, outcomes, now);
   return { patch, news };
 }
 
@@ -89,7 +89,7 @@ async function keepOutcomes(
 export function attemptColumns(attempt: SentAttempt) {
   const { status, error, responseStart, durationMs } = attempt;
   const attemptedAt = instantText(attempt.at);
-  const deliveredAt = isTaken(attempt) ? attemptedAt : null;
+  const deliveredAt = isTaken(attempt.status) ? attemptedAt : null;
   return { attemptedAt, status, error, responseStart, durationMs, deliveredAt };
 }
 

@@ -7,18 +7,7 @@ import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { nearestName } from '../../lib/text/nearest-name.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
-import {
-  endpointNames,
-  findEndpoint,
-  insertEndpoint,
-  listEndpoints,
-  removeEndpoint,
-  saveSecret,
-  type EndpointStanding,
-  type EndpointWish,
-  type WebhookEndpoint,
-  type WebhookFormat,
-} from '../../store/webhooks/endpoint-store.ts';
+import * as store from '../../store/webhooks/endpoint-store.ts';
 
 /** An endpoint with its secret, which is shown this once. */
 export interface RevealedSecret {
@@ -34,7 +23,7 @@ export interface RevealedSecret {
  */
 export async function addEndpoint(
   session: Session,
-  wish: EndpointWish,
+  wish: store.EndpointWish,
   { allowHosts, now }: { readonly allowHosts: readonly string[]; readonly now: Date },
 ): Promise<RevealedSecret> {
   const { name, url, format } = wish;
@@ -42,13 +31,13 @@ export async function addEndpoint(
   else await refuseTarget(url, allowHosts);
   const secret = newSecret();
   await session.atomically(async (tx) => {
-    const endpointId = await insertEndpoint(tx, wish, randomBytes(12).toString('hex'), now);
+    const endpointId = await store.insertEndpoint(tx, wish, randomBytes(12).toString('hex'), now);
     if (endpointId === null)
       throw new SyncError(`There is a webhook endpoint ${name} already.`, {
         code: 'webhooks.name_taken',
         hint: `Choose another name, or: bms-sync webhooks remove ${name}.`,
       });
-    await saveSecret(tx, { endpointId, secret, now, overlapUntil: now });
+    await store.saveSecret(tx, { endpointId, secret, now, overlapUntil: now });
   });
   return { name, url, secret };
 }
@@ -80,10 +69,10 @@ async function refuseTarget(url: string, allowHosts: readonly string[]): Promise
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** @throws {SyncError} `webhooks.absent` if there is no such endpoint. */
-export async function requireEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint> {
-  const endpoint = await findEndpoint(db, name);
+export async function requireEndpoint(db: Queryable, name: string): Promise<store.WebhookEndpoint> {
+  const endpoint = await store.findEndpoint(db, name);
   if (endpoint !== null) return endpoint;
-  const guess = nearestName(name, await endpointNames(db));
+  const guess = nearestName(name, await store.endpointNames(db));
   const meant = guess === undefined ? '.' : `; did you mean ${guess}?`;
   throw new SyncError(`There is no webhook endpoint ${name}${meant}`, {
     code: 'webhooks.absent',
@@ -97,7 +86,7 @@ export const FORMATS = [
   'teams',
   'text',
   'email',
-] as const satisfies readonly WebhookFormat[];
+] as const satisfies readonly store.WebhookFormat[];
 
 const names = z.array(z.string()).nullable();
 
@@ -128,12 +117,14 @@ export type EndpointDocument = DocumentOf<typeof endpointDocument>;
 
 /** All endpoints for people and programs, by name. */
 export async function endpointDocuments(db: Queryable): Promise<readonly EndpointDocument[]> {
-  const endpoints = await listEndpoints(db);
-  return endpoints.map((endpoint) => documentOf(endpointDocument, { ...endpoint, url: shownUrl(endpoint) }));
+  const endpoints = await store.listEndpoints(db);
+  return endpoints.map((endpoint) =>
+    documentOf(endpointDocument, { ...endpoint, url: shownUrl(endpoint.url, endpoint.format) }),
+  );
 }
 
 /** The address of a chat room is its secret: only its host is shown. Of other addresses the query may be one. */
-export function shownUrl({ url, format }: Pick<EndpointStanding, 'url' | 'format'>): string {
+export function shownUrl(url: string, format: store.WebhookFormat): string {
   if (format === 'email') return url;
   const { origin, pathname, search } = new URL(url);
   if (format !== 'json') return `${origin}/…`;
@@ -144,7 +135,7 @@ export function shownUrl({ url, format }: Pick<EndpointStanding, 'url' | 'format
 export async function dropEndpoint(session: Session, name: string): Promise<void> {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
-    await removeEndpoint(tx, id);
+    await store.removeEndpoint(tx, id);
   });
 }
 
@@ -157,7 +148,7 @@ export async function rotateSecret(session: Session, name: string, now: Date): P
   const overlapUntil = new Date(now.getTime() + OVERLAP_MS);
   return session.atomically(async (tx) => {
     const { id, url } = await requireEndpoint(tx, name);
-    await saveSecret(tx, { endpointId: id, secret, now, overlapUntil });
+    await store.saveSecret(tx, { endpointId: id, secret, now, overlapUntil });
     return { name, url, secret };
   });
 }

@@ -15,8 +15,7 @@ export interface SentAttempt {
   readonly durationMs: number;
 }
 
-export const isTaken = ({ status }: Pick<SentAttempt, 'status'>): boolean =>
-  status !== null && status >= 200 && status < 300;
+export const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
 
 /** Later by at most this share: receivers that failed together are not all asked again at the same moment. */
 const JITTER = 0.1;
@@ -28,11 +27,11 @@ const JITTER = 0.1;
  */
 export function judgeAttempt(
   attempts: number,
-  attempt: Pick<SentAttempt, 'at' | 'status' | 'retryAfterMs'>,
+  attempt: SentAttempt,
   { retrySeconds, random }: { readonly retrySeconds: readonly number[]; readonly random: number },
 ): Pick<Delivery, 'state' | 'attempts' | 'nextAttemptAt'> {
   const made = attempts + 1;
-  if (isTaken(attempt)) return { state: 'delivered', attempts: made, nextAttemptAt: null };
+  if (isTaken(attempt.status)) return { state: 'delivered', attempts: made, nextAttemptAt: null };
   const seconds = retrySeconds[attempts];
   if (seconds === undefined) return { state: 'failed', attempts: made, nextAttemptAt: null };
   const waitMs = Math.max(seconds * 1000 * (1 + JITTER * random), attempt.retryAfterMs ?? 0);
@@ -52,7 +51,7 @@ const GONE = 410;
 type Health = Pick<WebhookEndpoint, 'state' | 'failures' | 'failingSince' | 'failingToldAt'>;
 
 export interface HealthStep {
-  readonly patch: Partial<Health & Pick<WebhookEndpoint, 'disabledReason' | 'notBefore' | 'deliveredAt'>>;
+  readonly patch: Partial<WebhookEndpoint>;
   /** The news for a person. */
   readonly tell: 'failing' | 'back' | 'disabled' | null;
 }
@@ -63,7 +62,7 @@ export interface HealthStep {
  * @param isGivenUp Whether it was the last attempt of its delivery.
  */
 export function judgeHealth(health: Health, attempt: SentAttempt, isGivenUp: boolean): HealthStep {
-  if (!isTaken(attempt)) return afterFailure(health, attempt, isGivenUp);
+  if (!isTaken(attempt.status)) return afterFailure(health, attempt, isGivenUp);
   const deliveredAt = instantText(attempt.at);
   const patch = {
     failures: 0,

@@ -4,8 +4,7 @@ import type { WebhookFormat } from '../../store/webhooks/endpoint-store.ts';
 import type { RecordedChange } from '../read-changes.ts';
 import { newsText, type NamedNews, type NewsText, type ReaderRules } from './news-text.ts';
 
-export const changeType = ({ kind, change }: Pick<RecordedChange, 'kind' | 'change'>): string =>
-  `${kind}.${change}`;
+export const changeType = (kind: string, change: string): string => `${kind}.${change}`;
 
 /**
  * The body of a change event, in the form of Standard Webhooks.
@@ -26,7 +25,7 @@ export function changeBody(change: RecordedChange): string {
     ['observedAt', observedAt],
   ];
   const members = data.map(([name, json]) => `"${name}":${json}`).join(',');
-  return `{"type":${JSON.stringify(changeType(change))},"timestamp":${observedAt},"data":{${members}}}`;
+  return `{"type":${JSON.stringify(changeType(change.kind, change.change))},"timestamp":${observedAt},"data":{${members}}}`;
 }
 
 /** A body as an endpoint wants it. */

@@ -40,12 +40,12 @@ export function planDeliveries(
   return events
     .filter((event) => isWanted(filter, event))
     .map((event) => {
-      const { seq, kind, recordId, observedAt } = event;
+      const { seq, kind, recordId, change, observedAt } = event;
       const key = recordKey(kind, recordId);
       const state = busy.has(key) ? 'waiting' : 'ready';
       busy.add(key);
       const webhookId = webhookIdOf(publicId, [seq, observedAt]); // A restored mirror may give a `seq` to another event.
-      return { webhookId, type: changeType(event), seq, kind, recordId, state };
+      return { webhookId, type: changeType(kind, change), seq, kind, recordId, state };
     });
 }
 

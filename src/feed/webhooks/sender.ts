@@ -8,7 +8,6 @@ import { maskSecrets } from '../../lib/text/mask-secrets.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
-import type { WebhookEndpoint } from '../../store/webhooks/endpoint-store.ts';
 import { isTaken, type SentAttempt } from './judge-attempt.ts';
 import { createMailer, type MailRules } from './mailer.ts';
 import type { ReaderRules } from './news-text.ts';
@@ -23,7 +22,7 @@ const RESPONSE_BYTES = 1_024;
 
 /** One event for one endpoint, with the secrets to sign it by. */
 export interface SendableDelivery extends FormattedBody {
-  readonly endpoint: Pick<WebhookEndpoint, 'id' | 'url'>;
+  readonly endpoint: { readonly id: number; readonly url: string };
   readonly webhookId: string;
   readonly secrets: readonly string[];
 }
@@ -115,7 +114,7 @@ async function post(
     bodyTimeout: 0,
     onInfo: limitInterimAnswers(),
   });
-  const isDone = isTaken({ status: statusCode });
+  const isDone = isTaken(statusCode);
   const pauseMs = isDone ? null : retryAfterMs(headers['retry-after'], at);
   return { status: statusCode, start: await readStart(body), pauseMs };
 }

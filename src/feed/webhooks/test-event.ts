@@ -90,7 +90,7 @@ async function sendTest(
   const content = await writeNews(session, [body ?? '{}'], endpoint, rules);
   await using sender = createSender(clock, rules);
   const attempt = await sender.send({ ...content, endpoint, webhookId, secrets }, signal);
-  const state = isTaken(attempt) ? ('delivered' as const) : ('failed' as const);
+  const state = isTaken(attempt.status) ? ('delivered' as const) : ('failed' as const);
   const set = assign(WEBHOOK_DELIVERIES, { state, attempts: 1, ...attemptColumns(attempt) });
   await session.atomically((tx) => tx.query(sql`update webhook_deliveries set ${set} where id = ${id}`));
 }

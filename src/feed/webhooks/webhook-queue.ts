@@ -1,7 +1,8 @@
 import type { Logger } from '../../lib/log/logger.ts';
-import { instantOf, type Clock } from '../../lib/time/clock.ts';
+import { instantOf } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef } from '../../lib/work-queue.ts';
-import type { Session } from '../../db/session/session.ts';
+import type { ProcessContext } from '../../db/mirror-context.ts';
+import { livingWorkers } from '../../store/runs/worker-store.ts';
 import * as endpoints from '../../store/webhooks/endpoint-store.ts';
 import { takePass, type EndedAttempt, type EndpointNews } from './endpoint-pass.ts';
 import type { EndpointSend } from './choose-sends.ts';
@@ -11,27 +12,27 @@ import type { Sender } from './sender.ts';
 /** Endpoints worked at once: a slow one keeps its place for as long as it has deliveries, so there must be places for all. */
 const ENDPOINTS_AT_ONCE = 200;
 
-interface WebhookQueueParts {
-  readonly session: Session;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** The name of this process in rows that it owns. */
-  readonly owner: string;
-  readonly sender: Sender;
+interface DeliveryRules {
   /** The setting `webhooks.retrySeconds`. */
   readonly retrySeconds: readonly number[];
   readonly reader: ReaderRules;
   /** From 0 to 1, for jitter. */
   readonly random: () => number;
-  /** Fires when this process is to end: attempts under way are finished, no more are taken. */
-  readonly stopping: AbortSignal;
-  /** The owners of rows that are at work. */
-  readonly livingOwners: () => Promise<ReadonlySet<string>>;
 }
 
-/** Endpoints as a queue of work rows. */
-export function createWebhookQueue(parts: WebhookQueueParts): WorkQueue {
-  const { session, clock, owner, livingOwners, stopping } = parts;
+/**
+ * Endpoints as a queue of work rows.
+ *
+ * @param stopping Fires when this process is to end: attempts under way are finished, no more are taken.
+ */
+export function createWebhookQueue(
+  process: ProcessContext,
+  sender: Sender,
+  rules: DeliveryRules,
+  stopping: AbortSignal,
+): WorkQueue {
+  const { session, clock, owner } = process;
+  const delivering = { ...process, ...rules, sender, stopping };
   const inHand = new Set<string>();
   return {
     name: 'webhooks',
@@ -40,22 +41,22 @@ export function createWebhookQueue(parts: WebhookQueueParts): WorkQueue {
     due: async (limit) => (stopping.aborted ? [] : endpoints.dueEndpoints(session, clock.now(), limit)),
     raise: (ref) => session.atomically((tx) => endpoints.raiseEndpoint(tx, ref)),
     work: async (ref, signal) => {
-      const claim = { ...ref, owner, now: clock.now() };
+      const claim = { ...ref, owner: owner.name, now: clock.now() };
       const claimed = await session.atomically((tx) => endpoints.claimEndpoint(tx, claim));
       if (claimed === null) return; // It is no longer free.
       inHand.add(keyOf(claimed));
       try {
-        await workEndpoint(parts, { id: claimed.id, epoch: claimed.epoch }, signal);
+        await workEndpoint(delivering, { id: claimed.id, epoch: claimed.epoch }, signal);
       } finally {
         inHand.delete(keyOf(claimed));
       }
     },
     // An endpoint of ours that is not being worked was dropped by an error.
     takeOver: async () => {
-      const living = await livingOwners();
+      const living = await livingWorkers(session, { now: clock.now(), isDead: owner.isDead });
       await session.atomically((tx) =>
         endpoints.freeEndpoints(tx, (endpoint) =>
-          endpoint.owner === owner ? !inHand.has(keyOf(endpoint)) : !living.has(endpoint.owner),
+          endpoint.owner === owner.name ? !inHand.has(keyOf(endpoint)) : !living.has(endpoint.owner),
         ),
       );
     },
@@ -70,9 +71,14 @@ const LOOK_MS = 250;
 /** Attempts that end so soon after each other share a transaction. */
 const GATHER_MS = 10;
 
+interface Delivering extends ProcessContext, DeliveryRules {
+  readonly sender: Sender;
+  readonly stopping: AbortSignal;
+}
+
 /** Sends the deliveries of an endpoint, pass after pass, until nothing is due. @param signal Cuts the attempts under way. */
-async function workEndpoint(parts: WebhookQueueParts, ref: WorkRef, signal: AbortSignal): Promise<void> {
-  const { session, clock, logger, retrySeconds, reader, random, sender, stopping } = parts;
+async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortSignal): Promise<void> {
+  const { session, clock, logger, retrySeconds, reader, random, sender, stopping } = delivering;
   const inFlight = new Map<number, Promise<void>>();
   const ended: EndedAttempt[] = [];
   const lost = new AbortController();

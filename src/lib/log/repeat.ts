@@ -34,9 +34,7 @@ export function repeat(parts: {
   };
   const ended = run();
   return {
-    wake: () => {
-      pause.abort();
-    },
+    wake: () => pause.abort(),
     stop: () => {
       isStopped = true;
       pause.abort();

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as lookUp } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { addressOf, isAllowedHost, isPublicAddress } from './target-url.ts';
+import { ipAddressIn, isAllowedHost, isPublicAddress } from './target-url.ts';
 
 /** A connection to an address that is not public was refused before it was used. */
 class AddressRefusedError extends Error {
@@ -38,7 +38,7 @@ export function createGuardedConnector(
       free(options, done);
       return;
     }
-    const address = addressOf(options.hostname);
+    const address = ipAddressIn(options.hostname);
     if (address !== null && !isPublicAddress(address)) done(refused(options.hostname), null);
     else guarded(options, done);
   };
@@ -50,9 +50,7 @@ const refused = (hostname: string): AddressRefusedError =>
 /** A lookup that fails unless every address of the name is acceptable: which one Node tries first is not ours to choose. */
 function lookupBy(resolve: Resolve, isAcceptable: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, done) => {
-    const fail = (error: Error): void => {
-      done(error, '', 0);
-    };
+    const fail = (error: Error): void => done(error, '', 0);
     resolve(hostname).then((addresses) => {
       const [first] = addresses;
       if (first === undefined || !addresses.every(({ address }) => isAcceptable(address)))
@@ -68,7 +66,7 @@ export async function leadsToPublic(
   hostname: string,
   resolve: Resolve = systemResolve,
 ): Promise<boolean | null> {
-  const address = addressOf(hostname);
+  const address = ipAddressIn(hostname);
   if (address !== null) return isPublicAddress(address);
   return resolve(hostname).then(
     (addresses) => addresses.every((each) => isPublicAddress(each.address)),

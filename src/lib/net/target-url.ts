@@ -16,7 +16,7 @@ export function targetFault(url: string, allowHosts: readonly string[]): string 
   if (isAllowedHost(hostname, allowHosts)) return null;
   if (protocol !== 'https:') return 'it is not https';
   if (port !== '') return 'it has a port of its own';
-  const address = addressOf(hostname);
+  const address = ipAddressIn(hostname);
   if (address !== null) return isPublicAddress(address) ? null : `${address} is not a public address`;
   const isPublicName = hostname.includes('.') && !hostname.endsWith('.') && !LOCAL_NAME.test(hostname);
   return isPublicName ? null : `${hostname} is not a public name`;
@@ -31,7 +31,7 @@ export function isAllowedHost(hostname: string, allowHosts: readonly string[]): 
 }
 
 /** The address that a URL's host name is; null for a name. */
-export function addressOf(hostname: string): string | null {
+export function ipAddressIn(hostname: string): string | null {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return isIP(bare) === 0 ? null : bare;
 }

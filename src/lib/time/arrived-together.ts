@@ -55,9 +55,7 @@ function startPatience(ms: number) {
   });
   return {
     over,
-    stop: (): void => {
-      clearTimeout(timer);
-    },
+    stop: (): void => clearTimeout(timer),
   };
 }
 

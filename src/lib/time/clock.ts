@@ -70,20 +70,13 @@ export function lengthOf(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
-const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** True for a day that exists, `YYYY-MM-DD`, years 0001 to 9999; a JS Date would roll 30 February into March. */
+/** True for a day that exists, `YYYY-MM-DD`, years 0001 to 9999. */
 export function isCalendarDate(text: string): boolean {
-  const match = DATE.exec(text);
-  if (!match) return false;
-  const year = Number(match[1]);
-  const month = Number(match[2]);
-  const day = Number(match[3]);
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  const days = month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0);
-  return year >= 1 && day >= 1 && day <= days;
+  if (!DATE.test(text) || text < '0001') return false;
+  return new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8)); // A Date rolls 30 February into March.
 }
 
 /** True for `HH:MM:SS` from 00:00:00 to 23:59:59. */

@@ -7,9 +7,7 @@ import type { Clock } from './clock.ts';
  */
 export function createDeadline(ms: number | null, signals: readonly (AbortSignal | undefined)[]) {
   const controller = new AbortController();
-  const abort = (): void => {
-    controller.abort();
-  };
+  const abort = (): void => controller.abort();
   let over = false;
   const end = (): void => {
     over = true;

@@ -71,7 +71,7 @@ export interface MirrorRow {
 }
 
 /** Reads the mirror's copies of these records; a record without a row is absent from the map. */
-export async function readRows(
+export async function readOwnRows(
   tx: Transaction,
   kind: string,
   ids: readonly string[],

@@ -13,7 +13,7 @@ import {
 } from '../../store/outbox/outbox-store.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
-import { readRows } from '../attempt/land-own.ts';
+import { readOwnRows } from '../attempt/land-own.ts';
 
 /** The entry after a person's decision. */
 export interface DecidedEntry {
@@ -146,7 +146,7 @@ export async function adoptRecord(
       });
     const { kind } = entry;
     const isKind = kinds.some(({ name }) => name === kind); // An application may have stored anything by SQL.
-    const row = isKind ? (await readRows(tx, kind, [recordId])).get(recordId) : undefined;
+    const row = isKind ? (await readOwnRows(tx, kind, [recordId])).get(recordId) : undefined;
     if (row?.isLive !== true) throw noRecord(kind, recordId, row === undefined);
     if (!(await saveLink(tx, { kind, recordId, outboxId: id }, now))) {
       const maker = await linkedEntry(tx, kind, recordId);

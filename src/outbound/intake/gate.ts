@@ -7,7 +7,7 @@ import { asMirrored } from '../../store/kinds/field-store.ts';
 import { entryWithKey } from '../../store/outbox/outbox-queue.ts';
 import { liveRecords, liveRecordsWith, type LiveRecord } from '../../store/records/record-store.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { readRows } from '../attempt/land-own.ts';
+import { readOwnRows } from '../attempt/land-own.ts';
 import type { CheckedEntry } from './entry-request.ts';
 
 /** What has the natural key of a create already. */
@@ -52,7 +52,7 @@ export async function keyHolder(
   const [record] = await recordsWithKey(tx, kind, payload);
   if (record !== undefined) return { recordId: record.id, entry: null };
   if (earlier === null || earlier.recordId === null) return null;
-  const row = (await readRows(tx, kind.name, [earlier.recordId])).get(earlier.recordId);
+  const row = (await readOwnRows(tx, kind.name, [earlier.recordId])).get(earlier.recordId);
   const isThere = row === undefined || (row.isLive && earlier.verdict === 'altered');
   return isThere ? { recordId: earlier.recordId, entry: earlier.id } : null;
 }

@@ -9,7 +9,7 @@ import type { Queryable, Session, Transaction } from '../../db/session/session.t
 import type { storedEntry } from '../decisions/entry-document.ts';
 import { checkEntries, type CheckedEntry, type EntryRequest } from './entry-request.ts';
 import { keyHolder, refuseDoubles, type Refused } from './gate.ts';
-import { readRows, type MirrorRow } from '../attempt/land-own.ts';
+import { readOwnRows, type MirrorRow } from '../attempt/land-own.ts';
 
 /** The result of a request; `isNew`: false where it was stored before, under the same key. */
 export type StoredEntry = DocumentOf<typeof storedEntry>;
@@ -102,7 +102,7 @@ async function rowsToUpdate(tx: Transaction, entries: readonly CheckedEntry[]) {
     ids.set(kind.name, some);
   }
   const rows = new Map<string, ReadonlyMap<string, MirrorRow>>();
-  for (const [kind, some] of ids) rows.set(kind, await readRows(tx, kind, some));
+  for (const [kind, some] of ids) rows.set(kind, await readOwnRows(tx, kind, some));
   return rows;
 }
 

@@ -4,7 +4,7 @@ import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import type { Session } from '../../db/session/session.ts';
 import type { CheckedEntry } from './entry-request.ts';
 import { recordsWithKey } from './gate.ts';
-import { readRows } from '../attempt/land-own.ts';
+import { readOwnRows } from '../attempt/land-own.ts';
 
 /** A request as it would be sent. */
 export interface RequestShown {
@@ -49,7 +49,7 @@ export async function previewEntry(session: Session, entry: CheckedEntry): Promi
     return { ...shared, operation: 'create', request: { method: 'POST', path, body: wanted }, alike };
   }
   const recordId = entry.recordId ?? '';
-  const row = (await session.atomically((tx) => readRows(tx, kind.name, [recordId]))).get(recordId);
+  const row = (await session.atomically((tx) => readOwnRows(tx, kind.name, [recordId]))).get(recordId);
   const merged = row
     ? merge({ kind, wanted, base: parseObject(entry.base ?? row.raw), remote: parseObject(row.raw) })
     : null;

@@ -1,4 +1,4 @@
-import { kindNamed } from '../../catalog/kinds/catalog.ts';
+import { documentedKind } from '../../catalog/kinds/catalog.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { naturalKeyOf } from '../../diff/match.ts';
 import { recordId } from '../../diff/judge-page.ts';
@@ -131,7 +131,7 @@ function endpointOf(
   if (!kind || !operation) return { faults };
   const endpoint = kind[operation];
   if (endpoint) return { faults, path: endpoint.path };
-  const reason = kindNamed(kind.name)
+  const reason = documentedKind(kind.name)
     ? `the service documents no ${operation} for it`
     : 'a kind of the settings is read, never written';
   return { faults: [`kind: ${kind.name} has no ${operation}: ${reason}`] };

@@ -6,7 +6,7 @@ import type { Session, Transaction } from '../../db/session/session.ts';
 import { asMirrored } from '../../store/kinds/field-store.ts';
 import { closePlan, readPlan, saveEntryOfRow, type PlanRow } from '../../store/outbox/plan-store.ts';
 import { readPasts } from '../../store/records/change-store.ts';
-import { readRows } from '../attempt/land-own.ts';
+import { readOwnRows } from '../attempt/land-own.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
 import type { EntryRequest } from '../intake/entry-request.ts';
 import { checkRequests, storeIn } from '../intake/intake.ts';
@@ -84,7 +84,7 @@ export async function staleCells(
 ): Promise<readonly string[]> {
   const updates = rows.filter((row) => row.operation === 'update' && isWanted(row));
   const ids = updates.map(({ recordId }) => recordId ?? '');
-  const records = await readRows(tx, kind.name, ids);
+  const records = await readOwnRows(tx, kind.name, ids);
   const pasts = await readPasts(tx, kind.name, ids, since);
   const stale: string[] = [];
   for (const row of updates) {

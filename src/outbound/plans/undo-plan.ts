@@ -4,7 +4,7 @@ import { isSameInAnySpelling, shownValue } from '../../diff/written.ts';
 import { canonicalJson, compactJson, isArray, parseObject, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
-import { optionalText, text } from '../../db/rows/engine-column.ts';
+import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows as readAll } from '../../db/rows/rows.ts';
 import { asMirrored } from '../../store/kinds/field-store.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type NewPlanRow,
 } from '../../store/outbox/plan-store.ts';
 import { parseSettlement } from '../../store/outbox/settlement.ts';
-import { readRows, type MirrorRow } from '../attempt/land-own.ts';
+import { readOwnRows, type MirrorRow } from '../attempt/land-own.ts';
 import { findOtherRecord } from '../attempt/other-record.ts';
 import type { PlanDecision } from './approve-plan.ts';
 import { cellsOf, type PlannedCell } from './judge-row.ts';
@@ -53,7 +53,7 @@ export async function undoPlan(
 /** What returns the cells of a row that nobody has touched, and why others stay. */
 async function returning(tx: Transaction, kind: Kind, row: FollowedRow, takesUnproven: boolean) {
   const id = row.recordId ?? '';
-  const record = (await readRows(tx, kind.name, id === '' ? [] : [id])).get(id);
+  const record = (await readOwnRows(tx, kind.name, id === '' ? [] : [id])).get(id);
   const stays = whyStays(row, record);
   if (stays !== null || record === undefined) return { cells: [], refusal: stays };
   const { made, later, past } = await eventsOf(tx, { kind: kind.name, id, entry: row.entryId });
@@ -113,7 +113,12 @@ async function eventsOf(
 ) {
   const statement = sql`
     select change, fields, origin, after from changes where kind = ${kind} and record_id = ${id} order by seq`;
-  const columns = [text('change'), optionalText('fields'), text('origin'), optionalText('after')] as const;
+  const columns = [
+    textColumn('change'),
+    optionalText('fields'),
+    textColumn('origin'),
+    optionalText('after'),
+  ] as const;
   const events = await readAll(db, columns, statement);
   const own = events.findLastIndex(({ origin }) => origin === `outbox:${entry}`);
   const since = own < 0 ? [] : events.slice(own + 1);

@@ -17,7 +17,7 @@ import type { Transaction } from '../../db/session/session.ts';
 import { release, finishAs, tryLater, waitsForBlock } from '../attempt/conclude.ts';
 import { mayHaveArrived } from '../attempt/grade.ts';
 import type { Journalled } from '../attempt/journal.ts';
-import { readRows } from '../attempt/land-own.ts';
+import { readOwnRows } from '../attempt/land-own.ts';
 import { journalCreate } from './create.ts';
 import { awaitReading } from './awaited-reading.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
@@ -93,7 +93,7 @@ async function baseNow(
   now: Date,
 ): Promise<{ readonly base: string; readonly baseAt: string } | null> {
   if (operation === 'create' || base !== null || recordId === null) return null;
-  const row = (await readRows(tx, kind, [recordId])).get(recordId);
+  const row = (await readOwnRows(tx, kind, [recordId])).get(recordId);
   return row === undefined ? null : { base: row.raw, baseAt: instantText(now) };
 }
 

@@ -10,7 +10,7 @@ import type { Transaction } from '../../db/session/session.ts';
 import { release } from '../attempt/conclude.ts';
 import { watermarkOf } from './create.ts';
 import { payloadOf } from '../attempt/journal.ts';
-import { readRows } from '../attempt/land-own.ts';
+import { readOwnRows } from '../attempt/land-own.ts';
 import type { OutboundParts } from '../parts.ts';
 
 const WATCH_MS = 7 * 86_400_000;
@@ -42,7 +42,7 @@ export async function watchTwins(
 
 /** The sent payload in the service's form, as our own record shows it: the service treats a twin alike. */
 async function payloadAsKept(tx: Transaction, kind: Kind, entry: Entry): Promise<JsonObject> {
-  const row = (await readRows(tx, kind.name, [entry.recordId ?? ''])).get(entry.recordId ?? '');
+  const row = (await readOwnRows(tx, kind.name, [entry.recordId ?? ''])).get(entry.recordId ?? '');
   const own = row === undefined ? null : parseJson(row.raw);
   const kept = Object.entries(payloadOf(entry)).map(([name, sent]) => {
     const shown = isObject(own) ? shownValue(kind, own, readNameOf(kind, name)) : undefined;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import type { AbsentRow, OldestRows } from '../../diff/plan-deletions.ts';
-import { text } from '../../db/rows/engine-column.ts';
+import { textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { readScope } from '../../store/records/hold-store.ts';
@@ -58,7 +58,7 @@ async function beyondListed(
   const order = end === 'first' ? sql`k.${column}, k.id` : sql`k.${column} desc, k.id desc`;
   const rows = await readRows(
     db,
-    [text('id'), text('key')],
+    [textColumn('id'), textColumn('key')],
     sql`select cast(k.id as text) as id, cast(k.${column} as text) as key from ${sql.identifier(kind)} as k
       where k._deleted_at is null and k.${column} is not null order by ${order} limit ${absent.size + 1}`,
   );

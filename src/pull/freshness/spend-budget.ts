@@ -9,7 +9,7 @@ export const mostTokens = (perMinute: number): number => Math.max(1, perMinute /
  * Adds the tokens that have come in. The clocks of processes that share a budget may be apart: one that is behind adds none, so
  * that no token is given twice; one that is more than a minute behind was corrected, and counts.
  */
-export function refill({ tokens, atMs }: RequestBudget, perMinute: number, nowMs: number): RequestBudget {
+export function refilledBudget({ tokens, atMs }: RequestBudget, perMinute: number, nowMs: number): RequestBudget {
   if (nowMs < atMs) return { tokens, atMs: nowMs < atMs - MINUTE_MS ? nowMs : atMs };
   const come = ((nowMs - atMs) / MINUTE_MS) * perMinute;
   return { tokens: Math.min(mostTokens(perMinute), tokens + come), atMs: nowMs };
@@ -17,13 +17,13 @@ export function refill({ tokens, atMs }: RequestBudget, perMinute: number, nowMs
 
 /** Takes a token; null if there is none. */
 export function takeToken(budget: RequestBudget, perMinute: number, nowMs: number): RequestBudget | null {
-  const { tokens, atMs } = refill(budget, perMinute, nowMs);
+  const { tokens, atMs } = refilledBudget(budget, perMinute, nowMs);
   return tokens < 1 ? null : { tokens: tokens - 1, atMs };
 }
 
 /** Milliseconds until there is a token. */
 export function untilToken(budget: RequestBudget, perMinute: number, nowMs: number): number {
-  const { tokens, atMs } = refill(budget, perMinute, nowMs);
+  const { tokens, atMs } = refilledBudget(budget, perMinute, nowMs);
   return tokens >= 1 ? 0 : Math.max(0, atMs - nowMs) + Math.ceil(((1 - tokens) / perMinute) * MINUTE_MS);
 }
 
@@ -34,6 +34,6 @@ export function holdTokens(
   nowMs: number,
   waitMs: number,
 ): RequestBudget {
-  const { tokens, atMs } = refill(budget, perMinute, nowMs);
+  const { tokens, atMs } = refilledBudget(budget, perMinute, nowMs);
   return { atMs, tokens: Math.min(tokens, 0) - (waitMs / MINUTE_MS) * perMinute };
 }

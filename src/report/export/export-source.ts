@@ -51,7 +51,7 @@ export async function openExport(
   const { columns } = shown;
   if (asOf === undefined)
     return { source: { ...shown, batches: readView(session, { name, columns, table }) }, remark: null };
-  const { at, isZoned } = asOfInstant(asOf, { now, timezone });
+  const { at, isZoned } = asOfInstant(asOf, now, timezone);
   const past = await findPast(session, kinds, { view: name, at });
   if (past === null)
     throw new UsageError(`The past of ${name} is not known: it shows neither records nor their lists.`, {
@@ -59,7 +59,7 @@ export async function openExport(
       hint: 'Take --as-of with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
     });
   if (past.unknown !== null) throw unknownState(past.kind.name, at, past.unknown);
-  const batches = readAsOf(session, { ...past, ids }, { columns, amounts: 'exact' });
+  const batches = readAsOf(session, { ...past, ids }, columns, 'exact');
   const read = isZoned ? null : `As of ${instantText(at)} UTC: ${asOf} in ${timezone} (schedules.timezone).`;
   const remarks = [read, past.partial].filter((remark) => remark !== null);
   return { source: { ...shown, batches }, remark: remarks.join('\n') || null };
@@ -136,7 +136,8 @@ const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|
  */
 export function asOfInstant(
   given: string,
-  { now, timezone }: Pick<ExportWish, 'now' | 'timezone'>,
+  now: Date,
+  timezone: string,
 ): { readonly at: Date; readonly isZoned: boolean } {
   const [, date = '', time = '00:00', zone] = INSTANT.exec(given.trim()) ?? [];
   const isDay = !/\d:\d/.test(given);

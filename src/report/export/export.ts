@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { createDraft } from '../../lib/draft-file.ts';
-import { outputFault } from '../output-file.ts';
+import { writeWhole } from '../output-file.ts';
 import type { ExportSource } from './read-rows.ts';
 import { csvEncoding, excelEncoding, ndjsonEncoding } from './text-encodings.ts';
 
@@ -62,20 +61,13 @@ async function* followed({ batches }: ExportSource, { signal, onRows }: ExportOp
   }
 }
 
-/** Writes rows to a file. It appears whole: until then it has another name beside its own, and after a fault it is removed. */
+/** Writes rows to a file, which appears whole. */
 export async function exportFile(source: ExportSource, path: string, options: ExportOptions) {
-  try {
-    const draft = createDraft(path);
-    try {
-      const rows = await exportDraft(source, draft.path, options);
-      return { rows, bytes: draft.publish() };
-    } catch (error) {
-      draft.discard();
-      throw error;
-    }
-  } catch (error) {
-    throw outputFault(error, path);
-  }
+  let rows = 0;
+  const bytes = await writeWhole(path, async (draft) => {
+    rows = await exportDraft(source, draft, options);
+  });
+  return { rows, bytes };
 }
 
 async function exportDraft(source: ExportSource, path: string, options: ExportOptions): Promise<number> {

@@ -81,7 +81,8 @@ const keyPart = (name: string): SQL =>
 export async function* readAsOf(
   db: WithDialect & Queryable,
   past: PastRows,
-  { columns, amounts }: Pick<ViewToRead, 'columns'> & { readonly amounts: 'exact' | 'numbers' },
+  columns: readonly ExportColumn[],
+  amounts: 'exact' | 'numbers',
 ): AsyncGenerator<readonly Values[]> {
   const sources = columns.map(({ name, type }) => {
     if (type === 'exact') return name.slice(0, -EXACT.length);

@@ -191,9 +191,7 @@ async function copyTables(
     const add = file.create(table);
     const { name, past } = table;
     const batches =
-      past === null
-        ? readView(reader, { name, columns })
-        : readAsOf(reader, past, { columns, amounts: 'numbers' });
+      past === null ? readView(reader, { name, columns }) : readAsOf(reader, past, columns, 'numbers');
     for await (const batch of batches) {
       add(batch);
       rows += batch.length;

@@ -14,7 +14,7 @@ const ROWS_A_QUERY = 100;
 const SIGHTINGS_A_QUERY = 200;
 
 /** Reads the rows with these ids, deleted ones too, in several queries with a turn of the event loop after each. */
-export async function readRows(
+export async function readComparedRows(
   db: Session,
   kind: Kind,
   ids: readonly string[],

@@ -13,7 +13,7 @@ import { SourceError } from '../../source/http/errors.ts';
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { Source } from '../../source/source.ts';
 import { recordComparer, type Difference } from './compare-record.ts';
-import { readLiveIds, readRows } from './mirror-rows.ts';
+import { readLiveIds, readComparedRows } from './mirror-rows.ts';
 
 export interface AuditParts {
   readonly session: Session;
@@ -96,7 +96,7 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
     else comparable.push(one);
   }
   const ids = comparable.map(({ id }) => id);
-  const rows = await readRows(session, kind, ids);
+  const rows = await readComparedRows(session, kind, ids);
   const live: ParentRecord[] = [];
   for (const one of comparable) {
     const content = compareKnown(reading, one, rows.get(one.id));
@@ -152,7 +152,7 @@ async function findSurplus(
 ): Promise<void> {
   const unseen = [...live].filter((id) => !shown.has(id));
   for (const ids of inChunks(unseen, ROWS_AT_ONCE))
-    for (const [id, row] of await readRows(session, kind, ids))
+    for (const [id, row] of await readComparedRows(session, kind, ids))
       if (row['_deleted_at'] === null)
         onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
 }

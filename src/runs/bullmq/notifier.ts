@@ -5,10 +5,10 @@ import type { Clock } from '../../lib/time/clock.ts';
 import { LATE, within } from '../../lib/time/deadline.ts';
 import type { Notifier, WorkHandler } from '../engine/notifier.ts';
 import { TIMINGS, type Timings } from '../engine/timings.ts';
-import { createReopening, jobOf, readJob, type Reopening, type ReopeningParts } from './queue-client.ts';
+import { createReopening, jobOf, readJob, type OpenClient, type Reopening } from './queue-client.ts';
 import { openQueue } from './redis-queue.ts';
 
-interface BullmqParts {
+interface BullmqOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly timings?: Partial<Timings>;
@@ -17,9 +17,11 @@ interface BullmqParts {
 }
 
 /** Creates the notifier of processes that share work: each notification is a BullMQ job in Redis. */
-export function createBullmqNotifier(url: string, given: BullmqParts): Notifier {
-  const parts = { ...given, timings: { ...TIMINGS, ...given.timings } };
-  const { clock, timings, prefix = 'bms' } = parts;
+export function createBullmqNotifier(
+  url: string,
+  { clock, logger, prefix = 'bms', ...given }: BullmqOptions,
+): Notifier {
+  const timings = { ...TIMINGS, ...given.timings };
   const queues = new Map<string, Reopening>(); // By their names.
   const metrics = async (): Promise<string> => {
     const texts = [...queues].map(async ([name, queue]) => {
@@ -30,27 +32,28 @@ export function createBullmqNotifier(url: string, given: BullmqParts): Notifier 
     return joined(await Promise.all(texts));
   };
   const probing = { probe: metrics, answerMs: timings.notifyMs, everyMs: timings.reopenMs };
-  const { faults, stop } = createProbingLog(parts, { event: 'queue', name: 'the queue', ...probing });
+  const { faults, stop } = createProbingLog(
+    { clock, logger },
+    { event: 'queue', name: 'the queue', ...probing },
+  );
   let isClosed = false;
   // Without a handler, jobs are only added.
   const openShared = (queue: string, concurrency = 1, handler: WorkHandler | null = null): Reopening => {
     const name = `${prefix}-${queue}`;
     const running = new Set<Promise<void>>();
     const tellDropped = (dropped: number): void => {
-      given.logger.warn({ queue: name, dropped }, 'jobs that are not ours were dropped');
+      logger.warn({ queue: name, dropped }, 'jobs that are not ours were dropped');
     };
     const onJob = handler && consume(handler, running, tellDropped);
     const options = { name, concurrency, commandMs: timings.notifyMs, onJob };
-    const open: ReopeningParts['open'] = (onFault) => openQueue(url, { ...options, onFault });
-    const opened = createReopening({ ...parts, name, running, faults, open });
+    const open: OpenClient = (onFault) => openQueue(url, { ...options, onFault });
+    const opened = createReopening(name, open, running, { clock, timings, faults });
     opened.get(); // Connects at once.
     queues.set(queue, opened);
     return opened;
   };
   return {
-    subscribe: ({ name, concurrency }, handler) => {
-      openShared(name, concurrency, handler);
-    },
+    subscribe: ({ name, concurrency }, handler) => openShared(name, concurrency, handler),
     notify: async (queue, refs) => {
       if (isClosed) return false;
       const client = (queues.get(queue.name) ?? openShared(queue.name)).get();

@@ -8,8 +8,14 @@ import type { Timings } from '../engine/timings.ts';
 
 /** One BullMQ queue, and its worker where this process works it, with connections of their own. */
 export interface QueueClient {
-  readonly queue: Pick<Queue, 'addBulk' | 'exportPrometheusMetrics' | 'close'> & Emitter;
-  readonly worker: (Pick<Worker, 'waitUntilReady' | 'run' | 'close'> & Emitter) | null;
+  readonly queue: Emitter & {
+    addBulk: Queue['addBulk'];
+    exportPrometheusMetrics: Queue['exportPrometheusMetrics'];
+    close: Queue['close'];
+  };
+  readonly worker:
+    | (Emitter & { waitUntilReady: Worker['waitUntilReady']; run: Worker['run']; close: Worker['close'] })
+    | null;
   /** Resolves once jobs can be added. */
   readonly ready: Promise<unknown>;
   /** Cuts the connections. */
@@ -32,12 +38,9 @@ export interface ClientOptions {
   readonly onFault: (error: unknown, isFatal?: 'fatal') => void;
 }
 
-export interface ReopeningParts {
-  /** The queue's name in BullMQ. */
-  readonly name: string;
-  readonly open: (onFault: ClientOptions['onFault']) => QueueClient;
-  /** The handlers that run. */
-  readonly running: ReadonlySet<Promise<void>>;
+export type OpenClient = (onFault: ClientOptions['onFault']) => QueueClient;
+
+interface ReopeningContext {
   readonly clock: Clock;
   readonly timings: Timings;
   readonly faults: FaultLog;
@@ -45,17 +48,35 @@ export interface ReopeningParts {
 
 export type Reopening = ReturnType<typeof createReopening>;
 
-/** A queue client that is opened again after a fatal fault, and after a storm of faults. */
-export function createReopening(parts: ReopeningParts) {
-  const { name, clock, timings, faults } = parts;
+/**
+ * A queue client that is opened again after a fatal fault, and after a storm of faults.
+ *
+ * @param name The queue's name in BullMQ.
+ * @param running The handlers that run: they end before the connections are cut.
+ */
+export function createReopening(
+  name: string,
+  open: OpenClient,
+  running: ReadonlySet<Promise<void>>,
+  { clock, timings, faults }: ReopeningContext,
+) {
   let ended: Promise<unknown> = Promise.resolve();
   let current: QueueClient | null = null;
   let notBefore = -Infinity;
   let isClosed = false;
 
+  /** Waits for running handlers, then closes for a moment, then cuts the connections: a silent store would never close. */
+  const dispose = async ({ queue, worker, drop }: QueueClient): Promise<void> => {
+    const closed = Promise.all([queue.close(), worker?.close()]).catch((error: unknown) => {
+      faults(`closing ${name}`, error);
+    });
+    await Promise.all(running);
+    await within(clock, timings.notifyMs, closed);
+    drop();
+  };
   const abandon = (): void => {
     if (current === null) return;
-    ended = Promise.all([ended, dispose(parts, current)]).then(() => undefined); // Else their results would nest.
+    ended = Promise.all([ended, dispose(current)]).then(() => undefined); // Else their results would nest.
     current = null;
   };
   const reopen = (): QueueClient => {
@@ -68,7 +89,7 @@ export function createReopening(parts: ReopeningParts) {
       notBefore = clock.monotonicMs() + timings.reopenMs;
       abandon();
     };
-    opened = parts.open(onFault);
+    opened = open(onFault);
     const { queue, worker } = opened;
     for (const each of [queue, worker])
       each?.on('error', (error) => {
@@ -78,9 +99,7 @@ export function createReopening(parts: ReopeningParts) {
     worker
       ?.waitUntilReady()
       .then(() => worker.run())
-      .catch((error: unknown) => {
-        onFault(error, 'fatal');
-      });
+      .catch((error: unknown) => onFault(error, 'fatal'));
     return opened;
   };
   return {
@@ -95,19 +114,6 @@ export function createReopening(parts: ReopeningParts) {
       await ended;
     },
   };
-}
-
-/** Waits for running handlers, then closes for a moment, then cuts the connections: a silent store would never close. */
-async function dispose(
-  { name, running, clock, timings, faults }: ReopeningParts,
-  { queue, worker, drop }: QueueClient,
-): Promise<void> {
-  const closed = Promise.all([queue.close(), worker?.close()]).catch((error: unknown) => {
-    faults(`closing ${name}`, error);
-  });
-  await Promise.all(running);
-  await within(clock, timings.notifyMs, closed);
-  drop();
 }
 
 const STORM = 100; // This many faults in a second mean that BullMQ loops without a pause.

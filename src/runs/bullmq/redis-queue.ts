@@ -38,9 +38,7 @@ export function openQueue(url: string, options: ClientOptions): QueueClient {
   const consuming = onJob && connectTo(url, { maxRetriesPerRequest: null }, keep);
   const worker =
     consuming && new Worker(name, onJob, { ...WORKER_OPTIONS, connection: consuming, concurrency });
-  const drop = (): void => {
-    connections.forEach(cut);
-  };
+  const drop = (): void => connections.forEach(cut);
   return { queue, worker, ready, drop };
 }
 

@@ -4,15 +4,18 @@ import type { Notifier } from './notifier.ts';
 import type { Timings } from './timings.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-/** Polls one queue's due rows and notifies them. */
-export function createDispatcher(parts: {
-  readonly queue: WorkQueue;
+interface DispatcherContext {
   readonly notifier: Notifier;
-  readonly pool: WorkerPool;
   readonly clock: Clock;
   readonly timings: Timings;
-}) {
-  const { queue, notifier, pool, clock, timings } = parts;
+}
+
+/** Polls one queue's due rows and notifies them. */
+export function createDispatcher(
+  queue: WorkQueue,
+  pool: WorkerPool,
+  { notifier, clock, timings }: DispatcherContext,
+) {
   const states = new Map<number, NotifyState>();
   let isFirstPoll = true; // Until one has succeeded.
   let isFull = false;

@@ -1,42 +1,71 @@
-import { createFaultLog } from '../../lib/log/fault-log.ts';
-import type { Logger } from '../../lib/log/logger.ts';
+import { createFaultLog, type FaultLog } from '../../lib/log/fault-log.ts';
 import { repeat, type Repeating } from '../../lib/log/repeat.ts';
-import type { Clock } from '../../lib/time/clock.ts';
 import { LATE, within } from '../../lib/time/deadline.ts';
 import type { WorkQueue } from '../../lib/work-queue.ts';
 import { registerWorker, removeWorker, seeWorker, type Worker } from '../../store/runs/worker-store.ts';
+import type { MirrorContext } from '../../db/mirror-context.ts';
 import { isAway } from '../../db/session/errors.ts';
-import type { Session } from '../../db/session/session.ts';
 import { createDispatcher } from './dispatcher.ts';
 import type { Notifier } from './notifier.ts';
 import { TIMINGS, type Timings } from './timings.ts';
 import { createWorkerPool, type WorkerPool } from './worker-pool.ts';
 
-interface EngineParts {
-  readonly queues: readonly WorkQueue[];
-  readonly notifier: Notifier; // The engine closes it.
-  readonly session: Session;
-  /** This process's row in the table `workers`: other processes take its rows over once it is not seen any more. */
+interface EngineContext extends MirrorContext {
   readonly worker: Worker;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly timings?: Partial<Timings>;
+  readonly notifier: Notifier;
+  readonly timings: Timings;
+  readonly faults: FaultLog;
+  /** Aborted when running work must stop. */
+  readonly stop: AbortController;
+  /** Aborted when no more work is taken. */
+  readonly closing: AbortController;
+  readonly pools: WorkerPool[];
+  readonly polls: Map<string, Repeating>;
+  readonly chores: Repeating[];
 }
 
 export interface Engine extends AsyncDisposable {
+  /** Works a queue, as soon as this process is registered. */
+  readonly add: (queue: WorkQueue) => void;
   /** Polls for due rows now, of all queues or of one; call it after this process has inserted one. */
   readonly wake: (queue?: string) => void;
   /** Takes no more work and waits for the work that runs; after the grace period, tells it to stop. */
   readonly close: () => Promise<void>;
 }
 
-/** Starts to find due rows, notify them, work them, and take over the rows of dead processes. */
-export function startEngine(parts: EngineParts): Engine {
-  const context = contextOf(parts);
-  const begun = begin(context);
+/**
+ * Starts to find due rows, notify them, work them, and take over the rows of dead processes.
+ *
+ * @param worker This process's row in the table `workers`: other processes take its rows over once it is not seen any more.
+ * @param notifier The engine closes it.
+ */
+export function startEngine(
+  mirror: MirrorContext,
+  worker: Worker,
+  notifier: Notifier,
+  timings: Partial<Timings> = {},
+): Engine {
+  const context: EngineContext = {
+    ...mirror,
+    worker,
+    notifier,
+    timings: { ...TIMINGS, ...timings },
+    faults: createFaultLog({ ...mirror, isTold: isAway }),
+    stop: new AbortController(),
+    closing: new AbortController(),
+    pools: [],
+    polls: new Map(),
+    chores: [],
+  };
+  const registered = register(context);
   let closed: Promise<void> | undefined;
-  const close = (): Promise<void> => (closed ??= shutDown(context, begun));
+  const close = (): Promise<void> => (closed ??= shutDown(context, registered));
   return {
+    add: (queue) => {
+      void registered.then(() => {
+        if (!context.closing.signal.aborted) startQueue(context, queue);
+      });
+    },
     wake: (queue) => {
       for (const [name, poll] of context.polls) if (queue === undefined || queue === name) poll.wake();
     },
@@ -45,21 +74,8 @@ export function startEngine(parts: EngineParts): Engine {
   };
 }
 
-type EngineContext = ReturnType<typeof contextOf>;
-
-const contextOf = (parts: EngineParts) => ({
-  ...parts,
-  timings: { ...TIMINGS, ...parts.timings },
-  faults: createFaultLog({ ...parts, isTold: isAway }),
-  stop: new AbortController(), // Aborted when running work must stop.
-  closing: new AbortController(), // Aborted when no more work is taken.
-  pools: [] as WorkerPool[],
-  polls: new Map<string, Repeating>(),
-  chores: [] as Repeating[],
-});
-
-/** Registers this process, retrying as long as the database is away, and starts its queues. */
-async function begin(context: EngineContext): Promise<void> {
+/** Registers this process, retrying as long as the database is away. */
+async function register(context: EngineContext): Promise<void> {
   const { session, worker, clock, timings, faults, closing } = context;
   for (let isRegistered = false; !isRegistered;) {
     if (closing.signal.aborted) return;
@@ -71,7 +87,6 @@ async function begin(context: EngineContext): Promise<void> {
       await clock.sleep(timings.pollMs);
     }
   }
-  for (const queue of context.queues) startQueue(context, queue);
   const task = (): Promise<void> => seeWorker(session, worker, clock.now());
   context.chores.push(repeat({ ...context, everyMs: timings.heartbeatMs, name: 'the heartbeat', task }));
 }
@@ -82,7 +97,7 @@ function startQueue(context: EngineContext, queue: WorkQueue): void {
     if (dispatcher.hasRoom()) poll.wake();
   };
   const pool = createWorkerPool(queue, faults, stop.signal, onEnd);
-  const dispatcher = createDispatcher({ ...context, queue, pool });
+  const dispatcher = createDispatcher(queue, pool, context);
   notifier.subscribe(queue, (ref) => pool.run(ref));
   const every = (everyMs: number, name: string, task: () => Promise<void>): Repeating =>
     repeat({ ...context, everyMs, name: `${name} ${queue.name}`, task });
@@ -92,10 +107,10 @@ function startQueue(context: EngineContext, queue: WorkQueue): void {
   context.chores.push(every(timings.takeOverMs, 'taking over', () => queue.takeOver()));
 }
 
-async function shutDown(context: EngineContext, begun: Promise<void>): Promise<void> {
+async function shutDown(context: EngineContext, registered: Promise<void>): Promise<void> {
   const { clock, timings, notifier, pools, stop, closing, polls, chores, session, worker, faults } = context;
   closing.abort();
-  await begun;
+  await registered;
   const work = Promise.all([...pools.map((pool) => pool.close()), notifier.close()]);
   const stopped = Promise.all([...polls.values(), ...chores].map((each) => each.stop()));
   const isLate = (await within(clock, timings.graceMs, work)) === LATE;

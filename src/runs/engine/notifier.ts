@@ -27,9 +27,7 @@ export function createInProcessNotifier(): Notifier {
       for (const ref of refs) void handler?.(ref);
       return Promise.resolve(handler !== undefined);
     },
-    subscribe: (queue, handler) => {
-      handlers.set(queue.name, handler);
-    },
+    subscribe: (queue, handler) => handlers.set(queue.name, handler),
     close: () => {
       handlers.clear();
       return Promise.resolve();

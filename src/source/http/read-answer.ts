@@ -14,7 +14,7 @@ import { storable } from '../../lib/text/text.ts';
 import { shortestNumber } from '../../lib/json/decimal.ts';
 
 /** @throws {SourceError} Where the answer is no list. */
-export function readList(answer: Received): ListBody {
+export function readListBody(answer: Received): ListBody {
   refuseFault(answer);
   return openList(parseBody(answer.bytes, answer.where), answer.where);
 }

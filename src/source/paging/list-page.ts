@@ -7,7 +7,7 @@ import {
   isOddEnvelope,
   openList,
   parseBody,
-  readList,
+  readListBody,
   refuseFault,
   tryParseBody,
   type Meta,
@@ -152,7 +152,7 @@ function parseLater(answer: Received): () => readonly Json[] {
   return () => {
     if ('answer' in held) {
       const { answer: unread } = held;
-      held = { records: unread.withRedactedErrors(() => readList(unread).records) };
+      held = { records: unread.withRedactedErrors(() => readListBody(unread).records) };
     }
     return held.records;
   };

@@ -12,7 +12,7 @@ import {
 } from './load-page.ts';
 import type { ListPage } from './list-page.ts';
 import { nextStep, reopenWalk, startWalk } from './page-walk.ts';
-import { done, type PageRange, type PageWalk } from './walk-steps.ts';
+import { walkEnds, type PageRange, type PageWalk } from './walk-steps.ts';
 import {
   refuseEndless,
   refuseUnlessLast,
@@ -120,7 +120,7 @@ async function* readOn(
   { from, to }: PageRange,
   unread: ReturnType<typeof createUnread>,
 ): AsyncGenerator<ListResponse> {
-  let walk = done({ ...known, end: null });
+  let walk = walkEnds({ ...known, end: null });
   let range = { from, to };
   let isOver = false;
   while (!isOver && range.from <= range.to && (await unread.mayReadOn(walk, range.from))) {

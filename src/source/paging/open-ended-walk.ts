@@ -2,7 +2,7 @@ import { NO_META } from '../http/read-answer.ts';
 import { NO_PAGE, pagesFor } from './page-checks.ts';
 import {
   MOST_DETOURS,
-  done,
+  walkEnds,
   finish,
   only,
   readBody,
@@ -30,14 +30,14 @@ export function openEndedWalk(walk: PageWalk, shown: PageTaken): PageWalk {
   if (step.phase === 'open') return afterOpen(walk, step, shown);
   if (step.phase === 'tail') return readTail(walk, shown);
   const isEnd = showsEnd(shown) || (shown.hasNext === false && !walk.thorough);
-  return isEnd ? done(walk) : walkOn(walk, shown.page + 1);
+  return isEnd ? walkEnds(walk) : walkOn(walk, shown.page + 1);
 }
 
 function afterFirst(walk: PageWalk, shown: PageTaken): PageWalk {
   const { rows, hasNext } = shown;
-  if (isWhole(walk, shown)) return done({ ...walk, end: { rows } });
+  if (isWhole(walk, shown)) return walkEnds({ ...walk, end: { rows } });
   if (walk.thorough) return walkOn(walk, 2);
-  if (hasNext === false) return done(walk);
+  if (hasNext === false) return walkEnds(walk);
   const last = pagesFor(walk.knownRows, walk.stride);
   return { ...walk, step: { phase: 'open', ask: only(Math.max(2, last)), detours: 0 } };
 }

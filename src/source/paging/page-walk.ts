@@ -14,7 +14,7 @@ import {
   type PageAgain,
   type PageResponse,
 } from './page-checks.ts';
-import { done, only, type PageTaken, type PageWalk } from './walk-steps.ts';
+import { walkEnds, only, type PageTaken, type PageWalk } from './walk-steps.ts';
 
 /** The options of a walk; `where` and `thorough` are needed, the others are as for a list that was never read. */
 type WalkOptions = Pick<PageWalk, 'where' | 'thorough'> &
@@ -96,7 +96,7 @@ export function nextStep(walk: PageWalk, response: PageResponse): PageWalk {
   refuseEmptyPages(taken);
   if (phase === 'reread') {
     const isSame = sameRows(response.keys, walk.first);
-    return done({ ...taken, end: isSame ? { rows: shown.rows } : null });
+    return walkEnds({ ...taken, end: isSame ? { rows: shown.rows } : null });
   }
   // An empty page 2 without a total shows no page size, so it is no bound.
   const isBare = shown.page === 2 && shown.rows === 0 && shown.meta.total === null;

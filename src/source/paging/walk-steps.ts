@@ -44,7 +44,7 @@ export const only = (page: number): PageRange => ({ from: page, to: page });
 
 export const showsEnd = ({ rows, again }: PageTaken): boolean => rows === 0 || again !== null;
 
-export const done = (walk: PageWalk): PageWalk => ({ ...walk, step: { phase: 'done', ask: null } });
+export const walkEnds = (walk: PageWalk): PageWalk => ({ ...walk, step: { phase: 'done', ask: null } });
 
 /** Continues with the pages before the last one. */
 export function readBody(walk: PageWalk, shown: PageTaken): PageWalk {
@@ -56,10 +56,10 @@ export function readBody(walk: PageWalk, shown: PageTaken): PageWalk {
 
 /** Ends the walk, unless pages have holes: then `meta` may agree by chance, and only an empty page ends the list. */
 export function finish(walk: PageWalk, isEnd: boolean): PageWalk {
-  if (isEnd && !walk.hasHoles) return done(walk);
+  if (isEnd && !walk.hasHoles) return walkEnds(walk);
   return { ...walk, step: { phase: 'tail', ask: only(walk.top.page + 1) } };
 }
 
 /** Reads behind the last page found, until the end. */
 export const readTail = (walk: PageWalk, shown: PageTaken): PageWalk =>
-  showsEnd(shown) ? done(walk) : { ...walk, step: { phase: 'tail', ask: only(shown.page + 1) } };
+  showsEnd(shown) ? walkEnds(walk) : { ...walk, step: { phase: 'tail', ask: only(shown.page + 1) } };

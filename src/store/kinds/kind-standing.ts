@@ -2,7 +2,13 @@ import { sql } from 'drizzle-orm';
 import { instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
+import {
+  bigint,
+  optionalText,
+  optionalTimestamp,
+  textColumn,
+  timestampColumn,
+} from '../../db/rows/engine-column.ts';
 import { pick, readNumber, readRow, readRows, selectOne, type RowOf } from '../../db/rows/rows.ts';
 
 const TIMES = ['certified_at', 'baseline_at', 'last_sweep_at'] as const;
@@ -19,10 +25,10 @@ export async function readStanding(db: Queryable, kind: string): Promise<KindSta
 
 const READING = [
   bigint('run_id'),
-  text('state'),
+  textColumn('state'),
   optionalText('reason'),
   optionalTimestamp('certified_at'),
-  timestamp('started_at'),
+  timestampColumn('started_at'),
   bigint('rows'),
 ];
 
@@ -46,7 +52,7 @@ export async function lastReading(
   const last = sql`
     select k.state, k.reason, k.rows from run_kinds as k join runs as r on r.id = k.run_id
     where k.kind = ${kind} and r.command = 'pull' order by k.run_id desc limit 1`;
-  return readRow(db, [text('state'), optionalText('reason'), bigint('rows')], last);
+  return readRow(db, [textColumn('state'), optionalText('reason'), bigint('rows')], last);
 }
 
 /** Notes that a write of ours has changed a record of a kind; sweeps note their changes as they end. */

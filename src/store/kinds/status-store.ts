@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { instantOf } from '../../lib/time/clock.ts';
 import type { Queryable, Row } from '../../db/session/session.ts';
-import { bigint, optionalText, optionalTimestamp, text } from '../../db/rows/engine-column.ts';
+import { bigint, optionalText, optionalTimestamp, textColumn } from '../../db/rows/engine-column.ts';
 import { readNumber, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
 
 /** One row of `bi_sync_status`; instants are UTC texts. */
@@ -55,7 +55,7 @@ function standingOf(row: Row): KindFreshness {
   };
 }
 
-const ISSUE_COUNT = [text('kind'), optionalText('field'), text('code'), bigint('count')];
+const ISSUE_COUNT = [textColumn('kind'), optionalText('field'), textColumn('code'), bigint('count')];
 export type IssueCount = RowOf<typeof ISSUE_COUNT>;
 
 /** Open issues by kind, field and code, the most frequent first. */
@@ -102,9 +102,9 @@ export interface UncertifiedKind {
 }
 
 const UNCERTIFIED = [
-  text('kind'),
+  textColumn('kind'),
   optionalTimestamp('since'),
-  text('state'),
+  textColumn('state'),
   bigint('sweeps'),
   optionalText('reason'),
   optionalText('detail'),

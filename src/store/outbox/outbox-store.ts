@@ -4,7 +4,7 @@ import type { WorkRef } from '../../lib/work-queue.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
-import { bigint, text } from '../../db/rows/engine-column.ts';
+import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import { OUTBOX } from '../tables/outbox-tables.ts';
 import { formatSettlement, parseSettlement, type SettlementNotes } from './settlement.ts';
 import {
@@ -134,7 +134,7 @@ export async function entriesAfter(db: Queryable, { states, after, limit }: Entr
 /** The number of entries by state; states without any are left out. */
 export async function countEntries(db: Queryable): Promise<Partial<Record<EntryState, number>>> {
   const counts = sql`select state, count(*) as n from outbox group by state`;
-  const rows = await readRows(db, [text<'state', EntryState>('state'), bigint('n')], counts);
+  const rows = await readRows(db, [textColumn<'state', EntryState>('state'), bigint('n')], counts);
   return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
 }
 

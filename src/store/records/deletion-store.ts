@@ -4,7 +4,7 @@ import { instantOf, instantText } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { DELETIONS } from '../tables/change-tables.ts';
-import { bigint, optionalText, text, timestamp } from '../../db/rows/engine-column.ts';
+import { bigint, optionalText, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
 import { hasRow, pick, readRows, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
 import { readCheck } from './hold-store.ts';
 
@@ -82,7 +82,12 @@ type Hold = RowOf<typeof HOLD>;
 /** States of absences without a conclusion that people are shown. */
 type ShownState = Exclude<AbsenceState, 'unlisted' | 'deleted'>;
 
-const HOLD = [text('kind'), text<'state', ShownState>('state'), bigint('records'), timestamp('since')];
+const HOLD = [
+  textColumn('kind'),
+  textColumn<'state', ShownState>('state'),
+  bigint('records'),
+  timestampColumn('since'),
+];
 const GROUP = [...HOLD, optionalText('why')];
 
 /** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
@@ -101,7 +106,7 @@ async function readGroups(db: Queryable): Promise<RowOf<typeof GROUP>[]> {
   return readRows(db, GROUP, groups);
 }
 
-const DISAPPEARED = [text('id'), optionalText('raw')];
+const DISAPPEARED = [textColumn('id'), optionalText('raw')];
 
 /** The records of a hold after an id, in the order of their ids; the JSON text is null where the mirror has no row. */
 export async function readHeldRecords(

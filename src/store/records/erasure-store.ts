@@ -5,7 +5,7 @@ import { sqlList } from '../../db/session/sql-text.ts';
 import { ERASURES } from '../tables/change-tables.ts';
 import { PLAN_ROWS } from '../tables/plan-tables.ts';
 import { namesNoRow, type RecordTraces } from './record-traces.ts';
-import { text } from '../../db/rows/engine-column.ts';
+import { textColumn } from '../../db/rows/engine-column.ts';
 import { append, readRows, readTexts, select } from '../../db/rows/rows.ts';
 
 /** The ids of a kind's records that are kept out of the mirror. */
@@ -123,7 +123,7 @@ async function eraseTexts(
     const column = sql.identifier(name);
     const texts = sql`
       select cast(id as text) as id, coalesce(${column}, '') as content from ${sql.identifier(table)} where ${where}`;
-    for (const { id, content } of await readRows(tx, [text('id'), text('content')], texts))
+    for (const { id, content } of await readRows(tx, [textColumn('id'), textColumn('content')], texts))
       if (await hasContent(content))
         await tx.query(sql`update ${sql.identifier(table)} set ${column} = ${FORGOTTEN} where id = ${id}`);
   }

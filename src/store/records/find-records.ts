@@ -4,7 +4,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import { asMirrored } from '../kinds/field-store.ts';
-import { FOUND_COLUMN, folded } from '../tables/found-text.ts';
+import { FOUND_COLUMN, normalized } from '../tables/found-text.ts';
 import { foundTables, type FoundTable } from '../tables/kind-table.ts';
 import { LISTED_RECORD, type ListedRecord } from './record-store.ts';
 
@@ -24,7 +24,7 @@ export async function findRecords(
 ): Promise<readonly ListedRecord[]> {
   const words = text
     .split(/\s+/)
-    .map(folded)
+    .map(normalized)
     .filter((word) => word !== '')
     .sort((a, b) => b.length - a.length); // The longest is the rarest: few texts are tested for the others.
   if (words.length === 0) return [];

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type SQL } from 'drizzle-orm';
 import { olderBy, type AbsenceState } from '../../diff/plan-deletions.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { optionalText, text } from '../../db/rows/engine-column.ts';
+import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
@@ -21,7 +21,7 @@ function readJoined(db: Queryable, kind: string, states: readonly AbsenceState[]
   const rows: SQL = sql`
     select record_id as id, proof as why from deletions where kind = ${kind} and state in (${sqlList(states)})
     order by sweep, length(record_id), record_id`;
-  return readRows(db, [text('id'), optionalText('why')], rows);
+  return readRows(db, [textColumn('id'), optionalText('why')], rows);
 }
 
 type Joined = Awaited<ReturnType<typeof readJoined>>;

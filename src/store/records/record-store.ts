@@ -1,13 +1,19 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { goneSince } from '../outbox/attempts-and-links.ts';
 import type { Queryable, SqlValue } from '../../db/session/session.ts';
-import { bigint, optionalText, optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
+import {
+  bigint,
+  optionalText,
+  optionalTimestamp,
+  textColumn,
+  timestampColumn,
+} from '../../db/rows/engine-column.ts';
 import { hasRow, readRow, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
 
 const RECORD = [
-  text('raw'),
-  timestamp('first_seen_at'),
-  timestamp('changed_at'),
+  textColumn('raw'),
+  timestampColumn('first_seen_at'),
+  timestampColumn('changed_at'),
   optionalTimestamp('deleted_at'),
 ];
 
@@ -22,7 +28,7 @@ export async function findRecord(db: Queryable, kind: string, id: string): Promi
 }
 
 /** A live row of a kind: its id and the record as compact JSON. */
-const LIVE_RECORD = [text('id'), text('raw')];
+const LIVE_RECORD = [textColumn('id'), textColumn('raw')];
 export type LiveRecord = RowOf<typeof LIVE_RECORD>;
 
 const RECORDS_A_QUERY = 1000;
@@ -83,9 +89,9 @@ export async function* liveIds(db: Queryable, kind: string): AsyncGenerator<stri
 }
 
 export const LISTED_RECORD = [
-  text('id'),
-  text('raw'),
-  timestamp('changed_at'),
+  textColumn('id'),
+  textColumn('raw'),
+  timestampColumn('changed_at'),
   optionalTimestamp('deleted_at'),
 ];
 
@@ -125,7 +131,7 @@ export async function newcomersSince(db: Queryable, kind: string, since: Waterma
   return readRows(db, LIVE_RECORD, seen);
 }
 
-const REWRITTEN = [text('id'), text('raw'), text('before')];
+const REWRITTEN = [textColumn('id'), textColumn('raw'), textColumn('before')];
 
 /** A live record that others have changed, with its content before. */
 export type Rewritten = RowOf<typeof REWRITTEN>;

@@ -8,7 +8,7 @@ import type { Text } from '../../lib/text/speech.ts';
 import { pushersOf } from '../outbox/outbox-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
-import { optionalText, optionalTimestamp, text, timestamp } from '../../db/rows/engine-column.ts';
+import { optionalText, optionalTimestamp, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
 import { pick, readRows, readTexts, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
 import type { Proof } from './deletion-store.ts';
@@ -93,7 +93,7 @@ function referencesIn({ fields, hints }: Kind, record: JsonObject): readonly Ref
   });
 }
 
-const RELATION = [text('kind'), text('field')];
+const RELATION = [textColumn('kind'), textColumn('field')];
 
 /** The records whose own fields name a record, by what `bi_relations` says; those of nested lists are left out. */
 async function referencesTo(db: Queryable, kind: string, id: string): Promise<readonly Reference[]> {
@@ -141,8 +141,8 @@ const ISSUE = pick(ISSUES, 'field', 'code', 'detail', 'first_seen_at', 'closed_a
 const ABSENCE = {
   name: DELETIONS.name,
   columns: [
-    text<'state', AbsenceState | 'deleted'>('state'),
-    timestamp('absent_since'),
+    textColumn<'state', AbsenceState | 'deleted'>('state'),
+    timestampColumn('absent_since'),
     optionalTimestamp('last_seen_at'),
     optionalText<'proof', Proof>('proof'),
     optionalTimestamp('concluded_at'),

@@ -4,7 +4,7 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { saveDirtyRows } from '../sightings/page-store.ts';
 import { forgetUnlisted } from '../sightings/sighting-store.ts';
-import { bigint, optionalBigint, text, timestamp } from '../../db/rows/engine-column.ts';
+import { bigint, optionalBigint, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
 import { readRows, type RowOf } from '../../db/rows/rows.ts';
 import { appendChanges } from './change-store.ts';
 import { saveProofs, type Proof } from './deletion-store.ts';
@@ -37,7 +37,7 @@ export async function writeTombstones(
     update ${sql.identifier(kind)} set _deleted_at = ${at}, _changed_at = ${at}, _response = ${response}
     where id in (${sqlList(ids)}) and _deleted_at is null and _response < ${response}
     returning cast(id as text) as id, _raw as raw`;
-  const rows = await readRows(tx, [text('id'), text('raw')], marking);
+  const rows = await readRows(tx, [textColumn('id'), textColumn('raw')], marking);
   const deleted = rows.map(({ id }) => id);
   if (deleted.length === 0) return [];
   const lastSeen = await saveProofs(tx, kind, { ids: deleted, proof, now });
@@ -52,7 +52,12 @@ export async function writeTombstones(
   return deleted;
 }
 
-const LIVE_ROW = [text('id'), bigint('response'), timestamp('changed_at'), optionalBigint('listed')];
+const LIVE_ROW = [
+  textColumn('id'),
+  bigint('response'),
+  timestampColumn('changed_at'),
+  optionalBigint('listed'),
+];
 export type LiveRow = RowOf<typeof LIVE_ROW>;
 
 const live = (kind: string): SQL => sql`

@@ -3,7 +3,7 @@ import { instantText, isAhead } from '../../lib/time/clock.ts';
 import { LEASE_MS } from '../kinds/kind-lease.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { WORKERS } from '../tables/outbox-tables.ts';
-import { text, timestamp } from '../../db/rows/engine-column.ts';
+import { textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
 import { insertInto, readRows, select } from '../../db/rows/rows.ts';
 
 /** A process that works rows, with the roles that other processes can rely on. */
@@ -73,7 +73,7 @@ function isGone(worker: { owner: string; seenAt: string }, { now, isDead }: Work
 /** The owners at work on a mirror that this or an older release has made: those with a heartbeat. */
 export async function ownersAtWork(tx: Transaction, judge: WorkerJudge): Promise<readonly string[]> {
   if ((await tx.columnsOf('workers')).size === 0) return [];
-  const columns = [text('owner'), timestamp('seen_at')] as const;
+  const columns = [textColumn('owner'), timestampColumn('seen_at')] as const;
   const seen = await readRows(tx, columns, sql`select owner, seen_at from workers`);
   return seen.filter((worker) => !isGone(worker, judge)).map(({ owner }) => owner);
 }
@@ -83,7 +83,7 @@ export async function ownersHolding(tx: Transaction, judge: WorkerJudge): Promis
   const { now, isDead } = judge;
   const leases = await readRows(
     tx,
-    [text('owner'), timestamp('lease_until')],
+    [textColumn('owner'), timestampColumn('lease_until')],
     sql`
       select owner, lease_until from kind_state where owner is not null and lease_until > ${instantText(now)}
       union select owner, lease_until from runs where owner is not null and lease_until > ${instantText(now)}`,

@@ -1,7 +1,7 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { MirrorError } from '../../db/session/errors.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
-import { TABLES_SCHEMA, identifier, literal, placeOf } from '../../db/session/sql-text.ts';
+import { TABLES_SCHEMA, identifier, literal, qualifiedName } from '../../db/session/sql-text.ts';
 import { GUARD_FUNCTION, GUARD_SETTING } from '../../db/session/write-guard.ts';
 import { nestedTables } from '../tables/kind-table.ts';
 
@@ -25,7 +25,7 @@ const GUARD = 'bms_sync_guards';
  * writing connection has; in PostgreSQL each statement, `copy` and `truncate` too, asks for a setting of our transactions.
  */
 export async function guardTable(tx: Transaction, table: string): Promise<void> {
-  await tx.execute(tx.dialect === 'sqlite' ? sqliteGuards(table) : postgresGuard(placeOf(table)));
+  await tx.execute(tx.dialect === 'sqlite' ? sqliteGuards(table) : postgresGuard(qualifiedName(table)));
 }
 
 const sqliteGuards = (table: string): string =>

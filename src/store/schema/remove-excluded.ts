@@ -10,7 +10,7 @@ import { deletePlans } from '../outbox/plan-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
-import { optionalText, text } from '../../db/rows/engine-column.ts';
+import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { FOUND_COLUMN, isFoundBy } from '../tables/found-text.ts';
 import { nestedName } from '../tables/kind-table.ts';
@@ -93,7 +93,7 @@ async function removeFromSome(tx: Transaction, kind: Kind, from: string): Promis
   const next = sql`
     select cast(id as text) as id, _raw as raw from ${table} as k where k.id > ${from} order by k.id
     limit ${ROWS_A_TRANSACTION}`;
-  const rows = await readRows(tx, [text('id'), text('raw')], next);
+  const rows = await readRows(tx, [textColumn('id'), textColumn('raw')], next);
   const last = rows.at(-1);
   if (last === undefined) return [];
   for (const { id, raw } of rows) {
@@ -160,7 +160,7 @@ async function removeFromEvents(session: Session, kind: Kind): Promise<void> {
   }
 }
 
-const QUARANTINED = [text('id'), optionalText('detail')];
+const QUARANTINED = [textColumn('id'), optionalText('detail')];
 const OF_WHOLE_RECORDS = [
   'not_a_record',
   'no_id',

@@ -7,13 +7,13 @@ import type { Change } from '../../diff/judge-page.ts';
 import type { AbsenceState } from '../../diff/plan-deletions.ts';
 import {
   bigint,
-  integer,
+  integerColumn,
   optionalBigint,
   optionalText,
   optionalTimestamp,
   serial,
-  text,
-  timestamp,
+  textColumn,
+  timestampColumn,
   withDefault,
   type EngineTable,
 } from '../../db/rows/engine-column.ts';
@@ -22,12 +22,12 @@ import {
 export const PAGES = {
   name: 'pages',
   columns: [
-    text('kind'),
-    integer('page'),
-    text('digest'),
+    textColumn('kind'),
+    integerColumn('page'),
+    textColumn('digest'),
     bigint('bytes'),
-    text('ids'),
-    text('fields'),
+    textColumn('ids'),
+    textColumn('fields'),
     bigint('sent'),
     bigint('response'),
   ],
@@ -37,7 +37,7 @@ export const PAGES = {
 /** Dirty rows: rows rewritten since their page was landed. Such a page must be parsed even if its digest is unchanged. */
 export const TOUCHED = {
   name: 'touched',
-  columns: [text('kind'), bigint('response'), text('record_id')],
+  columns: [textColumn('kind'), bigint('response'), textColumn('record_id')],
   primaryKey: ['kind', 'response', 'record_id'],
 } as const satisfies EngineTable;
 
@@ -46,15 +46,15 @@ export const CHANGES = {
   name: 'changes',
   columns: [
     serial('seq'),
-    text('kind'),
-    text('record_id'),
-    text<'change', Change>('change'),
+    textColumn('kind'),
+    textColumn('record_id'),
+    textColumn<'change', Change>('change'),
     optionalTimestamp('observed_from'),
-    timestamp('observed_at'),
+    timestampColumn('observed_at'),
     optionalText('before'),
     optionalText('after'),
-    text('fields'),
-    text('origin'),
+    textColumn('fields'),
+    textColumn('origin'),
     optionalBigint('run_id'),
   ],
   primaryKey: ['seq'],
@@ -66,11 +66,11 @@ export const CHANGES = {
 export const DELETIONS = {
   name: 'deletions',
   columns: [
-    text('kind'),
-    text('record_id'),
-    text<'state', AbsenceState>('state'), // `deleted` once it is concluded.
+    textColumn('kind'),
+    textColumn('record_id'),
+    textColumn<'state', AbsenceState>('state'), // `deleted` once it is concluded.
     bigint('sweep'),
-    timestamp('absent_since'),
+    timestampColumn('absent_since'),
     optionalTimestamp('last_seen_at'),
     optionalTimestamp('struck_at'),
     optionalText('proof'),
@@ -85,11 +85,11 @@ export const ERASURES = {
   name: 'erasures',
   columns: [
     serial('id'),
-    text('kind'),
-    text('record_id'),
-    timestamp('erased_at'),
-    text('erased_by'), // A user of a machine: `ada@office`.
-    integer('suppressed'), // 1: the service still lists the record, and nothing of it is landed.
+    textColumn('kind'),
+    textColumn('record_id'),
+    timestampColumn('erased_at'),
+    textColumn('erased_by'), // A user of a machine: `ada@office`.
+    integerColumn('suppressed'), // 1: the service still lists the record, and nothing of it is landed.
   ],
   primaryKey: ['id'],
   indexes: [['kind', 'suppressed']],
@@ -101,7 +101,7 @@ export const ERASURES = {
  */
 export const UNLISTED_ROWS = {
   name: 'unlisted_rows',
-  columns: [text('kind'), text('record_id')],
+  columns: [textColumn('kind'), textColumn('record_id')],
   primaryKey: ['kind', 'record_id'],
 } as const satisfies EngineTable;
 
@@ -109,9 +109,9 @@ export const UNLISTED_ROWS = {
 export const REQUEST_BUDGETS = {
   name: 'request_budgets',
   columns: [
-    text('name'),
+    textColumn('name'),
     bigint('thousandths'), // Below 0, requests were made on credit.
-    timestamp('filled_at'),
+    timestampColumn('filled_at'),
   ],
   primaryKey: ['name'],
 } as const satisfies EngineTable;

@@ -2,13 +2,13 @@
 
 import {
   bigint,
-  integer,
+  integerColumn,
   optionalBigint,
   optionalText,
   optionalTimestamp,
   serial,
-  text,
-  timestamp,
+  textColumn,
+  timestampColumn,
   withDefault,
   type EngineTable,
 } from '../../db/rows/engine-column.ts';
@@ -18,7 +18,7 @@ import type { SeenType } from '../../diff/observe-fields.ts';
 /** Facts about the mirror as a whole: its version, the shape of its tables, the source of its data. */
 export const MIRROR_META = {
   name: 'mirror_meta',
-  columns: [text('key'), text('value')],
+  columns: [textColumn('key'), textColumn('value')],
   primaryKey: ['key'],
 } as const satisfies EngineTable;
 
@@ -26,9 +26,9 @@ export const MIRROR_META = {
 export const KIND_STATE = {
   name: 'kind_state',
   columns: [
-    text('kind'),
+    textColumn('kind'),
     bigint('tick'),
-    text('state'),
+    textColumn('state'),
     optionalText('reason'),
     bigint('complete_sweeps'), // How many sweeps have reached the end of the list so far.
     optionalText('decoded_as'),
@@ -58,12 +58,12 @@ export const RUNS = {
   name: 'runs',
   columns: [
     serial('id'),
-    text('command'),
-    text('kinds'),
-    text<'state', 'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted'>('state'),
+    textColumn('command'),
+    textColumn('kinds'),
+    textColumn<'state', 'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted'>('state'),
     optionalText('reason'),
     optionalText('owner'),
-    timestamp('requested_at'),
+    timestampColumn('requested_at'),
     optionalTimestamp('started_at'),
     optionalTimestamp('finished_at'),
     optionalText('request'),
@@ -81,23 +81,23 @@ export const RUN_KINDS = {
   name: 'run_kinds',
   columns: [
     bigint('run_id'),
-    text('kind'),
-    text<'state', 'certified' | 'complete' | 'invalid' | 'aborted' | 'busy'>('state'),
+    textColumn('kind'),
+    textColumn<'state', 'certified' | 'complete' | 'invalid' | 'aborted' | 'busy'>('state'),
     optionalText('reason'), // A stable code: why the sweep did not reach the end of the list.
     optionalText('detail'), // The same for a person: what happened, where, and what to do.
     optionalTimestamp('certified_at'),
-    integer('pages'),
-    integer('rows'),
-    integer('created'),
-    integer('updated'),
-    integer('deleted'),
-    integer('restored'),
-    integer('unchanged'),
-    integer('quarantined'),
-    integer('requests'),
-    integer('retries'),
-    timestamp('started_at'),
-    integer('duration_ms'),
+    integerColumn('pages'),
+    integerColumn('rows'),
+    integerColumn('created'),
+    integerColumn('updated'),
+    integerColumn('deleted'),
+    integerColumn('restored'),
+    integerColumn('unchanged'),
+    integerColumn('quarantined'),
+    integerColumn('requests'),
+    integerColumn('retries'),
+    timestampColumn('started_at'),
+    integerColumn('duration_ms'),
   ],
   primaryKey: ['run_id', 'kind'],
 } as const satisfies EngineTable;
@@ -106,16 +106,16 @@ export const RUN_KINDS = {
 export const SIGHTINGS = {
   name: 'sightings',
   columns: [
-    text('kind'),
+    textColumn('kind'),
     bigint('answered'),
     bigint('sent'),
     bigint('run_id'),
-    integer('page'),
-    text('ids'),
-    integer('rows'),
+    integerColumn('page'),
+    textColumn('ids'),
+    integerColumn('rows'),
     optionalBigint('end_rows'),
     optionalBigint('total'),
-    timestamp('seen_at'),
+    timestampColumn('seen_at'),
     optionalBigint('sweep'),
   ],
   primaryKey: ['kind', 'answered'],
@@ -125,16 +125,16 @@ export const SIGHTINGS = {
 export const FIELDS = {
   name: 'fields',
   columns: [
-    text('kind'),
-    text('field'),
-    integer('documented'),
-    text<'type', SeenType>('type'),
-    integer('fits_hint'),
-    text('wire'),
+    textColumn('kind'),
+    textColumn('field'),
+    integerColumn('documented'),
+    textColumn<'type', SeenType>('type'),
+    integerColumn('fits_hint'),
+    textColumn('wire'),
     optionalText<'column_type', FieldType | 'unusable'>('column_type'),
     optionalBigint('column_scale'),
-    integer('position'),
-    timestamp('first_seen_at'),
+    integerColumn('position'),
+    timestampColumn('first_seen_at'),
     optionalTimestamp('vanished_at'),
     optionalText('text_column'),
     optionalBigint('text_position'),
@@ -147,8 +147,8 @@ export const DRIFT = {
   name: 'drift',
   columns: [
     serial('id'),
-    text('kind'),
-    text<
+    textColumn('kind'),
+    textColumn<
       'code',
       | (
           | 'new_field'
@@ -162,8 +162,8 @@ export const DRIFT = {
       | ('text_column' | 'untracked_fields' | 'holes' | 'envelope' | 'page_size')
     >('code'),
     optionalText('field'),
-    text('detail'),
-    timestamp('seen_at'),
+    textColumn('detail'),
+    timestampColumn('seen_at'),
   ],
   primaryKey: ['id'],
 } as const satisfies EngineTable;
@@ -173,12 +173,12 @@ export const ISSUES = {
   name: 'issues',
   columns: [
     serial('id'),
-    text('kind'),
+    textColumn('kind'),
     optionalText('record_id'),
     optionalText('field'),
-    text('code'),
+    textColumn('code'),
     optionalText('detail'),
-    timestamp('first_seen_at'),
+    timestampColumn('first_seen_at'),
     optionalTimestamp('closed_at'),
   ],
   primaryKey: ['id'],
@@ -190,16 +190,16 @@ export const ISSUES = {
 export const DICTIONARY = {
   name: 'dictionary',
   columns: [
-    text('view'),
-    text('column'),
-    text('type'),
+    textColumn('view'),
+    textColumn('column'),
+    textColumn('type'),
     optionalText('unit'),
-    text('meaning'),
+    textColumn('meaning'),
     optionalText('section'),
-    text('label_en'),
-    text('label_fr'),
-    withDefault(integer('ordinal'), '0'), // The place of the column in its view, from 1.
-    withDefault(text('meaning_fr'), "''"),
+    textColumn('label_en'),
+    textColumn('label_fr'),
+    withDefault(integerColumn('ordinal'), '0'), // The place of the column in its view, from 1.
+    withDefault(textColumn('meaning_fr'), "''"),
   ],
   primaryKey: ['view', 'column'],
 } as const satisfies EngineTable;
@@ -207,6 +207,12 @@ export const DICTIONARY = {
 /** Which column of a view names a record of which other view; written with the views. */
 export const RELATIONS = {
   name: 'relations',
-  columns: [text('view'), text('column'), text('to_view'), text('to_column'), optionalText('none')],
+  columns: [
+    textColumn('view'),
+    textColumn('column'),
+    textColumn('to_view'),
+    textColumn('to_column'),
+    optionalText('none'),
+  ],
   primaryKey: ['view', 'column'],
 } as const satisfies EngineTable;

@@ -20,5 +20,5 @@ export const isFoundBy = ({ name, type }: Pick<Field, 'name' | 'type'>): boolean
 const LEFT_OUT = /[\s\-()./+'’,%_\\\u0300-\u036f]/g;
 
 /** A text without accents, case and what stands between the digits of a phone number: `(514) 555-0199` is `5145550199`. */
-export const folded = (text: string): string =>
+export const normalized = (text: string): string =>
   text.normalize('NFD').toLowerCase().replaceAll('œ', 'oe').replaceAll(LEFT_OUT, '');

@@ -12,7 +12,7 @@ import { fittingValue, ownValue } from '../../diff/decode-record.ts';
 import { decimalPlaces } from '../../lib/json/decimal.ts';
 import { isObject, tryParse } from '../../lib/json/json.ts';
 import type { Session, SqlValue } from '../../db/session/session.ts';
-import { FOUND_COLUMN, folded, isFoundBy } from './found-text.ts';
+import { FOUND_COLUMN, normalized, isFoundBy } from './found-text.ts';
 
 export type Dialect = Session['dialect'];
 
@@ -126,7 +126,7 @@ export function twinValues(
     else if (value === null) twins.push(null, null);
     else twins.push(SHOWN[dialect](String(value)), unitsOf(String(value)));
   }
-  if (isFound) twins.push(folded(found.join('|')));
+  if (isFound) twins.push(normalized(found.join('|')));
   return twins;
 }
 

@@ -2,13 +2,13 @@
 
 import {
   bigint,
-  integer,
+  integerColumn,
   optionalBigint,
   optionalText,
   optionalTimestamp,
   serial,
-  text,
-  timestamp,
+  textColumn,
+  timestampColumn,
   withDefault,
   type EngineTable,
 } from '../../db/rows/engine-column.ts';
@@ -18,31 +18,31 @@ export const OUTBOX = {
   name: 'outbox',
   columns: [
     serial('id'),
-    text('idempotency_key'),
-    text('kind'),
-    text<'operation', 'create' | 'update'>('operation'),
+    textColumn('idempotency_key'),
+    textColumn('kind'),
+    textColumn<'operation', 'create' | 'update'>('operation'),
     optionalText('record_id'), // The record of an update, or of a create once it is known.
-    text('payload'), // A JSON object with the field names of a write.
+    textColumn('payload'), // A JSON object with the field names of a write.
     optionalText('base'), // The record as the caller saw it before, with the field names of a read.
     optionalTimestamp('base_at'), // When the base was taken from the mirror; null if the caller gave it.
     withDefault(
-      text<'state', 'ready' | 'sending' | 'unsettled' | 'done' | 'parked' | 'rejected' | 'abandoned'>(
+      textColumn<'state', 'ready' | 'sending' | 'unsettled' | 'done' | 'parked' | 'rejected' | 'abandoned'>(
         'state',
       ),
       `'ready'`,
     ),
     withDefault(bigint('epoch'), '0'), // Raised by every claim; a process with an older one can no longer write the row.
     optionalText('owner'),
-    withDefault(integer('attempts'), '0'),
+    withDefault(integerColumn('attempts'), '0'),
     optionalTimestamp('next_attempt_at'),
     optionalText('natural_key'),
     optionalText('preimage'), // The mirror's state before the last send, as JSON.
     optionalText('verdict'), // A stable code: why the entry is in its state.
     optionalText('result'), // Details of the verdict for readers, as JSON.
-    withDefault(timestamp('created_at'), 'now'),
-    withDefault(timestamp('updated_at'), 'now'),
-    withDefault(integer('allow_unknown'), '0'),
-    withDefault(integer('allow_double'), '0'), // 1: sent although a record has its natural key.
+    withDefault(timestampColumn('created_at'), 'now'),
+    withDefault(timestampColumn('updated_at'), 'now'),
+    withDefault(integerColumn('allow_unknown'), '0'),
+    withDefault(integerColumn('allow_double'), '0'), // 1: sent although a record has its natural key.
     withDefault(bigint('elapsed_ms'), '0'), // Since a send was lost, as far as a process was there to measure it.
     optionalTimestamp('elapsed_at'), // Up to when that is measured.
     optionalText('pushed_by'), // A person or a user of a machine, as in `decisions`; null where an application inserted it.
@@ -62,15 +62,15 @@ export const OUTBOX = {
 export const OUTBOX_KEYS = {
   name: 'outbox_keys',
   columns: [
-    text('idempotency_key'),
+    textColumn('idempotency_key'),
     bigint('outbox_id'),
-    text('kind'),
-    text<'operation', 'create' | 'update'>('operation'),
+    textColumn('kind'),
+    textColumn<'operation', 'create' | 'update'>('operation'),
     optionalText('record_id'),
-    text<'state', 'done' | 'rejected' | 'abandoned'>('state'),
-    text('request_hash'), // Of the requested change, without its base.
+    textColumn<'state', 'done' | 'rejected' | 'abandoned'>('state'),
+    textColumn('request_hash'), // Of the requested change, without its base.
     optionalText('base_hash'),
-    timestamp('ended_at'),
+    timestampColumn('ended_at'),
   ],
   primaryKey: ['idempotency_key'],
   indexes: [['kind', 'record_id']],
@@ -82,12 +82,12 @@ export const OUTBOX_ATTEMPTS = {
   name: 'outbox_attempts',
   columns: [
     bigint('outbox_id'),
-    integer('n'),
-    timestamp('opened_at'),
+    integerColumn('n'),
+    timestampColumn('opened_at'),
     optionalTimestamp('closed_at'),
     optionalText('grade'),
     optionalBigint('status'),
-    text('request'), // Method, path and body.
+    textColumn('request'), // Method, path and body.
     optionalText('response_start'),
   ],
   primaryKey: ['outbox_id', 'n'],
@@ -96,7 +96,7 @@ export const OUTBOX_ATTEMPTS = {
 /** Which record an entry of the outbox created; a record was created by one entry at most. */
 export const LINKS = {
   name: 'links',
-  columns: [text('kind'), text('record_id'), bigint('outbox_id'), timestamp('linked_at')],
+  columns: [textColumn('kind'), textColumn('record_id'), bigint('outbox_id'), timestampColumn('linked_at')],
   primaryKey: ['kind', 'record_id'],
   unique: 'outbox_id',
 } as const satisfies EngineTable;
@@ -104,7 +104,7 @@ export const LINKS = {
 /** Kinds that the service does not allow us to write. */
 export const WRITE_BLOCKS = {
   name: 'write_blocks',
-  columns: [text('kind'), text('reason'), timestamp('since'), timestamp('probe_at')],
+  columns: [textColumn('kind'), textColumn('reason'), timestampColumn('since'), timestampColumn('probe_at')],
   primaryKey: ['kind'],
 } as const satisfies EngineTable;
 
@@ -112,10 +112,10 @@ export const WRITE_BLOCKS = {
 export const WORKERS = {
   name: 'workers',
   columns: [
-    text('owner'),
-    text('roles'),
-    timestamp('started_at'),
-    timestamp('seen_at'),
+    textColumn('owner'),
+    textColumn('roles'),
+    timestampColumn('started_at'),
+    timestampColumn('seen_at'),
     optionalText('schedules'), // Those by which it pulls, as JSON; null = it does not pull.
   ],
   primaryKey: ['owner'],

@@ -3,8 +3,8 @@
 import {
   optionalText,
   serial,
-  text,
-  timestamp,
+  textColumn,
+  timestampColumn,
   withDefault,
   type EngineTable,
 } from '../../db/rows/engine-column.ts';
@@ -13,11 +13,11 @@ import {
 export const USERS = {
   name: 'users',
   columns: [
-    text('name_key'), // The name in small letters: no two names differ only in their case.
-    text('name'),
-    text<'role', 'viewer' | 'operator' | 'admin'>('role'),
-    text('token_hash'), // SHA-256, in hexadecimal digits.
-    withDefault(timestamp('created_at'), 'now'),
+    textColumn('name_key'), // The name in small letters: no two names differ only in their case.
+    textColumn('name'),
+    textColumn<'role', 'viewer' | 'operator' | 'admin'>('role'),
+    textColumn('token_hash'), // SHA-256, in hexadecimal digits.
+    withDefault(timestampColumn('created_at'), 'now'),
   ],
   primaryKey: ['name_key'],
   unique: 'token_hash',
@@ -28,11 +28,11 @@ export const DECISIONS = {
   name: 'decisions',
   columns: [
     serial('id'),
-    timestamp('at'),
-    text('who'), // A user; `admin`, who has the setting's token; on the command line the user of the machine: `ada@office`.
-    text<'role', 'viewer' | 'operator' | 'admin'>('role'),
-    text<'via', 'command' | 'page' | 'api'>('via'),
-    text('what'), // In the words of the command line: `deletions approve`.
+    timestampColumn('at'),
+    textColumn('who'), // A user; `admin`, who has the setting's token; on the command line the user of the machine: `ada@office`.
+    textColumn<'role', 'viewer' | 'operator' | 'admin'>('role'),
+    textColumn<'via', 'command' | 'page' | 'api'>('via'),
+    textColumn('what'), // In the words of the command line: `deletions approve`.
     optionalText('target'), // What it is about: the number of an entry, a kind, the name of an endpoint or a user.
     optionalText('detail'), // What else was given: `recordId 501`.
   ],

@@ -2,13 +2,13 @@
 
 import {
   bigint,
-  integer,
+  integerColumn,
   optionalBigint,
   optionalText,
   optionalTimestamp,
   serial,
-  text,
-  timestamp,
+  textColumn,
+  timestampColumn,
   type EngineTable,
 } from '../../db/rows/engine-column.ts';
 
@@ -17,12 +17,12 @@ export const PLANS = {
   name: 'plans',
   columns: [
     serial('id'),
-    text('kind'),
-    text<'state', 'open' | 'applied'>('state'),
-    text('origin'), // The name of the file, or `undo of plan 7`.
-    text('checksum'), // Of kind and rows: what is applied is what was shown.
-    timestamp('created_at'),
-    text('created_by'),
+    textColumn('kind'),
+    textColumn<'state', 'open' | 'applied'>('state'),
+    textColumn('origin'), // The name of the file, or `undo of plan 7`.
+    textColumn('checksum'), // Of kind and rows: what is applied is what was shown.
+    timestampColumn('created_at'),
+    textColumn('created_by'),
     optionalTimestamp('applied_at'),
     optionalText('applied_by'),
     optionalTimestamp('approved_at'),
@@ -36,10 +36,10 @@ export const PLAN_ROWS = {
   name: 'plan_rows',
   columns: [
     bigint('plan_id'),
-    integer('position'), // The number of the row in the sheet.
-    text<'operation', 'create' | 'update'>('operation'),
+    integerColumn('position'), // The number of the row in the sheet.
+    textColumn<'operation', 'create' | 'update'>('operation'),
     optionalText('record_id'),
-    text('cells'), // JSON: `[{"field","old","new"}]`, by the names of a read.
+    textColumn('cells'), // JSON: `[{"field","old","new"}]`, by the names of a read.
     optionalText('refusal'),
     optionalBigint('entry_id'), // Of the outbox, once the plan is applied.
   ],

@@ -2,13 +2,13 @@
 
 import {
   bigint,
-  integer,
+  integerColumn,
   optionalBigint,
   optionalText,
   optionalTimestamp,
   serial,
-  text,
-  timestamp,
+  textColumn,
+  timestampColumn,
   withDefault,
   type EngineTable,
 } from '../../db/rows/engine-column.ts';
@@ -21,27 +21,27 @@ export const WEBHOOK_ENDPOINTS = {
   name: 'webhook_endpoints',
   columns: [
     serial('id'),
-    text('name'),
-    text('public_id'), // Random: makes the webhook ids of this endpoint differ from those of an earlier mirror.
-    text('url'),
+    textColumn('name'),
+    textColumn('public_id'), // Random: makes the webhook ids of this endpoint differ from those of an earlier mirror.
+    textColumn('url'),
     optionalText('kinds'), // A JSON list; null = all. Likewise `changes` and `fields`.
     optionalText('changes'),
     optionalText('fields'),
-    withDefault(text<'format', 'json' | 'slack' | 'teams' | 'text' | 'email'>('format'), `'json'`),
+    withDefault(textColumn<'format', 'json' | 'slack' | 'teams' | 'text' | 'email'>('format'), `'json'`),
     optionalText<'language', 'en' | 'fr'>('language'), // Of messages to people; null = that of the settings.
     bigint('cursor'), // The last `seq` that was taken into `webhook_deliveries`, or passed over by a filter.
     optionalBigint('replay_after'), // A wanted replay; its owner moves the cursor back once nothing of it is under way.
-    withDefault(text<'state', 'active' | 'disabled'>('state'), `'active'`),
+    withDefault(textColumn<'state', 'active' | 'disabled'>('state'), `'active'`),
     optionalText('disabled_reason'), // A stable code: `gone`, `failing`.
-    withDefault(integer('failures'), '0'), // Failed attempts since the last success.
+    withDefault(integerColumn('failures'), '0'), // Failed attempts since the last success.
     optionalTimestamp('failing_since'), // The first of them.
     optionalTimestamp('failing_told_at'), // When the endpoint was told to be failing; null = it is not.
     optionalTimestamp('delivered_at'), // The last success.
     optionalTimestamp('not_before'), // The receiver asked for a pause until then.
     optionalText('owner'),
     withDefault(bigint('epoch'), '0'), // Raised by every claim; a process with an older one can no longer write.
-    withDefault(timestamp('created_at'), 'now'),
-    withDefault(timestamp('updated_at'), 'now'),
+    withDefault(timestampColumn('created_at'), 'now'),
+    withDefault(timestampColumn('updated_at'), 'now'),
   ],
   primaryKey: ['id'],
   unique: 'name',
@@ -56,8 +56,8 @@ export const WEBHOOK_SECRETS = {
   columns: [
     serial('id'),
     bigint('endpoint_id'),
-    text('secret'),
-    withDefault(timestamp('created_at'), 'now'),
+    textColumn('secret'),
+    withDefault(timestampColumn('created_at'), 'now'),
     optionalTimestamp('expires_at'), // The end of the overlap with its successor; null = it is the present one.
   ],
   primaryKey: ['id'],
@@ -70,22 +70,25 @@ export const WEBHOOK_DELIVERIES = {
   columns: [
     serial('id'),
     bigint('endpoint_id'),
-    text('webhook_id'), // The same on every attempt and every replay of an event.
-    text('type'), // `clients.updated`, `kind.held`.
+    textColumn('webhook_id'), // The same on every attempt and every replay of an event.
+    textColumn('type'), // `clients.updated`, `kind.held`.
     optionalBigint('seq'), // The change event that the body is made from; null = the body is in `body`.
     optionalText('kind'),
     optionalText('record_id'), // Deliveries of one record keep their order.
     optionalText('body'),
     // `waiting`: an earlier delivery of its record is not settled. `dropped`: its event was erased before it could be sent.
-    withDefault(text<'state', 'ready' | 'waiting' | 'delivered' | 'failed' | 'dropped'>('state'), `'ready'`),
-    withDefault(integer('attempts'), '0'),
+    withDefault(
+      textColumn<'state', 'ready' | 'waiting' | 'delivered' | 'failed' | 'dropped'>('state'),
+      `'ready'`,
+    ),
+    withDefault(integerColumn('attempts'), '0'),
     optionalTimestamp('next_attempt_at'), // Of a ready delivery.
     optionalTimestamp('attempted_at'),
     optionalBigint('status'), // The HTTP or SMTP status of the last attempt; null = there was no answer.
     optionalText('error'), // A stable code, where there was no answer.
     optionalText('response_start'),
     optionalBigint('duration_ms'),
-    withDefault(timestamp('created_at'), 'now'),
+    withDefault(timestampColumn('created_at'), 'now'),
     optionalTimestamp('delivered_at'),
   ],
   primaryKey: ['id'],

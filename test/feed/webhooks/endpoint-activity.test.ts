@@ -28,15 +28,15 @@ describe.each(DATABASES)('decisions on an endpoint on %s', (database) => {
     await commit(on, '1', '1', '2');
     await on.deliver();
     expect(seqsOf(receiver.requests).toSorted()).toEqual([1, 3]);
-    const of = { name: 'erp', now: on.now() };
-    expect(await disableEndpoint(on.session, of)).toEqual({ name: 'erp', state: 'disabled' });
+    const now = on.now();
+    expect(await disableEndpoint(on.session, 'erp', now)).toEqual({ name: 'erp', state: 'disabled' });
     await commit(on, '3');
     on.pass(90_000_000);
     await on.deliver();
     expect(receiver.requests).toHaveLength(2);
     status = 204;
     on.pass(-90_000_000); // The retry is not due yet.
-    expect(await enableEndpoint(on.session, of)).toEqual({ name: 'erp', state: 'active' });
+    expect(await enableEndpoint(on.session, 'erp', now)).toEqual({ name: 'erp', state: 'active' });
     await on.deliver();
     expect(seqsOf(receiver.taken).toSorted()).toEqual([1, 2, 3, 4]);
   });
@@ -58,7 +58,7 @@ describe.each(ONE_DATABASE)('decisions on an endpoint on %s', (database) => {
       on.pass(5_000);
     }
     isUp = true;
-    expect(await replayEvents(on.session, { name: 'erp', after: null, now: on.now() })).toEqual({
+    expect(await replayEvents(on.session, 'erp', null, on.now())).toEqual({
       name: 'erp',
       after: 2,
     });
@@ -78,7 +78,7 @@ describe.each(ONE_DATABASE)('decisions on an endpoint on %s', (database) => {
       await tx.query(sql`update webhook_endpoints set state = 'disabled', cursor = 3`);
       await tx.query(sql`delete from webhook_deliveries`);
     });
-    expect(await replayEvents(on.session, { name: 'erp', after: null, now: on.now() })).toMatchObject({
+    expect(await replayEvents(on.session, 'erp', null, on.now())).toMatchObject({
       after: 1,
     });
     await on.deliver();

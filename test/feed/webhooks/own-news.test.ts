@@ -129,11 +129,11 @@ describe.each(ONE_DATABASE)('on %s', (database) => {
         text: await add(hooks, 'text', { format: 'text', kinds: ['clients'] }),
       };
       const deaf = [await add(hooks, 'other-kind', { kinds: ['bookings'] }), await add(hooks, 'off', {})];
-      await disableEndpoint(on.session, { name: 'off', now: on.clock.now() });
+      await disableEndpoint(on.session, 'off', on.clock.now());
       await begin(on);
       await hooks.deliver();
       await goOn(on);
-      await replayEvents(on.session, { name: 'all', after: 0, now: hooks.now() });
+      await replayEvents(on.session, 'all', 0, hooks.now());
       await hooks.deliver();
       for (const { receiver } of [all, narrow]) {
         const bodies = receiver.taken.map(({ body }) => JSON.parse(body) as object);

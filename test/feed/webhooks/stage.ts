@@ -73,18 +73,9 @@ export function deliveryStageOn(
   const clock: Clock = { ...systemClock, now: () => new Date(nowMs) };
   const sender = createSender(clock, rules, attemptMs);
   onTestFinished(() => sender[Symbol.asyncDispose]());
-  const queue = createWebhookQueue({
-    session,
-    clock,
-    logger: log.logger,
-    owner: OWNER,
-    sender,
-    retrySeconds,
-    reader: rules,
-    random: () => 0,
-    stopping: stopping ?? new AbortController().signal,
-    livingOwners: () => Promise.resolve(new Set([OWNER])),
-  });
+  const process = { session, clock, logger: log.logger, owner: { name: OWNER, isDead: () => false } };
+  const delivery = { retrySeconds, reader: rules, random: () => 0 };
+  const queue = createWebhookQueue(process, sender, delivery, stopping ?? new AbortController().signal);
   const deliver = async (): Promise<void> => {
     for (let due = await queue.due(100); due.length > 0; due = await queue.due(100))
       await Promise.all(due.map((ref) => queue.work(ref, new AbortController().signal)));

@@ -151,7 +151,7 @@ describe.each(ONE_DATABASE)('deliveries on %s', (database) => {
     expect(receiver.requests).toHaveLength(3);
     expect(on.log.lines).toMatchObject([{ event: 'webhook.disabled', reason: 'gone' }]);
     status = 200;
-    await replayEvents(on.session, { name: 'erp', after: 1, now: on.now() });
+    await replayEvents(on.session, 'erp', 1, on.now());
     await on.deliver();
     expect(seqsOf(receiver.taken).toSorted()).toEqual([1, 2, 2, 3, 4]);
     const ids = receiver.requests.map(({ id, body }) => `${id} ${seqsOf([{ body }])[0] ?? ''}`);
@@ -264,11 +264,11 @@ describe.each(ONE_DATABASE)('deliveries on %s', (database) => {
     on.pass(1_000);
     await on.put({ record_id: '1' });
     await on.deliver();
-    await disableEndpoint(on.session, { name: 'erp', now: on.now() });
+    await disableEndpoint(on.session, 'erp', on.now());
     on.pass(40 * 86_400_000);
     await on.session.atomically((tx) => pruneDeliveries(tx, new Date(on.now().getTime() - 30 * 86_400_000)));
     isUp = true;
-    await enableEndpoint(on.session, { name: 'erp', now: on.now() });
+    await enableEndpoint(on.session, 'erp', on.now());
     await on.deliver();
     expect(seqsOf(receiver.taken)).toEqual([1, 2]);
   });

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
+import { documentedKind } from '../../../src/catalog/kinds/catalog.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import { readTick } from '../../../src/store/kinds/kind-standing.ts';
 import { landOwn, type OwnReading } from '../../../src/outbound/attempt/land-own.ts';
 import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, create, opened, spoil, update, type Stage } from '../stage.ts';
 
-const clients = kindNamed('clients');
+const clients = documentedKind('clients');
 
 async function land(on: Stage, record: JsonObject, how: Partial<OwnReading> = {}): Promise<void> {
   if (clients === undefined) throw new Error('There are clients.');

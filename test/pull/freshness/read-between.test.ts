@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
+import { documentedKind } from '../../../src/catalog/kinds/catalog.ts';
 import { isListed, type ListedKind } from '../../../src/catalog/kind.ts';
 import type { Row, Session } from '../../../src/db/session/session.ts';
 import { createBetweenReader, type BetweenEnd } from '../../../src/pull/freshness/read-between.ts';
@@ -24,7 +24,7 @@ import { partsOf } from './reading.ts';
 const KIND = 'clients';
 
 function listed(name: string): ListedKind {
-  const kind = kindNamed(name);
+  const kind = documentedKind(name);
   if (kind === undefined || !isListed(kind)) throw new TypeError(`The catalogue lists no ${name}.`);
   return kind;
 }

@@ -1,5 +1,5 @@
 /** A service with lists that change, and a reader of them in simulated time: how late does it see what happened? */
-import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
+import { documentedKind } from '../../../src/catalog/kinds/catalog.ts';
 import {
   chooseRead,
   countChanges,
@@ -98,7 +98,7 @@ function begin(plan: ReplayPlan): Replay {
   const watches = plan.lists.map(({ kind, pages, hasTotal }): Watch => {
     const rows = pages * STRIDE - (pages > 1 ? 7 : 12);
     const ids = Array.from({ length: rows }, (_, index) => `${kind} ${index}`);
-    const order = kindNamed(kind)?.list?.order ?? 'unknown';
+    const order = documentedKind(kind)?.list?.order ?? 'unknown';
     const start = beginning(kind, order, hasTotal ? rows : null);
     const pagesRead = Array.from({ length: pages }, (_, index) => pageOf(ids, index + 1, null, 0));
     const history = { created: 0, updated: new Map<string, number>() };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import {
   holdTokens,
   mostTokens,
-  refill,
+  refilledBudget,
   takeToken,
   untilToken,
 } from '../../../src/pull/freshness/spend-budget.ts';
@@ -58,15 +58,15 @@ test('processes whose clocks are apart get no token twice', () => {
   fc.assert(
     fc.property(rates, fc.integer({ min: 1, max: 60_000 }), (perMinute, apartMs) => {
       const bucket: RequestBudget = { tokens: 0, atMs: apartMs }; // Counted by a clock that is ahead.
-      const seen = refill(bucket, perMinute, 0);
-      expect(refill(seen, perMinute, apartMs)).toEqual(refill(bucket, perMinute, apartMs));
+      const seen = refilledBudget(bucket, perMinute, 0);
+      expect(refilledBudget(seen, perMinute, apartMs)).toEqual(refilledBudget(bucket, perMinute, apartMs));
       expect(takeToken(bucket, perMinute, untilToken(bucket, perMinute, 0) + 1)).not.toBeNull();
     }),
   );
 });
 
 test('a clock that was corrected by hours brings tokens again after a minute', () => {
-  const corrected = refill({ tokens: 0, atMs: 10_000_000 }, 60, 0);
+  const corrected = refilledBudget({ tokens: 0, atMs: 10_000_000 }, 60, 0);
   expect(takeToken(corrected, 60, MINUTE_MS)).not.toBeNull();
 });
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { LISTED_KINDS, kindNamed } from '../../../src/catalog/kinds/catalog.ts';
+import { LISTED_KINDS, documentedKind } from '../../../src/catalog/kinds/catalog.ts';
 import { isListed, type ListedKind } from '../../../src/catalog/kind.ts';
 import { OtherSourceError } from '../../../src/db/session/errors.ts';
 import type { Session } from '../../../src/db/session/session.ts';
@@ -13,7 +13,7 @@ import { contentOf, mirror, pullFrom, sandbox, truthOf } from '../support.ts';
 import { countCompanies, judgeCompany } from '../../../src/pull/land/guard-source.ts';
 
 const only = (name: string): readonly ListedKind[] =>
-  [kindNamed(name)].filter((kind) => kind !== undefined).filter(isListed);
+  [documentedKind(name)].filter((kind) => kind !== undefined).filter(isListed);
 
 /** Two companies behind one address, as two tokens of one service would show them. */
 async function companies(): Promise<{ ours: Sandbox; theirs: Sandbox; session: Session }> {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { kindNamed } from '../../../src/catalog/kinds/catalog.ts';
+import { documentedKind } from '../../../src/catalog/kinds/catalog.ts';
 import { isListed } from '../../../src/catalog/kind.ts';
 import type { Json } from '../../../src/lib/json/json.ts';
 import { LeaseError } from '../../../src/db/session/errors.ts';
@@ -22,7 +22,7 @@ import { mirror, rowsOf } from '../support.ts';
 const NOW = new Date('2026-03-01T12:00:00Z');
 
 async function sweepOf(session: Session, owner = 'us'): Promise<Sweep> {
-  const kind = kindNamed('categories');
+  const kind = documentedKind('categories');
   if (kind === undefined || !isListed(kind)) throw new Error('categories have a list');
   const lease = await claimKind(session, { kind: kind.name, owner, now: NOW, isDead: () => true });
   const claim = {

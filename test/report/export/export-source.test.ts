@@ -12,7 +12,7 @@ test.each([
   ['2026-02-01', '2026-02-01T23:59:59.999Z', false],
   ['2026-03-01', '2026-03-01T12:00:00.000Z', false],
 ])('%s is %s, with a zone: %s', (given, instant, isZoned) => {
-  expect(asOfInstant(given, { now: NOW, timezone: 'UTC' })).toEqual({ at: new Date(instant), isZoned });
+  expect(asOfInstant(given, NOW, 'UTC')).toEqual({ at: new Date(instant), isZoned });
 });
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   ['2025-11-02T03:00', '2025-11-02T08:00:00.000Z'],
   ['2025-11-02', '2025-11-03T04:59:59.999Z'], // Of 25 hours.
 ])('%s in Montréal is %s', (given, instant) => {
-  const { at } = asOfInstant(given, { now: NOW, timezone: 'America/Montreal' });
+  const { at } = asOfInstant(given, NOW, 'America/Montreal');
   expect(at.toISOString()).toBe(instant);
 });
 
@@ -38,7 +38,7 @@ test.each([
   '2026-03-02',
   '2026-03-01T12:00:01Z',
 ])('"%s" is refused', (given) => {
-  expect(() => asOfInstant(given, { now: NOW, timezone: 'UTC' })).toThrow(UsageError);
+  expect(() => asOfInstant(given, NOW, 'UTC')).toThrow(UsageError);
 });
 
 describe('the state at an instant', () => {

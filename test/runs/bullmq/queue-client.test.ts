@@ -12,26 +12,21 @@ function stage() {
   const opened: ClientOptions['onFault'][] = [];
   const closed: number[] = [];
   const logged: unknown[] = [];
-  const client = createReopening({
-    name: 'work',
-    running: new Set<Promise<void>>(),
-    clock,
-    timings: TIMINGS,
-    faults: (_work, error) => logged.push(error),
-    open: (onFault): QueueClient => {
-      const number = opened.push(onFault);
-      const queue = {
-        addBulk: () => Promise.resolve([]),
-        exportPrometheusMetrics: () => Promise.resolve(''),
-        close: () => {
-          closed.push(number);
-          return Promise.resolve();
-        },
-        on: () => undefined,
-      };
-      return { queue, worker: null, ready: Promise.resolve(), drop: () => undefined };
-    },
-  });
+  const open = (onFault: ClientOptions['onFault']): QueueClient => {
+    const number = opened.push(onFault);
+    const queue = {
+      addBulk: () => Promise.resolve([]),
+      exportPrometheusMetrics: () => Promise.resolve(''),
+      close: () => {
+        closed.push(number);
+        return Promise.resolve();
+      },
+      on: () => undefined,
+    };
+    return { queue, worker: null, ready: Promise.resolve(), drop: () => undefined };
+  };
+  const faults = (_work: string, error: unknown): void => void logged.push(error);
+  const client = createReopening('work', open, new Set(), { clock, timings: TIMINGS, faults });
   return { clock, opened, closed, logged, client };
 }
 

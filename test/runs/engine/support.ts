@@ -163,15 +163,9 @@ export interface Started {
 /** Starts an engine that is closed when the test ends. */
 export function startTestEngine(parts: Started): Engine {
   const { session, notifier, work, log, timings = {}, owner = 'test' } = parts;
-  const engine = startEngine({
-    queues: work.map(({ queue }) => queue),
-    notifier,
-    session,
-    worker: { owner, roles: ['outbox'] },
-    clock: systemClock,
-    logger: log.logger,
-    timings: { ...QUICK, ...timings },
-  });
+  const mirror = { session, clock: systemClock, logger: log.logger };
+  const engine = startEngine(mirror, { owner, roles: ['outbox'] }, notifier, { ...QUICK, ...timings });
+  for (const { queue } of work) engine.add(queue);
   onTestFinished(() => engine.close());
   return engine;
 }

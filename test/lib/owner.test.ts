@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { createOwner } from '../../../src/pull/run/parts.ts';
+import { createOwner } from '../../src/lib/owner.ts';
 
 const owner = createOwner();
 const [host = '', , place = ''] = owner.name.split(':');

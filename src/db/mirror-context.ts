@@ -1,0 +1,31 @@
+import { createFaultLog } from '../lib/log/fault-log.ts';
+import type { Logger } from '../lib/log/logger.ts';
+import { repeat, type Repeating } from '../lib/log/repeat.ts';
+import type { Owner } from '../lib/owner.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import { isAway } from './session/errors.ts';
+import type { Session } from './session/session.ts';
+
+/** What work on a mirror needs. */
+export interface MirrorContext {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The same for work that claims rows. */
+export interface ProcessContext extends MirrorContext {
+  /** This process in the rows that it claims. */
+  readonly owner: Owner;
+}
+
+/** Runs a task at once and then with pauses, and logs its faults, but for outages of the database, which are logged once for all. */
+export function repeatTask(
+  { clock, logger }: MirrorContext,
+  name: string,
+  everyMs: number,
+  task: () => Promise<void>,
+): Repeating {
+  const faults = createFaultLog({ logger, clock, isTold: isAway });
+  return repeat({ clock, faults, everyMs, name, task });
+}
