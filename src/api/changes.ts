@@ -83,16 +83,20 @@ const QUIET_MS = 15_000; // Proxies end connections that are silent for longer.
  * caller is let in no longer.
  */
 async function* events(
-  { session, clock, access }: RouteContext,
+  context: RouteContext,
   request: FastifyRequest,
   { after, kind }: { readonly after: number; readonly kind: string | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;
   for (let cursor = after; !signal.aborted;) {
-    const waiting = { clock, signal, waitMs: QUIET_MS };
-    const { changes, next } = await awaitChanges(session, { after: cursor, kind, limit: PAGE }, waiting);
-    if (!('role' in (await access.judge(request)))) return;
+    const waiting = { clock: context.clock, signal, waitMs: QUIET_MS };
+    const { changes, next } = await awaitChanges(
+      context.session,
+      { after: cursor, kind, limit: PAGE },
+      waiting,
+    );
+    if (!('role' in (await context.access.judge(request)))) return;
     cursor = next;
     if (changes.length === 0) yield ':\n\n';
     for (const change of changes) yield `id: ${change.seq}\ndata: ${changeLine(change)}\n\n`;

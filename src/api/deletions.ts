@@ -18,8 +18,8 @@ const schema = {
 };
 
 /** Records that disappeared all at once. */
-export function deletionRoutes(app: Server, { session }: RouteContext): void {
+export function deletionRoutes(app: Server, context: RouteContext): void {
   app.get('/v1/deletions', { schema }, async (_request, reply) =>
-    sendDocument<typeof disappearances>(reply, await readDisappearances(session)),
+    sendDocument<typeof disappearances>(reply, await readDisappearances(context.session)),
   );
 }

@@ -23,15 +23,15 @@ const BULLMQ_JOBS = 'bullmq_job_count';
 const UP = 'bms_sync_queue_metrics_up';
 
 /** A queue that does not answer must not keep the rest from being scraped. */
-async function queueMetrics({ queueMetrics: read, clock, logger }: RouteContext): Promise<string> {
-  if (read === undefined) return '';
+async function queueMetrics(context: RouteContext): Promise<string> {
+  if (context.queueMetrics === undefined) return '';
   const isUp = (up: 0 | 1): string =>
     `# HELP ${UP} Whether the queue told its metrics.\n# TYPE ${UP} gauge\n${UP} ${up}\n`;
   try {
-    const text = await within(clock, QUEUE_PATIENCE_MS, read());
+    const text = await within(context.clock, QUEUE_PATIENCE_MS, context.queueMetrics());
     return text === LATE ? isUp(0) : `${isUp(1)}${text.replaceAll(BULLMQ_JOBS, 'bullmq_jobs')}`;
   } catch (error) {
-    logger.debug({ err: error }, 'the queue did not tell its metrics'); // The log tells of its outage once.
+    context.logger.debug({ err: error }, 'the queue did not tell its metrics'); // The log tells of its outage once.
     return isUp(0);
   }
 }
@@ -43,7 +43,7 @@ const REFUSED = [401, 403, 421, 429];
 const MISNAMED = ['handles', 'requests', 'resources'].map((name) => `nodejs_active_${name}_total`);
 
 /** Counts the answers of this process, and tells its release, the resources that it uses, and whether its writes land. */
-export function countRequests(app: Server, { streamLimit, version, writes }: RouteContext): Registry {
+export function countRequests(app: Server, context: RouteContext): Registry {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -70,16 +70,16 @@ export function countRequests(app: Server, { streamLimit, version, writes }: Rou
   const addGauge = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers, collect: () => { gauge.set(read()); } }); // prettier-ignore
   };
-  addGauge('bms_sync_http_waiting', 'Streams that are open.', streamLimit.taken);
+  addGauge('bms_sync_http_waiting', 'Streams that are open.', context.streamLimit.taken);
   const build = { name: 'bms_sync_build_info', help: 'The release.', labelNames: ['version'], registers };
-  new Gauge(build).set({ version }, 1);
+  new Gauge(build).set({ version: context.version }, 1);
   const age = 'Time since the oldest write to the mirror that has not landed.';
-  addGauge('bms_sync_unlanded_write_age_seconds', age, () => writes().unlandedMs / 1000);
+  addGauge('bms_sync_unlanded_write_age_seconds', age, () => context.writes().unlandedMs / 1000);
   const last = 'When this process last wrote to the mirror; 0 before the first time.';
   addGauge(
     'bms_sync_last_write_timestamp_seconds',
     last,
-    () => (writes().lastLandedAt?.getTime() ?? 0) / 1000,
+    () => (context.writes().lastLandedAt?.getTime() ?? 0) / 1000,
   );
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request;

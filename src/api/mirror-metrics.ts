@@ -9,7 +9,8 @@ import type { RouteContext } from '../http/server.ts';
 import { readMirrorStatus } from '../checks/status.ts';
 
 /** The present state of the mirror and of its webhook endpoints, in Prometheus's text format. */
-export async function mirrorMetrics({ session, kinds, clock }: RouteContext): Promise<string> {
+export async function mirrorMetrics(context: RouteContext): Promise<string> {
+  const { session, kinds, clock } = context;
   const registry = new Registry(); // A new one each time, so that removed labels leave no old value behind.
   const add: AddGauge = (name, help, labelNames = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
@@ -22,8 +23,8 @@ export async function mirrorMetrics({ session, kinds, clock }: RouteContext): Pr
     secondsSince(await oldestUnsettledSend(session), now),
   );
   const blocked = add('bms_sync_write_blocked', 'Whether the service refuses writes of the kind.', ['kind']);
-  for (const { name } of kinds.filter(({ create, update }) => create ?? update))
-    blocked.set({ kind: name }, Number(status.blockedKinds.some(({ kind }) => kind === name)));
+  for (const { name } of kinds.filter((kind) => kind.create ?? kind.update))
+    blocked.set({ kind: name }, Number(status.blockedKinds.some((blockedKind) => blockedKind.kind === name)));
   add('bms_sync_frozen', 'Whether nothing is sent until a person says so.').set(
     Number(status.frozen !== null),
   );
@@ -66,7 +67,7 @@ function addKinds(add: AddGauge, statuses: readonly KindStatus[]): void {
       if (number !== null) gauge.set({ kind: status.kind }, number);
     }
   };
-  addKind('bms_sync_rows', 'Live rows.', ({ rows }) => rows);
+  addKind('bms_sync_rows', 'Live rows.', (status) => status.rows);
   addKind('bms_sync_last_sweep_timestamp_seconds', 'When the list was last read to its end.', (status) =>
     secondsOf(status.last_sweep_at),
   );

@@ -76,8 +76,8 @@ export function outboxRoutes(app: Server, { session, kinds, clock, wakeEngine }:
     const document = { ...outboxDocument(found), ...nextAfter(after, found.entries) };
     return sendDocument<typeof page>(reply, document);
   });
-  app.get('/v1/outbox/:id', { schema: shown }, async ({ params }, reply) =>
-    sendDocument<typeof shownEntry>(reply, historyDocument(await readHistory(session, params.id))),
+  app.get('/v1/outbox/:id', { schema: shown }, async (request, reply) =>
+    sendDocument<typeof shownEntry>(reply, historyDocument(await readHistory(session, request.params.id))),
   );
   app.post('/v1/outbox', { config: { role: 'operator' }, schema: put }, async (request, reply) => {
     const asked = { ...request.body, key: request.headers['idempotency-key'] };

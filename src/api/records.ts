@@ -38,7 +38,8 @@ const LIST = {
 };
 
 /** The routes of records, as the service sent them. */
-export function recordRoutes(app: Server, { session, kinds }: RouteContext): void {
+export function recordRoutes(app: Server, context: RouteContext): void {
+  const { session, kinds } = context;
   const querystring = z.strictObject({
     q: z
       .string()
@@ -49,9 +50,9 @@ export function recordRoutes(app: Server, { session, kinds }: RouteContext): voi
     limit: wholeNumber(1, 1000).default(100),
   });
   const list = { ...LIST, params: z.strictObject({ kind: knownKindName(kinds) }), querystring };
-  app.get('/v1/records/:kind', { schema: list }, async ({ params, query }, reply) => {
-    const kind = requireKind(kinds, params.kind);
-    const { q: text, after, limit } = query;
+  app.get('/v1/records/:kind', { schema: list }, async (request, reply) => {
+    const kind = requireKind(kinds, request.params.kind);
+    const { q: text, after, limit } = request.query;
     const wanted = { after, limit: limit + 1 };
     const found =
       text === undefined
@@ -74,11 +75,7 @@ export function recordRoutes(app: Server, { session, kinds }: RouteContext): voi
 }
 
 /** Spliced in as stored: parsing and writing it again could change its numbers and the order of its keys. */
-function recordText(
-  kind: string,
-  id: string,
-  { raw, deletedAt, changedAt }: Omit<MirroredRecord, 'firstSeenAt'>,
-): string {
-  const head = JSON.stringify({ kind, id, deletedAt, changedAt });
-  return `${head.slice(0, -1)},"record":${raw}}`;
+function recordText(kind: string, id: string, record: Omit<MirroredRecord, 'firstSeenAt'>): string {
+  const head = JSON.stringify({ kind, id, deletedAt: record.deletedAt, changedAt: record.changedAt });
+  return `${head.slice(0, -1)},"record":${record.raw}}`;
 }

@@ -8,8 +8,8 @@ const endpoints = z.object({ endpoints: z.array(endpointDocument) });
 const schema = { summary: 'List the receivers of events', tags: ['Webhooks'], response: { 200: endpoints } };
 
 /** Receivers of events. */
-export function webhookRoutes(app: Server, { session }: RouteContext): void {
+export function webhookRoutes(app: Server, context: RouteContext): void {
   app.get('/v1/webhooks', { schema }, async (_request, reply) =>
-    sendDocument<typeof endpoints>(reply, { endpoints: await endpointDocuments(session) }),
+    sendDocument<typeof endpoints>(reply, { endpoints: await endpointDocuments(context.session) }),
   );
 }

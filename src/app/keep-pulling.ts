@@ -20,10 +20,10 @@ export function startPulling(config: Config, process: ProcessContext): () => Pro
 }
 
 /** Makes a function that reads which scheduled kinds are stale. */
-export function staleReader(config: Config, { session, clock }: MirrorContext) {
+export function staleReader(config: Config, context: MirrorContext) {
   const schedules = schedulesOf(config);
-  const startedAt = clock.now();
-  return () => readStale(session, schedules, startedAt, clock.now());
+  const startedAt = context.clock.now();
+  return () => readStale(context.session, schedules, startedAt, context.clock.now());
 }
 
 /** Reads pages between sweeps, if there is a budget for it. Returns a function that stops it. */
@@ -42,7 +42,12 @@ export function startFreshness(config: Config, parts: PullParts): () => Promise<
 /** Says what this process is going to pull by itself, and when each schedule is due next. */
 export function pullsToCome(config: Config, now: Date) {
   const slots = nextSlots(schedulesOf(config), now);
-  const schedules = slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) }));
+  const schedules = slots.map((slot) => ({
+    name: slot.name,
+    cron: slot.cron,
+    kinds: slot.kinds,
+    next: isoOf(slot.at),
+  }));
   const words: string[] = [];
   const [first] = slots;
   if (first === undefined) words.push('nothing is pulled by itself, because no schedule is set (schedules)');

@@ -92,7 +92,7 @@ async function refuseBesideOlder(tx: Transaction, location: string): Promise<voi
   });
 }
 
-const shapeOf = ({ bi, language }: Config) => ({ readerRole: bi.readerRole, language });
+const shapeOf = (config: Config) => ({ readerRole: config.bi.readerRole, language: config.language });
 
 /**
  * Opens an existing mirror for a report or a decision.
@@ -130,7 +130,7 @@ export function isFileMissing(url: string): boolean {
 async function refuseUnknownFields(session: Session, config: Config): Promise<void> {
   const doubtful = doubtfulExclusions(config);
   if (doubtful.length === 0) return;
-  const kinds = doubtful.map(({ kind }) => kind);
+  const kinds = doubtful.map((field) => field.kind);
   const seen = await session.atomically(async (tx) =>
     (await tx.columnsOf('fields')).size === 0 ? null : readSeenNames(tx, kinds),
   );

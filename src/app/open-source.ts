@@ -11,7 +11,8 @@ import { openSource, type Source } from '../source/source.ts';
  *
  * @throws {UsageError} If its address or the token is not set; the error names both at once.
  */
-export function openConfiguredSource({ source, tokenFile }: Config, parts: SourceParts): Source {
+export function openConfiguredSource(config: Config, parts: SourceParts): Source {
+  const { source, tokenFile } = config;
   const { baseUrl, token } = source;
   if (baseUrl !== null && token !== null) {
     const settings = { ...source, baseUrl, token };
@@ -34,14 +35,14 @@ export function openConfiguredSource({ source, tokenFile }: Config, parts: Sourc
 }
 
 /** The token that its file has by now; null if there is none, or it is no token. */
-function renewed(file: string, { logger }: SourceParts): string | null {
+function renewed(file: string, parts: SourceParts): string | null {
   try {
     const token = a.token.parse(readValueFile(file));
     learnSecret(token);
     return token;
   } catch (error) {
     const event = 'source.token_file';
-    logger.error({ event }, `the file ${file} (BMS_TOKEN_FILE) ${fileFault(error)}: the token stays`);
+    parts.logger.error({ event }, `the file ${file} (BMS_TOKEN_FILE) ${fileFault(error)}: the token stays`);
     return null;
   }
 }

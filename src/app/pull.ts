@@ -48,23 +48,30 @@ export async function pullOnce(
 }
 
 async function withStanding(session: Session, report: PullReport) {
-  const names = new Set(report.kinds.map(({ kind }) => kind));
-  const firsts = new Set((await readUncertified(session)).filter(isFirstReading).map(({ kind }) => kind));
+  const names = new Set(report.kinds.map((kindReport) => kindReport.kind));
+  const firsts = new Set(
+    (await readUncertified(session)).filter(isFirstReading).map((uncertifiedKind) => uncertifiedKind.kind),
+  );
   return {
     ...report,
     /** `isFirst` for a first reading that is not certified: the next one can prove that no row is missing. */
     kinds: report.kinds.map((kind) => ({ ...kind, isFirst: firsts.has(kind.kind) })),
     /** Records of these kinds that disappeared and are not proven to be gone. */
-    disappeared: (await readDisappeared(session)).filter(({ kind }) => names.has(kind)),
+    disappeared: (await readDisappeared(session)).filter((hold) => names.has(hold.kind)),
   };
 }
 
 /** The settings by which every pull and backfill reads. */
-export function pullSettings({ source, sweep, deletions, diff, retention }: Config): PullSettings {
-  const { repeatBelowPages } = sweep;
-  const { ignoreFields } = diff;
+export function pullSettings(config: Config): PullSettings {
+  const { repeatBelowPages } = config.sweep;
+  const { ignoreFields } = config.diff;
   // A token sees as much as its user may; the digest distinguishes tokens without storing any.
-  const digest = createHash('sha256').update(source.token ?? '');
-  const rules = { deletions, repeatBelowPages, ignoreFields, digestScope: digest.digest('hex') };
-  return { ...rules, baseUrl: source.baseUrl ?? '', retention };
+  const digest = createHash('sha256').update(config.source.token ?? '');
+  const rules = {
+    deletions: config.deletions,
+    repeatBelowPages,
+    ignoreFields,
+    digestScope: digest.digest('hex'),
+  };
+  return { ...rules, baseUrl: config.source.baseUrl ?? '', retention: config.retention };
 }

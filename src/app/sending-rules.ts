@@ -2,10 +2,10 @@ import type { Config } from '../config/settings.ts';
 import type { SendingRules } from '../feed/webhooks/sender.ts';
 
 /** The settings of what is sent to receivers. */
-export const sendingRules = ({ webhooks, mail, server, language, schedules }: Config): SendingRules => ({
-  allowHosts: webhooks.allowHosts,
-  mail,
-  publicUrl: server.publicUrl,
-  timezone: schedules.timezone,
-  language,
+export const sendingRules = (config: Config): SendingRules => ({
+  allowHosts: config.webhooks.allowHosts,
+  mail: config.mail,
+  publicUrl: config.server.publicUrl,
+  timezone: config.schedules.timezone,
+  language: config.language,
 });

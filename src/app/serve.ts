@@ -70,12 +70,12 @@ export async function serve(config: Config, command: ServeCommand): Promise<void
   await session.makeDurable(); // A send that the journal forgets would be made again.
   const source = watchService(rawSource, { clock, logger });
   // Entries meant for one service must not be sent to another.
-  await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
+  await claimSource(session, pullSettings(config).baseUrl, false);
   const parts: PullParts = { session, source, clock, logger, owner };
   const worker = await enlist(config, parts, roles);
   const mark = await openSendMark(session, config.queue.url);
   try {
-    await freezeIfRestored(session, { mark, now: clock.now(), logger });
+    await freezeIfRestored(session, mark, clock.now(), logger);
     await session.atomically(probeBlocks); // The token may be another one by now.
     for (const { ok, code, detail, hint } of await checkQueue(config.queue.url))
       if (!ok) logger.warn({ code, hint }, detail); // They cost work or time later.
@@ -191,18 +191,15 @@ function startNotifications(config: Config, mirror: MirrorContext): Stop[] {
   ];
 }
 
-async function openNotifier({ queue }: Config, logger: Logger): Promise<Notifier> {
-  if (queue.url === null) return createInProcessNotifier();
+async function openNotifier(config: Config, logger: Logger): Promise<Notifier> {
+  if (config.queue.url === null) return createInProcessNotifier();
   const { createBullmqNotifier } = await import('../runs/bullmq/notifier.ts'); // 30 MB that only a queue is worth.
-  return createBullmqNotifier(queue.url, { clock: systemClock, logger });
+  return createBullmqNotifier(config.queue.url, { clock: systemClock, logger });
 }
 
 /** Makes this process a worker: the only one of a SQLite mirror. */
-async function enlist(
-  config: Config,
-  { session, clock, owner }: ProcessContext,
-  roles: readonly Role[],
-): Promise<Worker> {
+async function enlist(config: Config, context: ProcessContext, roles: readonly Role[]): Promise<Worker> {
+  const { session, clock, owner } = context;
   // With writes off it does not count as `outbound`: a push would wait for it in vain.
   const counted = roles.filter((role) => role !== 'outbound' || config.outbound.writes === 'on');
   const schedules = roles.includes('pulls') ? JSON.stringify(schedulesOf(config)) : null;
@@ -214,32 +211,29 @@ async function enlist(
 }
 
 /** @throws {SyncError} `serve.running` before anything is changed, where another process serves the same SQLite file. */
-async function refuseSecond({ session, clock, owner }: ProcessContext): Promise<void> {
+async function refuseSecond(context: ProcessContext): Promise<void> {
+  const { session, clock, owner } = context;
   if (session.dialect !== 'sqlite') return;
   const judge = { now: clock.now(), isDead: owner.isDead };
   const [other] = await session.atomically((tx) => ownersAtWork(tx, judge));
   if (other !== undefined) throw runningAlready(other, session);
 }
 
-const runningAlready = (other: string, { location }: Session): SyncError =>
-  new SyncError(`${other} serves ${location} already.`, {
+const runningAlready = (other: string, session: Session): SyncError =>
+  new SyncError(`${other} serves ${session.location} already.`, {
     code: 'serve.running',
     hint: 'A SQLite mirror has one background service; several processes share a mirror in PostgreSQL. If that one was killed in another container, start again in 45 s.',
   });
 
 /** Logs what this process is going to do. */
-function logStart(
-  config: Config,
-  { logger, owner, session, clock }: ProcessContext,
-  roles: readonly Role[],
-): void {
+function logStart(config: Config, context: ProcessContext, roles: readonly Role[]): void {
   const { writes } = config.outbound;
-  const pulls = roles.includes('pulls') ? pullsToCome(config, clock.now()) : null;
+  const pulls = roles.includes('pulls') ? pullsToCome(config, context.clock.now()) : null;
   const schedules = pulls?.schedules ?? [];
-  const facts = { owner: owner.name, roles, mirror: session.location, schedules, writes };
+  const facts = { owner: context.owner.name, roles, mirror: context.session.location, schedules, writes };
   const words = [`serving ${roles.join(', ')}`, ...(pulls?.words ?? [])];
   if (roles.includes('outbound')) words.push(WRITES[writes]);
-  logger.info({ event: 'serve.started', ...facts }, words.join('; '));
+  context.logger.info({ event: 'serve.started', ...facts }, words.join('; '));
 }
 
 const WRITES = {

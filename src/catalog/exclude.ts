@@ -64,6 +64,6 @@ export function knownPart(kind: Kind, answer: Json): Json {
   return Object.fromEntries(members);
 }
 
-function knownField({ fields, hints }: Kind, name: string): Field | undefined {
-  return [...fields, ...hints].find((field) => field.name === name || field.write?.name === name);
+function knownField(kind: Kind, name: string): Field | undefined {
+  return [...kind.fields, ...kind.hints].find((field) => field.name === name || field.write?.name === name);
 }

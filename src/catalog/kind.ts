@@ -118,9 +118,9 @@ export type ListedKind = Kind & { readonly list: ListEndpoint };
 export type RetrievableKind = Kind & { readonly retrieve: RetrieveEndpoint };
 
 /** The fields of a kind that the service sends, documented or hinted. */
-export function sentField({ fields, hints }: Shape, name: string): Field | undefined {
+export function sentField(shape: Shape, name: string): Field | undefined {
   const isNamed = (field: Field): boolean => field.name === name && field.textOf === undefined;
-  return fields.find(isNamed) ?? hints.find(isNamed);
+  return shape.fields.find(isNamed) ?? shape.hints.find(isNamed);
 }
 
 export const isListed = (kind: Kind): kind is ListedKind => kind.list !== null;

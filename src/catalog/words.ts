@@ -164,7 +164,8 @@ interface NamedField {
 }
 
 /** The words for a field of a kind or of a nested table; an undocumented one is called by its own name, made readable. */
-export function fieldWords(owner: string, { name, textOf }: NamedField): FieldWords {
+export function fieldWords(owner: string, namedField: NamedField): FieldWords {
+  const { name, textOf } = namedField;
   if (textOf !== undefined) {
     const meaning = 'The text of a value of {field} that does not fit its type; null for values that fit.';
     const field = textOf;

@@ -24,7 +24,7 @@ export function checkAbsentFile(path: string): readonly CheckResult[] {
   const place = mayWriteIn(folder)
     ? passed('database', `there is no mirror at ${path} yet; the first pull creates it`)
     : faulty('database', 'mirror.not_writable', detail, hint);
-  return [place, judgeSpace({ size: 0, free: bavail * bsize })];
+  return [place, judgeSpace(0, bavail * bsize)];
 }
 
 /** The folder, or the nearest one above it that exists. */
@@ -46,7 +46,7 @@ function mayWriteIn(folder: string): boolean {
 /** Checks the free space beside the file of a mirror, and whether SQLite finds it sound. */
 export async function checkFile(session: Session): Promise<readonly CheckResult[]> {
   const { bavail, bsize } = statfsSync(dirname(session.location));
-  const space = judgeSpace({ size: statSync(session.location).size, free: bavail * bsize });
+  const space = judgeSpace(statSync(session.location).size, bavail * bsize);
   const name = 'database.integrity';
   const findings = await checkIntegrity(session);
   if (findings.length === 0) return [space, passed(name, 'SQLite finds the file sound')];
@@ -57,7 +57,7 @@ export async function checkFile(session: Session): Promise<readonly CheckResult[
 const MB = 2 ** 20;
 
 /** Whether a mirror in a file has the free space that a sweep, a migration or a backup beside it may need; in bytes. */
-export function judgeSpace({ size, free }: { readonly size: number; readonly free: number }): CheckResult {
+export function judgeSpace(size: number, free: number): CheckResult {
   const name = 'database.space';
   const detail = `${megabytes(size)} are in use, ${megabytes(free)} are free`;
   const hint =
@@ -94,10 +94,8 @@ export function startDailyCheck(mirror: ProcessContext): () => Promise<void> {
 }
 
 /** Checks the file if the last check is a day old and nothing is under way; logs and stores the result. */
-export async function checkWhenDue(
-  { session, clock, logger, owner }: ProcessContext,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function checkWhenDue(context: ProcessContext, signal?: AbortSignal): Promise<void> {
+  const { session, clock, logger, owner } = context;
   const now = clock.now();
   const last = await lastCheck(session);
   if (last !== null && Math.abs(now.getTime() - last.getTime()) < DAY_MS) return;

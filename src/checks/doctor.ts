@@ -41,7 +41,7 @@ export async function checkAll(
   const serving = isMirror ? await servingNow(open, outlook) : NONE;
   const service = await checkService(config, open.source);
   const readable = listedKinds(config).filter((kind) =>
-    service.some(({ name, ok }) => name === `kinds.${kind.name}` && ok),
+    service.some((result) => result.name === `kinds.${kind.name}` && result.ok),
   );
   return [
     passed('settings', 'valid'), // They were read before this point, or refused.
@@ -74,13 +74,13 @@ async function checkTenants(
   if ((await boundUrl(session)) === null) return [];
   const refused: CheckResult[] = [];
   const compared = await check('tenant', async () => {
-    const claim = await claimSource(session, { baseUrl, acceptNew: false });
+    const claim = await claimSource(session, baseUrl, false);
     await using source = open.source();
     for (const [name, error] of await findForeign({ session, source }, kinds, claim))
       refused.push(await check(`tenant.${name}`, () => Promise.reject(error)));
     return `the token reads what this mirror holds of ${baseUrl}`;
   });
   if (refused.length === 0) return [compared];
-  const named = refused.map(({ name }) => name.slice('tenant.'.length)).join(', ');
+  const named = refused.map((result) => result.name.slice('tenant.'.length)).join(', ');
   return [passed('tenant', `${compared.detail}, but ${named}`), ...refused];
 }

@@ -5,9 +5,9 @@ import { passed, type CheckResult } from '../lib/check-result.ts';
 import { OTHER_SCHEDULES, pullsOtherwise, type Serving } from './serving.ts';
 
 /** Says which background services are at work. */
-export function* tellServing({ workers }: Serving): Iterable<CheckResult> {
-  if (workers.length === 0) yield passed('serve', 'no background service is at work on this mirror');
-  for (const { owner, roles, startedAt } of workers) {
+export function* tellServing(serving: Serving): Iterable<CheckResult> {
+  if (serving.workers.length === 0) yield passed('serve', 'no background service is at work on this mirror');
+  for (const { owner, roles, startedAt } of serving.workers) {
     const [host, pid] = owner.split(':');
     const detail = `a background service is at work on this mirror: process ${pid ?? ''} on ${host ?? ''}, since ${startedAt.slice(0, 16)} UTC (${roles.replaceAll(',', ', ')})`;
     yield passed('serve', detail);

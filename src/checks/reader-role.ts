@@ -23,11 +23,11 @@ export async function checkReaderRole(
 
 /** Describes the wrong rights of a quoted role that should only read the views. */
 function judgeReader(role: string, rights: Rights): CheckResult {
-  const faults = RULES.filter(({ against }) => rights[against].length > 0);
+  const faults = RULES.filter((rule) => rights[rule.against].length > 0);
   if (faults.length === 0)
     return passed(NAME, `${role} can read all views, write none, and reaches no table`);
-  const found = faults.map(({ against, says }) => `${says} ${rights[against].join(', ')}`);
-  const mends = faults.flatMap(({ mend }) => mend(role));
+  const found = faults.map((fault) => `${fault.says} ${rights[fault.against].join(', ')}`);
+  const mends = faults.flatMap((fault) => fault.mend(role));
   const hint = `${mends.join(' ')} What it may do as a superuser or through another role is taken from it there.`;
   return faulty(NAME, 'mirror.reader_rights', `${role} ${found.join('; ')}`, hint);
 }

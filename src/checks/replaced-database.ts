@@ -61,9 +61,9 @@ async function judge(opened: Session, url: string, owner: string): Promise<Mirro
   }
 }
 
-const replaced = ({ location }: Session, cause?: unknown): MirrorError =>
+const replaced = (session: Session, cause?: unknown): MirrorError =>
   new MirrorError(
-    `The mirror ${location} is not the database any more that this process has open: it was replaced or removed.`,
+    `The mirror ${session.location} is not the database any more that this process has open: it was replaced or removed.`,
     {
       code: 'mirror.replaced',
       hint: 'Nothing is stored or sent until it is back. Stop bms-sync, put the right database in place, and start it again.',

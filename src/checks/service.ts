@@ -11,7 +11,7 @@ export async function checkService(
   config: Config,
   openSource: () => Source,
 ): Promise<readonly CheckResult[]> {
-  const kind = LISTED_KINDS.find(({ name }) => name === 'departments'); // The shortest list.
+  const kind = LISTED_KINDS.find((listedKind) => listedKind.name === 'departments'); // The shortest list.
   if (kind === undefined) return [];
   let saidAt: Date | null = null;
   const reached = await check('service', async () => {

@@ -12,20 +12,20 @@ export async function readServing(db: Queryable, reader: WorkerJudge) {
   const each = texts.flatMap((text) => JSON.parse(text) as Schedule[]);
   return {
     workers,
-    isPulling: workers.some(({ roles }) => roles.split(',').includes('pulls')),
+    isPulling: workers.some((worker) => worker.roles.split(',').includes('pulls')),
     schedules:
       texts.length === 0 ? null : [...new Map(each.map((one) => [JSON.stringify(one), one])).values()],
   };
 }
 
 /** Whether the services that run pull by other schedules than these, which are in the settings. */
-export function pullsOtherwise({ schedules }: Serving, ofSettings: readonly Schedule[]): boolean {
+export function pullsOtherwise(serving: Serving, ofSettings: readonly Schedule[]): boolean {
   const textOf = (some: readonly Schedule[]) =>
     some
       .map((one) => JSON.stringify(one))
       .sort()
       .join();
-  return schedules !== null && textOf(schedules) !== textOf(ofSettings);
+  return serving.schedules !== null && textOf(serving.schedules) !== textOf(ofSettings);
 }
 
 export const OTHER_SCHEDULES =

@@ -15,9 +15,12 @@ export async function readStale(
 ): Promise<readonly StaleKind[]> {
   const sweptAt = sweptAtOf(await readFreshness(session));
   const stale = staleKinds(schedules, { sweptAt, startedAt, now });
-  const reading = stale.length === 0 ? [] : (await openRuns(session)).flatMap(({ kinds }) => kinds);
-  const others = stale.filter(({ kind }) => !reading.includes(kind));
-  return others.map(({ kind, since }) => ({ kind, since: since === null ? null : instantText(since) }));
+  const reading = stale.length === 0 ? [] : (await openRuns(session)).flatMap((run) => run.kinds);
+  const others = stale.filter((staleKind) => !reading.includes(staleKind.kind));
+  return others.map((other) => ({
+    kind: other.kind,
+    since: other.since === null ? null : instantText(other.since),
+  }));
 }
 
 const CHECK_MS = 60_000;
@@ -39,10 +42,10 @@ export function createStaleCheck(
     const now = clock.now();
     if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
     const sweptAt = sweptAtOf(await readFreshness(session));
-    const reading = new Set((await openRuns(session)).flatMap(({ kinds }) => kinds));
+    const reading = new Set((await openRuns(session)).flatMap((run) => run.kinds));
     const stale = staleKinds(schedules, { sweptAt, startedAt, now });
-    const known = stale.map(({ kind }) => kind).filter((kind) => told.includes(kind));
-    const news = stale.filter(({ kind }) => !known.includes(kind) && !reading.has(kind));
+    const known = stale.map((staleKind) => staleKind.kind).filter((kind) => told.includes(kind));
+    const news = stale.filter((staleKind) => !known.includes(staleKind.kind) && !reading.has(staleKind.kind));
     for (const { kind, since } of news) {
       const age = since === null ? 'ever' : `for ${lengthOf(now.getTime() - since.getTime())}`;
       logger.warn(
@@ -54,6 +57,6 @@ export function createStaleCheck(
       await session.atomically(async (tx) => {
         for (const { kind, since } of news) await leaveNews(tx, staleNews(kind, since, now));
       });
-    told = [...known, ...news.map(({ kind }) => kind)];
+    told = [...known, ...news.map((staleKind) => staleKind.kind)];
   };
 }

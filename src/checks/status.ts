@@ -34,7 +34,7 @@ import { pullsOtherwise, readServing } from './serving.ts';
 /** When `serve` pulls each kind next that has a schedule (UTC), and by which; in the order of the kinds. */
 export function nextPulls(slots: readonly ScheduleSlot[], kinds: readonly string[]) {
   return kinds.flatMap((kind) => {
-    const slot = slots.find(({ kinds: named }) => named.includes(kind));
+    const slot = slots.find((slot) => slot.kinds.includes(kind));
     return slot === undefined ? [] : [{ kind, schedule: slot.name, at: slot.at }];
   });
 }
@@ -45,8 +45,10 @@ const DRIFT_SHOWN = 20;
 /** How fresh and how sound the mirror is; `status-document.ts` says what each member means. */
 export async function readMirrorStatus(session: Session, kinds: readonly Kind[]) {
   const disappeared = await readDisappeared(session);
-  const listed = new Set(kinds.flatMap(({ name, list }) => (list === null ? [] : [name])));
-  const uncertified = (await readUncertified(session)).filter(({ kind }) => listed.has(kind));
+  const listed = new Set(kinds.flatMap((kind) => (kind.list === null ? [] : [kind.name])));
+  const uncertified = (await readUncertified(session)).filter((uncertifiedKind) =>
+    listed.has(uncertifiedKind.kind),
+  );
   const unreadable = new Map<string, readonly string[]>();
   for (const { kind } of uncertified) unreadable.set(kind, await readUnreadable(session, kind));
   return {
@@ -87,7 +89,7 @@ export async function readStatusReport(
   const serving = await readServing(session, { now, isDead });
   const stale = await readStale(session, serving.schedules ?? schedules, now, now);
   const slots = nextSlots(serving.schedules ?? schedules, now);
-  const names = kinds.map(({ name }) => name);
+  const names = kinds.map((kind) => kind.name);
   return {
     ...(await readMirrorStatus(session, kinds)),
     needs: (await readNeeds(session, stale)).map(needDocument),
@@ -106,7 +108,7 @@ function needDocument(need: Need): StatusDocument['needs'][number] {
 
 /** A view has no order; readers expect that of the catalogue. */
 function inOrder<T extends { readonly kind: string }>(statuses: readonly T[], kinds: readonly Kind[]) {
-  const place = new Map(kinds.map(({ name }, index) => [name, index]));
+  const place = new Map(kinds.map((kind, index) => [kind.name, index]));
   return statuses.toSorted((a, b) => (place.get(a.kind) ?? 0) - (place.get(b.kind) ?? 0));
 }
 

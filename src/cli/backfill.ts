@@ -42,7 +42,8 @@ export function backfillCommand(context: CommandContext): Command {
 }
 
 /** @throws {UsageError} If not exactly one extent is given, or it is invalid. */
-function extentOf({ ids, pages, all }: BackfillOptions): { extent: Extent; request: string } {
+function extentOf(options: BackfillOptions): { extent: Extent; request: string } {
+  const { ids, pages, all } = options;
   const given = [ids, pages, all].filter((option) => option !== undefined);
   if (given.length !== 1)
     throw new UsageError('A backfill takes one of --ids, --pages and --all.', {

@@ -59,16 +59,17 @@ export function changesCommand(context: CommandContext): Command {
  */
 async function* changes(
   config: Config,
-  { json, after, kind, limit, follow }: ChangesOptions,
+  options: ChangesOptions,
   signal: AbortSignal,
 ): AsyncGenerator<RecordedChange> {
+  const { json, after, kind, limit, follow } = options;
   await using session = await openExistingMirror(config);
   const isProgram = json && !follow;
   let left = limit ?? (follow || json ? Infinity : SHOWN);
   if (left === 0) return;
   const from = after ?? (isProgram ? 0 : await seqBeforeLatest(session, kind, follow ? 0 : left));
   const events = follow
-    ? followChanges(session, { after: from, kind }, { clock: systemClock, signal })
+    ? followChanges(session, { after: from, kind }, systemClock, signal)
     : changesBetween(session, { after: from, upTo: await latestSeq(session), kind }, signal);
   for await (const event of events) {
     yield event;

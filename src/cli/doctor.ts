@@ -22,12 +22,12 @@ export function doctorCommand(context: CommandContext): Command {
       const outlook = { schedules: schedulesOf(config), now: systemClock.now(), isDead };
       const checks = await checkAll(config, filesRead(context.io.env, options.config), open, outlook);
       const ok = checks.every((check) => check.ok);
-      const lines = checks.flatMap(({ name, ok: isOk, detail, hint }) => {
-        const line = `${isOk ? 'ok ' : 'BAD'}  ${name}: ${detail}`;
-        return hint === null ? [line] : [line, `     ${hint}`];
+      const lines = checks.flatMap((check) => {
+        const line = `${check.ok ? 'ok ' : 'BAD'}  ${check.name}: ${check.detail}`;
+        return check.hint === null ? [line] : [line, `     ${check.hint}`];
       });
       context.answer(options, { ok, checks }, lines);
-      const isUnset = checks.some(({ code }) => code?.startsWith('settings.') === true);
+      const isUnset = checks.some((check) => check.code?.startsWith('settings.') === true);
       context.exit(ok ? EXIT.done : isUnset ? EXIT.usage : EXIT.failed);
     });
 }

@@ -76,21 +76,23 @@ export function exportCommand(context: CommandContext): Command {
 }
 
 /** @throws {UsageError} If neither an option nor the file's name tells it. */
-function chosenFormat({ format, excel, out }: Options): ExportFormat {
-  const chosen = format ?? formatOfFile(out ?? '') ?? (excel ? 'csv' : null);
+function chosenFormat(options: Options): ExportFormat {
+  const chosen = options.format ?? formatOfFile(options.out ?? '') ?? (options.excel ? 'csv' : null);
   if (chosen !== null) return chosen;
   throw refusal('The format is not told.', 'Add --format csv, ndjson or xlsx, or --out with such an ending.');
 }
 
 /** @throws {UsageError} For a document and rows on the same output, and options that a format does not have. */
-function refuseMixture({ json, out, raw, excel, ids, asOf }: Options, format: ExportFormat): void {
-  if (json && out === undefined)
+function refuseMixture(options: Options, format: ExportFormat): void {
+  if (options.json && options.out === undefined)
     throw refusal('Without --out the rows are on stdout, where --json has no place.', 'Add --out FILE.');
-  if (ids !== undefined && asOf === undefined)
+  if (options.ids !== undefined && options.asOf === undefined)
     throw refusal('--ids goes with --as-of.', 'Ask the view itself: select … where id = 17.');
-  if (format === 'xlsx' && out === undefined) throw refusal('A workbook is a file.', 'Add --out FILE.');
-  if (raw && format !== 'csv') throw refusal('--raw is for CSV: other formats never change a text.', '');
-  if (excel && format !== 'csv') throw refusal(`--excel is a form of CSV, and not of ${format}.`, '');
+  if (format === 'xlsx' && options.out === undefined)
+    throw refusal('A workbook is a file.', 'Add --out FILE.');
+  if (options.raw && format !== 'csv')
+    throw refusal('--raw is for CSV: other formats never change a text.', '');
+  if (options.excel && format !== 'csv') throw refusal(`--excel is a form of CSV, and not of ${format}.`, '');
 }
 
 const refusal = (message: string, hint: string): UsageError =>
@@ -102,10 +104,10 @@ class ReaderGone extends Error {
 }
 
 const writerOf =
-  ({ stdout }: Io) =>
+  (io: Io) =>
   (text: string): Promise<void> =>
     new Promise((resolve, reject) => {
-      const isTaken = stdout.write(text, (error) => {
+      const isTaken = io.stdout.write(text, (error) => {
         if (error) reject(new ReaderGone(error.message));
         else resolve();
       });

@@ -67,14 +67,14 @@ async function eraseRecord(config: Config, wanted: ForgetRequest): Promise<Forgo
 }
 
 /** @throws {UsageError} Where there is no terminal to ask at, or the answer is not the id. */
-async function askAgain(io: Io, { kind, id }: ForgetRequest, plan: ForgetPlan): Promise<void> {
+async function askAgain(io: Io, request: ForgetRequest, plan: ForgetPlan): Promise<void> {
   const refuse = (message: string): UsageError =>
     new UsageError(message, { code: 'usage.forget', hint: 'Nothing was forgotten.' });
   if (io.stdin.isTTY !== true) throw refuse('Without a terminal, forget asks nobody: it needs --yes.');
   const { standing, events, issues, entries } = plan;
   const row = standing === 'absent' ? 'no row' : `a ${standing} row`;
   printLine(io.stderr, [
-    `${kind.name} ${id}: ${row}, ${events} events, ${issues} issues, ${entries} entries of the outbox.`,
+    `${request.kind.name} ${request.id}: ${row}, ${events} events, ${issues} issues, ${entries} entries of the outbox.`,
     'Their content is removed for good; the service is not changed. Back-ups and exports still have it.',
   ]);
   io.stderr.write(`Type the id again to forget the record: `);
@@ -84,17 +84,17 @@ async function askAgain(io: Io, { kind, id }: ForgetRequest, plan: ForgetPlan): 
     if (typed.includes('\n')) break;
   }
   const [line = ''] = typed.split('\n');
-  if (line.trim() !== id) throw refuse('That is not its id.');
+  if (line.trim() !== request.id) throw refuse('That is not its id.');
 }
 
 function* reportLines(
-  { kind, id, suppress }: ForgetRequest,
+  request: ForgetRequest,
   { row, ...traces }: Forgotten,
   scrubbed: boolean | null,
 ): Iterable<string> {
   const counts = Object.entries(traces).map(([name, count]) => `${count} ${name}`);
-  const kept = suppress ? ' It is kept out from now on.' : '';
-  yield `${kind.name} ${id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${kept}`;
+  const kept = request.suppress ? ' It is kept out from now on.' : '';
+  yield `${request.kind.name} ${request.id} is forgotten: ${row ? 'its row' : 'no row'}, ${counts.join(', ')}.${kept}`;
   if (scrubbed === false)
     yield 'Another process kept the file busy: its free space still has the content. Run this again.';
   yield 'Back-ups, exports and snapshots still have it, and so have receivers of its events.';

@@ -113,13 +113,13 @@ function* readLines({ list, retrieve }: KindDescription): Iterable<string> {
     yield `One by one:  ${retrieve.path}${retrieve.note === null ? '' : `, which ${retrieve.note}: not used`}.`;
 }
 
-function* writeLines({ create, update, naturalKey, repeats }: KindDescription): Iterable<string> {
-  const shown = create?.shown.join(', ') ?? '';
-  if (create === null) yield 'Create:      not offered.';
+function* writeLines(description: KindDescription): Iterable<string> {
+  const shown = description.create?.shown.join(', ') ?? '';
+  if (description.create === null) yield 'Create:      not offered.';
   else
     yield `Create:      the documentation shows ${shown === '' ? 'no field' : shown}; which fields are required it does not say.`;
-  if (update === null) yield 'Update:      not offered.';
+  if (description.update === null) yield 'Update:      not offered.';
   else yield 'Update:      any field that has a form below; the documentation lists none.';
-  const same = naturalKey?.join(' + ') ?? 'all sent fields';
-  yield `Natural key: ${same}${repeats ? '; equal records are legitimate' : ''}.`;
+  const same = description.naturalKey?.join(' + ') ?? 'all sent fields';
+  yield `Natural key: ${same}${description.repeats ? '; equal records are legitimate' : ''}.`;
 }

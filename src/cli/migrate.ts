@@ -19,9 +19,9 @@ export function migrateCommand(context: CommandContext): Command {
   );
 }
 
-function* linesOf({ database, migrated, excluded }: Migration): Iterable<string> {
-  yield `${database} ${migrated ? 'was migrated.' : 'is up to date.'}`;
-  if (excluded !== undefined) yield 'The fields that privacy.exclude names are removed from it.';
-  if (excluded?.scrubbed === false)
+function* linesOf(migration: Migration): Iterable<string> {
+  yield `${migration.database} ${migration.migrated ? 'was migrated.' : 'is up to date.'}`;
+  if (migration.excluded !== undefined) yield 'The fields that privacy.exclude names are removed from it.';
+  if (migration.excluded?.scrubbed === false)
     yield 'Another process kept the file busy: its free space still has their values. Run this again.';
 }

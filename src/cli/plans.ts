@@ -79,12 +79,18 @@ async function planOfFile(
   session: Session,
   config: Config,
   file: string,
-  { kind, allowNew, allowReordered }: Options,
+  options: Options,
 ): Promise<number | null> {
   const sheet = await readSheet(basename(file), bytesOf(file));
   const { who: createdBy } = atCommandLine();
   const kinds = allKinds(config);
-  const asked = { kinds, sheet, kind, allowNew, allowReordered };
+  const asked = {
+    kinds,
+    sheet,
+    kind: options.kind,
+    allowNew: options.allowNew,
+    allowReordered: options.allowReordered,
+  };
   return makePlan(session, { ...asked, origin: basename(file), createdBy, now: systemClock.now() });
 }
 
@@ -131,8 +137,8 @@ const deciding = (context: CommandContext, operation: AnyOperation): Command =>
     });
 
 /** Refuses a file that cannot be written before anything is done. */
-function refuseOutput({ database }: Config, { out }: Options): void {
-  if (out !== undefined) outputFile(database.url, out);
+function refuseOutput(config: Config, options: Options): void {
+  if (options.out !== undefined) outputFile(config.database.url, options.out);
 }
 
 /** Shows a plan, after its entries have ended where that is waited for. */
@@ -146,11 +152,11 @@ async function tell(
   const kinds = allKinds(config);
   let plan = await showPlan(session, kinds, id);
   if (wait) {
-    const entries = plan.rows.flatMap(({ entry }) => entry?.id ?? []);
+    const entries = plan.rows.flatMap((row) => row.entry?.id ?? []);
     const { signal } = context.io;
     await waitForEntries(session, entries, { clock: systemClock, timeoutMs: timeout * 1000, signal });
     plan = await showPlan(session, kinds, id);
-    if (plan.rows.some(({ entry }) => entry !== null && entry.state !== 'done'))
+    if (plan.rows.some((row) => row.entry !== null && row.entry.state !== 'done'))
       context.exit(EXIT.incomplete);
   }
   if (out !== undefined) {
@@ -172,8 +178,8 @@ function* planTexts(plan: ShownPlan): Iterable<Printed> {
   yield Object.entries(people)
     .flatMap(([what, who]) => (who === null ? [] : `${what} by ${who}.`))
     .join(' ');
-  const changed = rows.filter(({ cells }) => cells.length > 0);
-  const refused = rows.filter(({ refusal }) => refusal !== null);
+  const changed = rows.filter((row) => row.cells.length > 0);
+  const refused = rows.filter((row) => row.refusal !== null);
   if (changed.length > 0) yield '';
   const lines = changed.flatMap(({ position, recordId, cells, entry }) =>
     cells.map((cell) => [

@@ -87,12 +87,7 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-function printError(
-  error: unknown,
-  { stderr }: Io,
-  mask: (text: string) => string,
-  output: Output | null,
-): void {
+function printError(error: unknown, io: Io, mask: (text: string) => string, output: Output | null): void {
   const bug = {
     code: 'internal',
     message: error instanceof Error ? (error.stack ?? error.message) : String(error),
@@ -101,8 +96,8 @@ function printError(
   const { code, message, hint = '' } = error instanceof SyncError ? error : bug;
   const fault = { code, message: mask(message), hint: mask(hint) };
   const text = /^\w*Error: /.test(fault.message) ? fault.message : `Error: ${fault.message}`;
-  printLine(stderr, text.split('\n').map(furtherLine));
-  if (fault.hint !== '') printLine(stderr, fault.hint);
+  printLine(io.stderr, text.split('\n').map(furtherLine));
+  if (fault.hint !== '') printLine(io.stderr, fault.hint);
   if (output !== null) printJson(output, { error: fault });
 }
 

@@ -50,7 +50,7 @@ function* pullTexts({ runId, durationMs, disappeared, ...report }: PullSummary):
   yield textTable(['kind', 'state', ...COUNTS, 'seconds'], rows);
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
   yield* outcomeLines(kinds);
-  const faults = kinds.filter(({ state, detail }) => detail !== null && state !== 'complete');
+  const faults = kinds.filter((kind) => kind.detail !== null && kind.state !== 'complete');
   for (const [detail, group] of Map.groupBy(faults, (kind) => kind.detail))
     yield `${namesOf(group)}: ${detail ?? ''}`;
   yield* disappearedTexts(disappeared);
@@ -71,4 +71,5 @@ function* outcomeLines(kinds: readonly PulledKind[]): Iterable<string> {
   }
 }
 
-const namesOf = (kinds: readonly PulledKind[]): string => kinds.map(({ kind }) => kind).join(', ');
+const namesOf = (kinds: readonly PulledKind[]): string =>
+  kinds.map((pulledKind) => pulledKind.kind).join(', ');

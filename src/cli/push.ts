@@ -122,13 +122,16 @@ async function run(
   const ids = stored.map(({ id }) => id);
   const outcomes = options.wait ? await awaitOutcomes(context, session, ids, { ...options, reason }) : [];
   context.exit(exitCodeOfPush(outcomes));
-  const pushed = stored.map((entry) => ({ entry, outcome: outcomes.find(({ id }) => id === entry.id) }));
+  const pushed = stored.map((entry) => ({
+    entry,
+    outcome: outcomes.find((outcome) => outcome.id === entry.id),
+  }));
   const texts = pushed.flatMap((one) => [...pushedTexts(one)]);
   context.answer(options, oneOrAll(options, pushed.map(pushedDocument)), texts);
 }
 
-const oneOrAll = ({ batch }: PushOptions, documents: readonly object[]): object | null =>
-  batch ? { entries: documents } : (documents[0] ?? null);
+const oneOrAll = (options: PushOptions, documents: readonly object[]): object | null =>
+  options.batch ? { entries: documents } : (documents[0] ?? null);
 
 /** Opens the mirror; the faults of requests that no mirror could take are reported even if there is none. */
 async function openMirrorFor(config: Config, requests: readonly EntryRequest[]): Promise<Session> {
@@ -142,13 +145,13 @@ async function openMirrorFor(config: Config, requests: readonly EntryRequest[]):
 }
 
 /** Why nothing is sent at present, as far as the rows show; null where a live process sends. */
-async function whyUnsent(session: Session, { outbound }: Config): Promise<string | null> {
+async function whyUnsent(session: Session, config: Config): Promise<string | null> {
   const frozen = await readFrozen(session);
   if (frozen !== null)
     return `nothing is sent since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume`;
   const sends: Role = 'outbound';
   if (await isServed(session, sends, { now: systemClock.now(), isDead: createOwner().isDead })) return null;
-  return outbound.writes === 'off'
+  return config.outbound.writes === 'off'
     ? 'outbound.writes is off (BMS_WRITES): nothing is sent.'
     : 'no bms-sync serve sends from this outbox: nothing is sent until one does.';
 }
@@ -162,14 +165,14 @@ async function awaitOutcomes(
 ): Promise<readonly Entry[]> {
   const timeoutMs = reason === null ? timeout * 1000 : 0;
   const outcomes = await waitForEntries(session, ids, { clock: systemClock, timeoutMs, signal });
-  const isOnItsWay = outcomes.some(({ state }) => ['ready', 'sending', 'unsettled'].includes(state));
+  const isOnItsWay = outcomes.some((outcome) => ['ready', 'sending', 'unsettled'].includes(outcome.state));
   if (reason !== null && isOnItsWay) printLine(stderr, `Queued, not waited for: ${reason}`);
   return outcomes;
 }
 
 /** Entries that the service refused or a person abandoned have failed; those under way, or waiting for a person, are incomplete. */
 function exitCodeOfPush(outcomes: readonly Entry[]): ExitCode {
-  if (outcomes.every(({ state }) => state === 'done')) return EXIT.done;
+  if (outcomes.every((outcome) => outcome.state === 'done')) return EXIT.done;
   const ended = ['done', 'rejected', 'abandoned'];
-  return outcomes.every(({ state }) => ended.includes(state)) ? EXIT.failed : EXIT.incomplete;
+  return outcomes.every((outcome) => ended.includes(outcome.state)) ? EXIT.failed : EXIT.incomplete;
 }

@@ -41,11 +41,15 @@ export function recordCommand(context: CommandContext): Command {
       }
       const found = await findRecords(session, kind, { text: wanted, limit: MOST_FOUND });
       if (found.length === 0) throw absent(kind, wanted);
-      const records = found.map(({ id, raw, deletedAt }) => ({ id, deletedAt, record: jsonOrText(raw) }));
-      const rows = found.map(({ id, raw, deletedAt }) => [
-        id,
-        deletedAt === null ? 'live' : 'deleted',
-        recordName(raw),
+      const records = found.map((record) => ({
+        id: record.id,
+        deletedAt: record.deletedAt,
+        record: jsonOrText(record.raw),
+      }));
+      const rows = found.map((record) => [
+        record.id,
+        record.deletedAt === null ? 'live' : 'deleted',
+        recordName(record.raw),
       ]);
       context.answer(options, { records }, [textTable(['id', 'state', 'name'], rows)]);
     });
@@ -90,9 +94,17 @@ function storyDocument(story: RecordStory) {
       return { ...event, fields: jsonOrText(event.fields), pushedBy: pushers.get(event.origin) ?? null };
     }),
     issues: story.issues,
-    entries: entries.map(({ entry, attempts }) => ({ ...entryDocument(entry), history: attempts })),
-    endedEntries: endedEntries.map(({ id, operation, state, updatedAt: endedAt }) => {
-      return { id, operation, state, endedAt };
+    entries: entries.map((triedEntry) => ({
+      ...entryDocument(triedEntry.entry),
+      history: triedEntry.attempts,
+    })),
+    endedEntries: endedEntries.map((endedEntry) => {
+      return {
+        id: endedEntry.id,
+        operation: endedEntry.operation,
+        state: endedEntry.state,
+        endedAt: endedEntry.updatedAt,
+      };
     }),
     links: { createdBy, refersTo, referredBy },
   };
@@ -121,20 +133,20 @@ function* storyTexts(story: RecordStory): Iterable<Printed> {
 
 const LONGEST_VALUE = 60;
 
-function* rowTexts({ row }: RecordStory): Iterable<Printed> {
-  const record = jsonOrText(row?.raw ?? null);
+function* rowTexts(story: RecordStory): Iterable<Printed> {
+  const record = jsonOrText(story.row?.raw ?? null);
   if (!isObject(record)) return;
   const members = Object.entries(record);
   const rows = members.map(([name, value]) => [name, beginning(compactJson(value), LONGEST_VALUE)]);
   yield '';
-  yield textTable(['field', row?.deletedAt ? 'last value' : 'value'], rows);
+  yield textTable(['field', story.row?.deletedAt ? 'last value' : 'value'], rows);
 }
 
-function* versionTexts({ events, pushers }: RecordStory): Iterable<Printed> {
-  yield events.length === 0 ? '\nNo change was seen since the mirror first read it.' : '\nVersions:';
-  for (const { seq, change, observedAt, observedFrom, origin, fields } of events) {
+function* versionTexts(story: RecordStory): Iterable<Printed> {
+  yield story.events.length === 0 ? '\nNo change was seen since the mirror first read it.' : '\nVersions:';
+  for (const { seq, change, observedAt, observedFrom, origin, fields } of story.events) {
     const entry = entryOf(origin);
-    const person = pushers.get(origin);
+    const person = story.pushers.get(origin);
     const since = observedFrom === null ? '' : `, after ${observedFrom} UTC`;
     const of = person === undefined ? '' : ` of ${person}`;
     const by = entry === null ? `in the service${since}` : `by our entry ${entry}${of}`;
@@ -143,10 +155,16 @@ function* versionTexts({ events, pushers }: RecordStory): Iterable<Printed> {
   }
 }
 
-function* issueTexts({ issues }: RecordStory): Iterable<Printed> {
-  if (issues.length === 0) return;
-  const rows = issues.map(({ firstSeenAt, closedAt, field, code, detail }) => {
-    return [firstSeenAt, closedAt ?? 'open', field, code, beginning(detail ?? '', LONGEST_VALUE)];
+function* issueTexts(story: RecordStory): Iterable<Printed> {
+  if (story.issues.length === 0) return;
+  const rows = story.issues.map((issue) => {
+    return [
+      issue.firstSeenAt,
+      issue.closedAt ?? 'open',
+      issue.field,
+      issue.code,
+      beginning(issue.detail ?? '', LONGEST_VALUE),
+    ];
   });
   yield '\nIssues:';
   yield textTable(['seen (UTC)', 'closed (UTC)', 'field', 'code', 'detail'], rows);

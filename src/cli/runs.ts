@@ -23,7 +23,7 @@ export function runsCommand(context: CommandContext): Command {
       const config = context.settings(options);
       await using session = await openExistingMirror(config);
       const runs = await listRuns(session, { limit: options.limit, now: systemClock.now() });
-      const all = listedKinds(config).map(({ name }) => name);
+      const all = listedKinds(config).map((kind) => kind.name);
       const rows = runs.map(({ id, command: what, state, startedAt, finishedAt, kinds }) => {
         const names = all.every((name) => kinds.includes(name)) ? 'all' : kinds.join(' ');
         return [id, what, state, startedAt, finishedAt, names];

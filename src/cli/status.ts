@@ -38,7 +38,7 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
   if (counts.length > 0) yield `\nOutbox: ${counts.map(([state, count]) => `${count} ${state}`).join(', ')}`;
   if (issues.length > 0) {
     yield '\nOpen issues (`issues.detail` tells more; what fits no rule is in `_raw` as it was sent):';
-    const rows = issues.map(({ kind, field, code, count }) => [kind, field, code, count]);
+    const rows = issues.map((issue) => [issue.kind, issue.field, issue.code, issue.count]);
     yield textTable(['kind', 'field', 'code', 'records'], rows);
   }
   if (drift.length > 0) {
@@ -48,11 +48,11 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
   }
 }
 
-function* kindTexts({ kinds, nextPulls, isServed, schedulesDiffer }: StatusDocument): Iterable<Printed> {
+function* kindTexts(document: StatusDocument): Iterable<Printed> {
   const instants = ['last sweep (UTC)', 'certified (UTC)', 'last change (UTC)'];
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
-  const next = new Map(nextPulls.map(({ kind, at }) => [kind, at.slice(0, 16)]));
-  const rows = kinds.map((row) => [
+  const next = new Map(document.nextPulls.map((nextPull) => [nextPull.kind, nextPull.at.slice(0, 16)]));
+  const rows = document.kinds.map((row) => [
     row.kind,
     outcomeWords({ state: row.state, reason: row.reason }).label,
     row.rows,
@@ -63,9 +63,9 @@ function* kindTexts({ kinds, nextPulls, isServed, schedulesDiffer }: StatusDocum
     next.get(row.kind) ?? '-',
   ]);
   yield textTable(header, rows);
-  if (nextPulls.length > 0 && !isServed)
+  if (document.nextPulls.length > 0 && !document.isServed)
     yield '\nNo background service is running: the next pulls wait for bms-sync serve.';
-  if (schedulesDiffer) yield `\n${OTHER_SCHEDULES}`;
+  if (document.schedulesDiffer) yield `\n${OTHER_SCHEDULES}`;
 }
 
 /** Kinds that are not certified, with the work that waits for a certificate; nothing if all are certified. */

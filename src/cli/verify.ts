@@ -31,9 +31,9 @@ export function verifyCommand(context: CommandContext): Command {
 }
 
 /** A verification that could compare nothing has failed; one that found a difference, or not compared all, is incomplete. */
-function exitCodeOf({ kinds }: VerifyReport): ExitCode {
-  if (kinds.every(({ reason, differs }) => reason === null && differs === 0)) return EXIT.done;
-  const isBarred = kinds.every(({ reason, same, moved, differs, quarantined }) => {
+function exitCodeOf(report: VerifyReport): ExitCode {
+  if (report.kinds.every((kind) => kind.reason === null && kind.differs === 0)) return EXIT.done;
+  const isBarred = report.kinds.every(({ reason, same, moved, differs, quarantined }) => {
     return reason !== null && reason !== 'interrupted' && same + moved + differs + quarantined === 0;
   });
   return isBarred ? EXIT.failed : EXIT.incomplete;
@@ -42,21 +42,24 @@ function exitCodeOf({ kinds }: VerifyReport): ExitCode {
 const COUNTS = ['same', 'moved', 'differs', 'missing', 'surplus', 'quarantined'] as const;
 
 /** One line a kind, the first differences, and advice. */
-function* reportTexts({ runId, durationMs, kinds }: VerifyReport): Iterable<Printed> {
+function* reportTexts(report: VerifyReport): Iterable<Printed> {
+  const { runId, durationMs, kinds } = report;
   const rows = kinds.map((kind) => [kind.kind, ...COUNTS.map((name) => kind[name]), kind.reason]);
   yield textTable(['kind', ...COUNTS, 'not compared'], rows);
   yield `\nRun ${runId} took ${(durationMs / 1000).toFixed(1)} s.`;
   for (const { kind, detail } of kinds) if (detail !== null) yield `${kind}: ${detail}`;
-  const wrong = kinds.filter(({ differs }) => differs > 0);
+  const wrong = kinds.filter((kind) => kind.differs > 0);
   if (wrong.length === 0) return;
-  const all = wrong.flatMap(({ kind, differences }) => differences.map((one) => ({ kind, ...one })));
+  const all = wrong.flatMap((comparison) =>
+    comparison.differences.map((one) => ({ kind: comparison.kind, ...one })),
+  );
   const shown = all
     .slice(0, DIFFERENCES_SHOWN)
     .map(({ kind, id, field, service, mirror }) => [kind, id, field, quoted(service), quoted(mirror)]);
   yield '\nWhere the mirror is wrong:';
   yield textTable(['kind', 'id', 'field', 'service', 'mirror'], shown);
   if (all.length > shown.length) yield '… --json tells up to 100 a kind.';
-  const repairs = wrong.flatMap(({ repair }) => repair ?? []);
+  const repairs = wrong.flatMap((comparison) => comparison.repair ?? []);
   if (repairs.length > 0) yield '\nTo read these records again:';
   for (const repair of repairs) yield `  ${repair}`;
 }

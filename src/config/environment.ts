@@ -10,7 +10,7 @@ import { PLACES, type SettingPlace } from './settings.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const OWN_PREFIX = 'BMS__';
-const OWN_VARIABLES = PLACES.map(({ variable }) => variable);
+const OWN_VARIABLES = PLACES.map((place) => place.variable);
 
 const ENV_FILE = '.env';
 
@@ -46,7 +46,7 @@ export function settingsFile(env: Environment, flag: string | undefined): string
 
 /** The files from which settings are read: `.env`, the settings file, and those that variables name for one value. */
 export function filesRead(env: Environment, flag: string | undefined): readonly string[] {
-  const variables = PLACES.flatMap(({ about }) => about.variables ?? []).filter(isFile);
+  const variables = PLACES.flatMap((place) => place.about.variables ?? []).filter(isFile);
   const named = [settingsFile(env, flag), ...variables.map((name) => env[name])].flatMap(
     (file) => file || [],
   );
@@ -60,7 +60,7 @@ export function readEnvironment(env: Environment): ReadLayers {
   own.sort((a, b) => b.split('__').length - a.split('__').length);
   return combined([
     ...own.map((name) => {
-      const place = PLACES.find(({ variable }) => variable === name);
+      const place = PLACES.find((place) => place.variable === name);
       if (place) return valueReading(place, name, env[name] ?? '');
       return faulty(`${name}: unknown setting${didYouMean(name, OWN_VARIABLES)}`);
     }),
@@ -68,7 +68,7 @@ export function readEnvironment(env: Environment): ReadLayers {
   ]);
 }
 
-const PLAIN_VARIABLES = ['BMS_CONFIG', ...PLACES.flatMap(({ about }) => about.variables ?? [])];
+const PLAIN_VARIABLES = ['BMS_CONFIG', ...PLACES.flatMap((place) => place.about.variables ?? [])];
 /** Our tests and proofs have variables too; `BMS__…` that are unknown are refused. */
 const ELSEWHERE = /^BMS_(?:_|TEST_|WORLD_|MALFORMED_)/;
 
@@ -108,8 +108,8 @@ function fileReading(place: SettingPlace, name: string, file: string): ReadLayer
   }
 }
 
-function valueReading({ path, schema }: SettingPlace, origin: string, text: string): ReadLayers {
-  return { layers: [{ origin, values: treeWith(path, fromText(text, schema)) }], faults: [] };
+function valueReading(place: SettingPlace, origin: string, text: string): ReadLayers {
+  return { layers: [{ origin, values: treeWith(place.path, fromText(text, place.schema)) }], faults: [] };
 }
 
 /** A text that the setting accepts as it stands is taken as text; numbers, lists and maps are parsed as JSON. */

@@ -3,7 +3,7 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { located, merged, valueAt, type Layer, type Path } from './layer.ts';
 import { PLACES, settingAt, type SettingPlace } from './settings.ts';
 
-const NAMES = PLACES.map(({ name }) => name);
+const NAMES = PLACES.map((place) => place.name);
 const LONGEST = 60;
 const HARMLESS_URL = /^([a-z]+:\/\/)?[\w.-]+(:\d{2,5})?(\/[\w./-]*)?$/i;
 

@@ -23,16 +23,17 @@ interface DoubtfulField {
 }
 
 /** The excluded fields that are known to a mirror at most. */
-export function doubtfulExclusions({ kinds, privacy }: Config): readonly DoubtfulField[] {
-  return [...KINDS, ...configuredKinds(kinds)].flatMap(({ name: kind, fields, hints }) => {
+export function doubtfulExclusions(config: Config): readonly DoubtfulField[] {
+  return [...KINDS, ...configuredKinds(config.kinds)].flatMap(({ name: kind, fields, hints }) => {
     const known = [...fields, ...hints].map(({ name }) => name);
-    const doubtful = (privacy.exclude[kind] ?? []).filter((name) => !known.includes(name));
+    const doubtful = (config.privacy.exclude[kind] ?? []).filter((name) => !known.includes(name));
     return doubtful.map((name) => ({ kind, name, known }));
   });
 }
 
 /** @throws {UsageError} For an excluded field that neither the documentation nor the mirror knows. */
-export function refuseUnknownField({ kind, name, known }: DoubtfulField, seen: Iterable<string>): void {
+export function refuseUnknownField(field: DoubtfulField, seen: Iterable<string>): void {
+  const { kind, name, known } = field;
   const names = [...seen];
   if (names.includes(name)) return;
   const guess = didYouMean(name, [...known, ...names]);

@@ -21,20 +21,20 @@ export interface ReadLayers {
 }
 
 export const combined = (readings: readonly ReadLayers[]): ReadLayers => ({
-  layers: readings.flatMap(({ layers }) => layers),
-  faults: readings.flatMap(({ faults }) => faults),
+  layers: readings.flatMap((reading) => reading.layers),
+  faults: readings.flatMap((reading) => reading.faults),
 });
 
 /** Lays the layers over each other: maps are merged, other values replace weaker ones. */
 export function merged(layers: readonly Layer[]): Tree {
-  return layers.reduceRight<Tree>((below, { values }) => mergedTrees(below, values), {});
+  return layers.reduceRight<Tree>((below, layer) => mergedTrees(below, layer.values), {});
 }
 
 /** The origin of a merged value; for a missing value, the origin of its nearest existing parent. */
 function originOf(layers: readonly Layer[], path: Path): string {
   const value = valueAt(merged(layers), path);
-  const holders = layers.filter(({ values }) => valueAt(values, path) !== undefined);
-  const layer = holders.find(({ values }) => valueAt(values, path) === value) ?? holders[0];
+  const holders = layers.filter((layer) => valueAt(layer.values, path) !== undefined);
+  const layer = holders.find((holder) => valueAt(holder.values, path) === value) ?? holders[0];
   if (layer) return layer.origin;
   return path.length > 0 ? originOf(layers, path.slice(0, -1)) : 'nowhere';
 }

@@ -40,7 +40,7 @@ export function loadConfig({ env, file: given, flags = {} }: ConfigInputs): Conf
     ...faults,
     ...faultsFrom(error?.issues ?? [], layers),
     ...CROSS_CHECKS.flatMap((check) => check(values)).map(
-      ({ path, fault }) => `${located(layers, path)}: ${fault}`,
+      (settingFault) => `${located(layers, settingFault.path)}: ${settingFault.fault}`,
     ),
   ];
   const all = [...new Set(found)];
@@ -65,9 +65,9 @@ function readConfigFile(file: string): ReadLayers {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   // The parser's own messages quote the file, secrets included: only its codes are repeated.
-  const faults = document.errors.map(({ code, pos }) => {
-    const { line, col } = lines.linePos(pos[0]);
-    return `${file}:${line}:${col}: not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
+  const faults = document.errors.map((yAMLError) => {
+    const { line, col } = lines.linePos(yAMLError.pos[0]);
+    return `${file}:${line}:${col}: not valid YAML (${yAMLError.code.toLowerCase().replaceAll('_', ' ')})`;
   });
   if (faults.length > 0) return { layers: [], faults };
   const values = plainValues(document);
@@ -85,13 +85,15 @@ function plainValues(document: Document.Parsed): unknown {
 }
 
 /** Lists every secret in the settings, so that logs can mask it; a URL's password encoded and decoded: libraries print either. */
-export function secretsOf({ source, server, database, queue, mail, monitor }: Config): readonly string[] {
-  const passwords = [source.proxyUrl, database.url, queue.url, mail.url].flatMap((url) => {
-    if (url === null) return [];
-    const { password, searchParams } = new URL(url);
-    return [...new Set([password, unescape(password), ...searchParams.getAll('password')])];
-  });
-  return [source.token, server.adminToken, monitor.pingUrl, ...passwords]
+export function secretsOf(config: Config): readonly string[] {
+  const passwords = [config.source.proxyUrl, config.database.url, config.queue.url, config.mail.url].flatMap(
+    (url) => {
+      if (url === null) return [];
+      const { password, searchParams } = new URL(url);
+      return [...new Set([password, unescape(password), ...searchParams.getAll('password')])];
+    },
+  );
+  return [config.source.token, config.server.adminToken, config.monitor.pingUrl, ...passwords]
     .filter((secret) => secret !== null)
     .filter((secret) => secret !== '');
 }

@@ -13,7 +13,7 @@ const EXPECTED_NAME = 'expected the key to be a name: small letters, digits and 
 /** Finds settings that name a kind that does not exist, or one that does not suit them; the schema knows no kinds. */
 export function namedKindFaults(values: Tree): readonly SettingFault[] {
   const further = mapAt(values, ['kinds']);
-  const known = [...KINDS.map(({ name }) => name), ...Object.keys(further)];
+  const known = [...KINDS.map((kind) => kind.name), ...Object.keys(further)];
   const keys = KEYED_BY_KIND.flatMap((path) =>
     Object.keys(mapAt(values, path))
       .filter((key) => !known.includes(key))

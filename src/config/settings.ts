@@ -69,7 +69,7 @@ export interface SettingPlace {
 export const PLACES: readonly SettingPlace[] = placesIn(settings, []);
 
 /** The settings themselves, without the bare groups. */
-export const SETTINGS: readonly SettingPlace[] = PLACES.filter(({ about }) => about.meaning !== undefined);
+export const SETTINGS: readonly SettingPlace[] = PLACES.filter((place) => place.about.meaning !== undefined);
 
 /** Finds the setting that a path leads to, or into. */
 export function settingAt(path: Path): SettingPlace | undefined {

@@ -12,15 +12,16 @@ import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 /** Adds the page of change events, newest first, of all records or some. */
 export function addChangesPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
-  const names = kinds.map(({ name }) => name);
+  const names = kinds.map((kind) => kind.name);
   const querystring = z.object({ kind: chosen, record: chosen, before });
   const page = { path: '/changes', summary: 'Show change events', querystring };
-  addPage(app, dashboard, page, async ({ query, reader }) => {
+  addPage(app, dashboard, page, async (asked) => {
+    const { query, reader } = asked;
     const { say } = reader;
     const { kind, record } = query;
     checkKind(kinds, kind);
     const read = await latestChanges(session, { ...query, recordId: record, limit: PAGE_ROWS + 1 });
-    const { rows, next } = listPage(read, ({ seq }) => seq);
+    const { rows, next } = listPage(read, (change) => change.seq);
     const about =
       kind === undefined
         ? say('Of all kinds, the newest first')

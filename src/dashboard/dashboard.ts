@@ -49,7 +49,7 @@ const PAGES = [
 export function dashboardRoutes(app: Server, context: RouteContext): void {
   const { clock, timezone } = context;
   const readers = readersIn(timezone, clock);
-  const readerOf: Dashboard['readerOf'] = ({ language }) => readers(language);
+  const readerOf: Dashboard['readerOf'] = (request) => readers(request.language);
   const dashboard = { ...context, readerOf, counts: createCounts(context), startedAt: clock.now() };
   app.addHook('onListen', () => {
     // The first page would have to wait for these counts.
@@ -91,7 +91,7 @@ const back = z
 
 /** The forms of the dashboard: the operations of the API, for a browser without a script. */
 function addForms(app: Server, context: RouteContext): void {
-  for (const operation of OPERATIONS.filter(({ words }) => words.notice !== undefined)) {
+  for (const operation of OPERATIONS.filter((operation) => operation.words.notice !== undefined)) {
     const schema = {
       summary: `${operation.name} by a form`,
       tags: ['Pages'],

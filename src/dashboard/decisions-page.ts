@@ -12,10 +12,11 @@ const PATH = '/decisions';
 /** Adds the page of the trail: who has decided what, and by which door. */
 export function addDecisionsPage(app: Server, dashboard: Dashboard): void {
   const page = { path: PATH, summary: 'Show who has decided what', querystring: z.object({ before }) };
-  addPage(app, dashboard, page, async ({ query, reader }) => {
+  addPage(app, dashboard, page, async (asked) => {
+    const { query, reader } = asked;
     const { say } = reader;
     const read = await listDecisions(dashboard.session, PAGE_ROWS + 1, query.before);
-    const { rows, next } = listPage(read, ({ id }) => id);
+    const { rows, next } = listPage(read, (decoded) => decoded.id);
     const list = html`${rows.length === 0 ? nothing(say('None yet.')) : decisionTable(rows, reader)}
     ${pageLinks(reader, PATH, query, next)}`;
     const content = html`${pageTitle(say('Decisions'), say('Who has decided what, the newest first'))}

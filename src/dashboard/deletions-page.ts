@@ -22,7 +22,8 @@ const RECORDS_SHOWN = 500;
 export function addDeletionsPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ kind: chosen, state: chosen, after: recordIdText.optional(), done });
   const page = { path: PATH, summary: 'Show records that disappeared', querystring };
-  addPage(app, dashboard, page, async ({ caller, query, reader }) => {
+  addPage(app, dashboard, page, async (asked) => {
+    const { caller, query, reader } = asked;
     const { session } = dashboard;
     const { say } = reader;
     const { kind, state, after: from } = query;
@@ -76,11 +77,15 @@ function groupItem(hold: ShownHold, reader: Reader, list: Html, decisions: Html)
 /** Each record by its code and name, in a box that scrolls. */
 type HeldRecords = Awaited<ReturnType<typeof readHeldRecords>>;
 
-function recordList({ kind, state }: ShownHold, records: HeldRecords, { say, word }: Reader): Html {
+function recordList(hold: ShownHold, records: HeldRecords, reader: Reader): Html {
+  const { say, word } = reader;
+  const { kind, state } = hold;
   const shown = records.slice(0, RECORDS_SHOWN);
-  const items = shown.map(({ id, raw }) => {
-    const way = html`<a href="${recordAddress(kind, id)}">${recordName(raw) || say('without a name')}</a>`;
-    return html`<li translate="no">${way} <span class="quiet small">${id}</span></li>`;
+  const items = shown.map((row) => {
+    const way = html`<a href="${recordAddress(kind, row.id)}"
+      >${recordName(row.raw) || say('without a name')}</a
+    >`;
+    return html`<li translate="no">${way} <span class="quiet small">${row.id}</span></li>`;
   });
   const next = linkTo(PATH, { kind, state, after: shown.at(-1)?.id });
   const label = say('Records of {kind}, {state}', { kind, state: word(state) });

@@ -26,7 +26,8 @@ import { cut, breakableName, labelledField, membersText, valueAsText, verbatim }
 export function addEntryPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ done });
   const page = { path: '/outbox/:id', summary: 'Show one entry of the outbox', params: rowPath, querystring };
-  addPage(app, dashboard, page, async ({ params, caller, reader }) => {
+  addPage(app, dashboard, page, async (asked) => {
+    const { params, caller, reader } = asked;
     const { say, word } = reader;
     const history = await readHistory(dashboard.session, params.id);
     const { entry, attempts, candidates } = history;
@@ -69,8 +70,9 @@ function factsOf({ entry, isMaker }: History, { say, exactly }: Reader): Html {
 }
 
 /** Fields that another user changed too, or that the service did not take. */
-function conflictPanel({ result }: Entry, { say }: Reader): Html | null {
-  const noted = jsonOrText(result);
+function conflictPanel(entry: Entry, reader: Reader): Html | null {
+  const { say } = reader;
+  const noted = jsonOrText(entry.result);
   const fields = isObject(noted) ? (noted['conflicts'] ?? noted['fields']) : undefined;
   if (!isArray(fields) || fields.length === 0) return null;
   const columns = ['base', 'remote', 'wanted'] as const;
@@ -89,11 +91,12 @@ function conflictPanel({ result }: Entry, { say }: Reader): Html | null {
 
 const LONGEST = 10_000;
 
-function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[], reader: Reader): Html {
+function valueTable(entry: Entry, candidates: readonly Candidate[], reader: Reader): Html {
+  const { kind, payload } = entry;
   const { say, sayEach } = reader;
   const value = jsonOrText(payload);
   if (!isObject(value)) return html`<div class="body"><pre>${cut(payload, LONGEST)}</pre></div>`;
-  const records = candidates.map(({ raw }) => objectIn(raw));
+  const records = candidates.map((candidate) => objectIn(candidate.raw));
   const rows = Object.entries(value).map(
     ([name, one]) =>
       html`<tr>
@@ -102,7 +105,7 @@ function valueTable({ kind, payload }: Entry, candidates: readonly Candidate[], 
         ${records.map((record) => html`<td>${verbatim(cut(valueAsText(record[name]), LONGEST))}</td>`)}
       </tr>`,
   );
-  const links = candidates.map(({ id }) => recordLink(kind, id));
+  const links = candidates.map((candidate) => recordLink(kind, candidate.id));
   return dataTable(say('Fields to write'), [...sayEach('field', 'wanted'), ...links], rows);
 }
 

@@ -17,16 +17,17 @@ const DRIFT_SHOWN = 50;
 /** Adds the page of issues: values and records that no rule fits, and changes in how the service answers. */
 export function addIssuesPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
-  const names = kinds.map(({ name }) => name);
+  const names = kinds.map((kind) => kind.name);
   const summary = 'Show values that fit no rule, and changes in how the service answers';
   const querystring = z.object({ kind: chosen, code: chosen, before });
-  addPage(app, dashboard, { path: PATH, summary, querystring }, async ({ query, reader }) => {
+  addPage(app, dashboard, { path: PATH, summary, querystring }, async (asked) => {
+    const { query, reader } = asked;
     const { say } = reader;
     const read = await listOpenIssues(session, { ...query, limit: PAGE_ROWS + 1 });
     const counts = await countIssues(session);
     const drift = await readDrift(session, DRIFT_SHOWN);
-    const { rows, next } = listPage(read, ({ id }) => id);
-    const codes = [...new Set(counts.map(({ code }) => code))].sort();
+    const { rows, next } = listPage(read, (issue) => issue.id);
+    const codes = [...new Set(counts.map((count) => count.code))].sort();
     const about = say('The service’s text is kept as it came; an issue says what of it fits no rule.');
     const open = html`${rows.length === 0 ? nothing(say('None.')) : issueTable(rows, reader)}
     ${pageLinks(reader, PATH, query, next)}`;
@@ -61,7 +62,8 @@ function issueTable(issues: readonly ListedIssue[], reader: Reader): Html {
   return dataTable(say('Open issues, the newest first'), headings, rows, 'cards');
 }
 
-function countPanel(counts: readonly IssueCount[], { say, word, count }: Reader): Html | null {
+function countPanel(counts: readonly IssueCount[], reader: Reader): Html | null {
+  const { say, word, count } = reader;
   if (counts.length === 0) return null;
   const rows = counts.slice(0, 30).map(
     ({ kind, field, code, count: issues }) =>

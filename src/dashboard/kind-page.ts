@@ -25,13 +25,13 @@ const READINGS_SHOWN = 200;
 /** Adds the page that leads to every record kind, and that of each. */
 export function addKindPages(app: Server, dashboard: Dashboard): void {
   const { session, kinds, clock } = dashboard;
-  addPage(app, dashboard, { path: '/kinds', summary: 'Show every record kind' }, async ({ reader }) => {
-    const { say } = reader;
+  addPage(app, dashboard, { path: '/kinds', summary: 'Show every record kind' }, async (asked) => {
+    const { say } = asked.reader;
     const lines = await readKindLines(dashboard, clock.now());
     const others = kinds.filter((kind) => !isListed(kind));
-    const links = others.map(({ name }) => html` <a href="/records/${name}">${name}</a>`);
+    const links = others.map((other) => html` <a href="/records/${other.name}">${other.name}</a>`);
     const content = html`${pageTitle(say('Kinds'), say('What the service keeps, and how well the mirror knows it'))}
-    ${kindsPanel(lines, reader)}
+    ${kindsPanel(lines, asked.reader)}
     ${links.length === 0 ? null : html`<p class="quiet">${say('Without a list, and read one by one: {kinds}', { kinds: html`${links}` })}</p>`}`;
     return { title: say('Kinds'), content };
   });
@@ -95,26 +95,28 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
   );
 }
 
-const linkedCount = ({ say, count }: Reader, address: string, number: number): Html | string =>
-  number === 0 ? say('none') : html`<a href="${address}">${count(number)}</a>`;
+const linkedCount = (reader: Reader, address: string, number: number): Html | string =>
+  number === 0 ? reader.say('none') : html`<a href="${address}">${reader.count(number)}</a>`;
 
 const HOUR_MS = 3_600_000;
 
-function plots({ hours }: KindLine, readings: readonly ReportedReading[], reader: Reader): Html {
+function plots(line: KindLine, readings: readonly ReportedReading[], reader: Reader): Html {
   const { say } = reader;
   const present = Math.floor(reader.now().getTime() / HOUR_MS) * HOUR_MS;
-  const changes = Array.from({ length: hours === null ? 0 : 48 }, (_, index) => ({
+  const changes = Array.from({ length: line.hours === null ? 0 : 48 }, (_, index) => ({
     at: new Date(present - (47 - index) * HOUR_MS),
-    value: hours?.[index] ?? 0,
+    value: line.hours?.[index] ?? 0,
   }));
-  const whole = readings.filter(({ state }) => state === 'certified' || state === 'complete').toReversed();
-  const rows = whole.map(({ startedAt, rows: value }) => ({ at: instantOf(startedAt), value }));
+  const whole = readings
+    .filter((reading) => reading.state === 'certified' || reading.state === 'complete')
+    .toReversed();
+  const rows = whole.map((reading) => ({ at: instantOf(reading.startedAt), value: reading.rows }));
   const body = html`<div class="body">
     ${plotFigure({ id: 'changes', title: say('Changes an hour'), unit: say('changes'), shape: 'steps', points: changes }, reader)}
     <h3>${say('Rows in the list')}</h3>
     ${plotFigure({ id: 'rows', title: say('Rows in the list'), unit: say('rows'), shape: 'line', points: rows }, reader)}
   </div>`;
-  const note = say(hours === null ? 'being counted' : 'the last 48 hours');
+  const note = say(line.hours === null ? 'being counted' : 'the last 48 hours');
   return panel({ id: 'plots', title: say('Changes an hour'), note, isLive: false }, body);
 }
 

@@ -15,13 +15,14 @@ import { cut, membersText } from './parts/values.ts';
 export function addOutboxPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ state: z.enum(['', 'open', ...STATES]).optional(), before, done });
   const page = { path: '/outbox', summary: 'Show the outbox', querystring };
-  addPage(app, dashboard, page, async ({ query, reader }) => {
+  addPage(app, dashboard, page, async (asked) => {
+    const { query, reader } = asked;
     const { session } = dashboard;
     const { say, word } = reader;
     const { state: wanted = '', before: last } = query;
     const states = wanted === '' ? STATES : wanted === 'open' ? OPEN_STATES : [wanted];
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
-    const { rows, next } = listPage(read, ({ id }) => id);
+    const { rows, next } = listPage(read, (entry) => entry.id);
     const counts = await countEntries(session);
     const list = html`${rows.length === 0 ? nothing(say('No entry.')) : entryTable(rows, reader)}
     ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, next)}`;

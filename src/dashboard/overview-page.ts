@@ -21,7 +21,8 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   const { session, clock } = dashboard;
   const summary = 'Show what needs a person, and how every kind stands';
   const page = { path: '/', summary, querystring: z.object({ done }) };
-  addPage(app, dashboard, page, async ({ caller, reader }) => {
+  addPage(app, dashboard, page, async (asked) => {
+    const { caller, reader } = asked;
     const { say } = reader;
     const [kinds, outbox, changes, runs] = await Promise.all([
       readKindLines(dashboard, clock.now()),
@@ -30,8 +31,8 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
       readRuns(dashboard, { limit: RUNS_SHOWN }),
     ]);
     const waiting = await planNeeds(dashboard, { ...dashboard.plans, caller }, reader);
-    const stale = kinds.filter(({ isStale }) => isStale);
-    const staleKinds = stale.map(({ kind, last_sweep_at: since }) => ({ kind, since }));
+    const stale = kinds.filter((kind) => kind.isStale);
+    const staleKinds = stale.map((line) => ({ kind: line.kind, since: line.last_sweep_at }));
     const needs = [...(await readNeedCards(session, staleKinds, reader)), ...waiting];
     const none = nothing(say('No change yet: the first pull is the baseline.'));
     const latest =
@@ -54,7 +55,7 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
 }
 
 function calmPanel(kinds: readonly KindLine[], { say, when }: Reader): Html {
-  const [oldest] = kinds.map(({ certified_at: at }) => at ?? '').sort();
+  const [oldest] = kinds.map((kind) => kind.certified_at ?? '').sort();
   const proof =
     oldest === undefined || oldest === ''
       ? say('Not every list is proven yet; the next pulls go on with that.')
@@ -77,7 +78,7 @@ function tiles(
 ): Html {
   const { say } = reader;
   const rows = sumOf(kinds.map((line) => line.rows));
-  const changes = sumOf(kinds.flatMap(({ hours }) => hours?.slice(-24) ?? [null]));
+  const changes = sumOf(kinds.flatMap((kind) => kind.hours?.slice(-24) ?? [null]));
   const open = STATES.slice(0, -2).reduce((all, state) => all + (outbox[state] ?? 0), 0);
   return html`<ul class="tiles" id="tiles" data-live>
     ${tile(reader, '#kinds', rows, say('live rows'))}

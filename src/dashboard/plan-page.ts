@@ -26,9 +26,9 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const { say } = reader;
     const path = `/plans/${id}`;
     const plan = await showPlan(session, kinds, id);
-    const left = plan.rows.filter(({ position }) => position > (query.after ?? 0));
+    const left = plan.rows.filter((row) => row.position > (query.after ?? 0));
     const rows = left.slice(0, PAGE_ROWS);
-    const ids = rows.flatMap(({ recordId }) => recordId ?? []);
+    const ids = rows.flatMap((row) => row.recordId ?? []);
     const records = await session.atomically((tx) => readOwnRows(tx, plan.kind, ids));
     const nameOf = (one: string | null): string => recordName(records.get(one ?? '')?.raw ?? null);
     const further = left.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;

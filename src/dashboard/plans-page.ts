@@ -13,10 +13,11 @@ const PATH = '/plans';
 /** Adds the page of plans, the newest first. */
 export function addPlansPage(app: Server, dashboard: Dashboard): void {
   const page = { path: PATH, summary: 'Show the plans of corrections', querystring: z.object({ before }) };
-  addPage(app, dashboard, page, async ({ query, reader }) => {
+  addPage(app, dashboard, page, async (asked) => {
+    const { query, reader } = asked;
     const { say } = reader;
     const read = await listPlans(dashboard.session, PAGE_ROWS + 1, query.before);
-    const { rows, next } = listPage(read, ({ id }) => id);
+    const { rows, next } = listPage(read, (plan) => plan.id);
     const none = nothing(say('None yet. An edited export becomes one by bms-sync plan FILE.'));
     const list = html`${rows.length === 0 ? none : planTable(rows, reader)}
     ${pageLinks(reader, PATH, query, next)}`;

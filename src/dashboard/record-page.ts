@@ -89,16 +89,16 @@ function stateFacts(
         ? null
         : html`<a href="/outbox/${createdBy}">${say('entry {id} of the outbox', { id: createdBy })}</a>`,
     ],
-    ...refersTo.map(({ field, kind, id }) => [field, recordLink(kind, id)] as const),
+    ...refersTo.map((reference) => [reference.field, recordLink(reference.kind, reference.id)] as const),
   ]);
 }
 
 const LONGEST_VALUE = 4_000;
 
-function fieldPanel(kind: string, { row }: RecordStory, reader: Reader): Html {
+function fieldPanel(kind: string, story: RecordStory, reader: Reader): Html {
   const { say } = reader;
-  const rows = fieldRows(reader, kind, objectIn(row?.raw ?? null));
-  const isGone = (row?.deletedAt ?? null) !== null;
+  const rows = fieldRows(reader, kind, objectIn(story.row?.raw ?? null));
+  const isGone = (story.row?.deletedAt ?? null) !== null;
   const note = say(isGone ? 'as the service sent them last' : 'as the service sent them');
   const table = dataTable(say('Fields of the record'), [say('field'), say('value')], rows, 'words');
   return panel(
@@ -108,23 +108,28 @@ function fieldPanel(kind: string, { row }: RecordStory, reader: Reader): Html {
 }
 
 /** The records that name this one, by kind and field. */
-function referredPanel({ referredBy }: RecordStory, { say }: Reader): Html | null {
-  if (referredBy.length === 0) return null;
-  const groups = Map.groupBy(referredBy, ({ kind, field }) => say('{kind} by {field}', { kind, field }));
+function referredPanel(story: RecordStory, reader: Reader): Html | null {
+  if (story.referredBy.length === 0) return null;
+  const groups = Map.groupBy(story.referredBy, (reference) =>
+    reader.say('{kind} by {field}', { kind: reference.kind, field: reference.field }),
+  );
   const facts = [...groups].map(([name, links]) => {
-    const items = links.map(({ kind, id }) => html`${recordLink(kind, id)} `);
+    const items = links.map((link) => html`${recordLink(link.kind, link.id)} `);
     return [
       name,
-      html`${items}${links.length < MOST_REFERRED ? null : html`<span class="quiet">${say('and more')}</span>`}`,
+      html`${items}${links.length < MOST_REFERRED ? null : html`<span class="quiet">${reader.say('and more')}</span>`}`,
     ] as const;
   });
-  return panel({ id: 'referred', title: say('Named by') }, html`<div class="body">${factList(facts)}</div>`);
+  return panel(
+    { id: 'referred', title: reader.say('Named by') },
+    html`<div class="body">${factList(facts)}</div>`,
+  );
 }
 
-function issuePanel({ issues }: RecordStory, reader: Reader): Html | null {
-  if (issues.length === 0) return null;
+function issuePanel(story: RecordStory, reader: Reader): Html | null {
+  if (story.issues.length === 0) return null;
   const { say, word, exactly } = reader;
-  const items = issues.map(
+  const items = story.issues.map(
     ({ field, code, detail, firstSeenAt, closedAt }) =>
       html`<li>
         <div class="head">

@@ -16,9 +16,10 @@ import { rowPath } from '../operations/inputs.ts';
 export function addRunPages(app: Server, dashboard: Dashboard): void {
   const { session, clock } = dashboard;
   const listed = { path: '/runs', summary: 'Show runs', querystring: z.object({ before }) };
-  addPage(app, dashboard, listed, async ({ query, reader }) => {
+  addPage(app, dashboard, listed, async (asked) => {
+    const { query, reader } = asked;
     const { say } = reader;
-    const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), ({ id }) => id);
+    const page = listPage(await readRuns(dashboard, { ...query, limit: PAGE_ROWS + 1 }), (run) => run.id);
     const list = html`${runTable(page.rows, reader)} ${pageLinks(reader, '/runs', query, page.next)}`;
     const content = html`${pageTitle(say('Runs'), say('Every reading of the service, the newest first'))}
     ${listPanel('runs', say('Runs'), query.before === undefined, list)}`;

@@ -20,8 +20,10 @@ const form = z.strictObject({
 
 const querystring = z.object({ code: z.string().max(100).optional().describe('the code of a link') });
 
-const isPreview = ({ headers }: FastifyRequest): boolean =>
-  /\b(?:prefetch|preview)\b/.test(`${String(headers['sec-purpose'])} ${String(headers['purpose'])}`);
+const isPreview = (request: FastifyRequest): boolean =>
+  /\b(?:prefetch|preview)\b/.test(
+    `${String(request.headers['sec-purpose'])} ${String(request.headers['purpose'])}`,
+  );
 
 const seeStatus = z.null().describe('The cookie, and the way to the page');
 
@@ -47,19 +49,19 @@ const leavingSchema = {
 };
 
 /** The form that gives a browser its cookie for a token, and the way out. */
-export function signInRoutes(app: Server, { access }: RouteContext): void {
+export function signInRoutes(app: Server, context: RouteContext): void {
   const config = { open: true } as const;
   app.get('/login', { config, schema: codeSchema }, async (request, reply) => {
     const { code } = request.query;
     // Whoever only looks at a link, as a preview does, must not use it up.
     if (code === undefined || request.method !== 'GET' || isPreview(request)) return sendSignIn(reply);
-    const refusal = await access.redeem(reply, code);
+    const refusal = await context.access.redeem(reply, code);
     return refusal === null ? reply.redirect('/', 303) : sendSignIn(reply, { refusal });
   });
   const options = { config, bodyLimit: limits.SIGN_IN_BYTES, schema: tokenSchema };
   app.post('/login', options, async (request, reply) => {
     const { token, next } = request.body;
-    const refusal = await access.signIn(reply, token);
+    const refusal = await context.access.signIn(reply, token);
     if (refusal === null) return reply.redirect(next !== undefined && OWN_PATH.test(next) ? next : '/', 303);
     const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
     if (!isForm) return sendProblem(reply, refusal);
@@ -67,7 +69,7 @@ export function signInRoutes(app: Server, { access }: RouteContext): void {
   });
   const leaving = { config: { signsIn: true, role: 'viewer' } as const, schema: leavingSchema };
   app.post('/logout', leaving, async (request, reply) => {
-    await access.signOut(request);
+    await context.access.signOut(request);
     return reply.clearCookie(SESSION_COOKIE, { path: '/' }).redirect('/login', 303);
   });
 }

@@ -25,10 +25,10 @@ export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
     const read = await listDeliveries(session, { endpoint, before: last, limit: PAGE_ROWS + 1 });
     const endpoints = await listEndpoints(session);
     const none = nothing(say('None: bms-sync webhooks add URL --name N adds one.'));
-    const { rows, next } = listPage(read, ({ id }) => id);
+    const { rows, next } = listPage(read, (delivery) => delivery.id);
     const deliveries = html`${rows.length === 0 ? nothing(say('None.')) : deliveryTable(rows, reader)}
     ${pageLinks(reader, PATH, { endpoint, before: last }, next)}`;
-    const choices = endpoints.map(({ name }) => name);
+    const choices = endpoints.map((endpoint) => endpoint.name);
     const content = html`${pageTitle(say('Webhooks'), say('Events that are sent to other programs'))}
     ${panel(
       { id: 'endpoints', title: say('Endpoints'), isLive: true },
@@ -98,12 +98,13 @@ function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): H
   return dataTable(say('Deliveries, the newest first'), headings, rows, 'cards');
 }
 
-function recordOf({ kind, recordId, seq }: LoggedDelivery, { say }: Reader): Html {
+function recordOf(delivery: LoggedDelivery, reader: Reader): Html {
+  const { kind, recordId, seq } = delivery;
   if (kind === null) return html`–`;
   if (recordId === null) return html`<a href="/kinds/${kind}">${kind}</a>`;
   const event =
     seq === null
       ? null
-      : html` <a class="small" href="/changes?before=${seq + 1}">${say('event {seq}', { seq })}</a>`;
+      : html` <a class="small" href="/changes?before=${seq + 1}">${reader.say('event {seq}', { seq })}</a>`;
   return html`${recordLink(kind, recordId)}${event}`;
 }

@@ -21,11 +21,11 @@ export interface ProcessContext extends MirrorContext {
 
 /** Runs a task at once and then with pauses, and logs its faults, but for outages of the database, which are logged once for all. */
 export function repeatTask(
-  { clock, logger }: MirrorContext,
+  context: MirrorContext,
   name: string,
   everyMs: number,
   task: () => Promise<void>,
 ): Repeating {
-  const faults = createFaultLog({ logger, clock, isTold: isAway });
-  return repeat({ clock, faults, everyMs, name, task });
+  const faults = createFaultLog({ logger: context.logger, clock: context.clock, isTold: isAway });
+  return repeat({ clock: context.clock, faults, everyMs, name, task });
 }

@@ -79,11 +79,14 @@ export function certify(
 function pointsOf(responses: readonly Sighting[]): Point[] {
   return responses
     .filter((response): response is Point => response.sweep !== null && response.endRows !== null)
-    .filter(({ rows, sweep, page, answered }) => {
+    .filter((response) => {
       // The same sweep then found rows beyond the point: its page has a hole, or the list grew.
       const isBeyond = (other: Sighting): boolean =>
-        other.sweep === sweep && other.page > page && other.rows > 0 && other.sent > answered;
-      return rows === 0 || !responses.some(isBeyond);
+        other.sweep === response.sweep &&
+        other.page > response.page &&
+        other.rows > 0 &&
+        other.sent > response.answered;
+      return response.rows === 0 || !responses.some(isBeyond);
     })
     .sort((a, b) => b.answered - a.answered);
 }
@@ -140,13 +143,13 @@ function isPageSizeProven(point: Point, responses: readonly Sighting[], spans: S
 }
 
 /** By the number of an id: 1 = it was in the list when the response was made. */
-function liveAt({ sent, answered, ids: shown }: Sighting, spans: Spans): Uint8Array {
+function liveAt(sighting: Sighting, spans: Spans): Uint8Array {
   const { ids, firstAnswered, lastSent } = spans;
   const isLive = new Uint8Array(ids.size());
   for (let index = 0; index < isLive.length; index++) {
-    if (firstAnswered(index) < sent && lastSent(index) > answered) isLive[index] = 1;
+    if (firstAnswered(index) < sighting.sent && lastSent(index) > sighting.answered) isLive[index] = 1;
   }
-  for (const index of ids.numbers(shown)) isLive[index] = 1;
+  for (const index of ids.numbers(sighting.ids)) isLive[index] = 1;
   return isLive;
 }
 

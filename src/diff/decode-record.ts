@@ -35,8 +35,8 @@ interface DecodedRecord {
 const DETAIL_LENGTH = 200;
 
 /** Makes the decoder of a kind's records. A value that fits no rule costs a null and a misfit, never the row. */
-export function recordDecoder({ fields }: Pick<Kind, 'fields'>): (record: JsonObject) => DecodedRecord {
-  const columns = fields.map((field) => ({
+export function recordDecoder(kind: Pick<Kind, 'fields'>): (record: JsonObject) => DecodedRecord {
+  const columns = kind.fields.map((field) => ({
     field,
     decoder: field.refersTo === undefined ? DECODERS[field.type] : reference,
   }));

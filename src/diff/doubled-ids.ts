@@ -10,7 +10,9 @@ const MOST_TOLD = 100;
 export function doubledIds(sightings: readonly Pick<Sighting, 'page' | 'ids' | 'sweep'>[], began: number) {
   const readings = new Map<number, readonly string[]>();
   for (const { page, ids } of sightings) readings.set(page, [ids, ...(readings.get(page) ?? [])].slice(0, 2));
-  const present = new Set(sightings.filter(({ sweep }) => sweep === began).map(({ page }) => page));
+  const present = new Set(
+    sightings.filter((sighting) => sighting.sweep === began).map((sighting) => sighting.page),
+  );
   const pagesOf = new Map<string, number[]>();
   for (const [page, [last = '[]', before = '[]']] of readings) {
     const earlier = new Set(idsIn(before));

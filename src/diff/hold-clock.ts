@@ -23,7 +23,7 @@ export function holdAfter(
 }
 
 /** Whether a hold has lasted long enough to end by itself; never if a person must decide. */
-export function isOverdue({ since }: HoldClock, now: Date, rules: DeletionRules): boolean {
+export function isOverdue(clock: HoldClock, now: Date, rules: DeletionRules): boolean {
   const hours = rules.releaseHeldAfterHours;
-  return typeof hours === 'number' && now.getTime() - since.getTime() >= hours * 3_600_000;
+  return typeof hours === 'number' && now.getTime() - clock.since.getTime() >= hours * 3_600_000;
 }

@@ -76,7 +76,7 @@ export function sortPage(records: readonly Json[], texts: readonly string[] = []
   }
   for (const [id, versions] of repeated) {
     // Equal but for the order of keys and the spelling of numbers.
-    if (new Set(versions.map(({ record }) => canonicalJson(record))).size === 1) continue;
+    if (new Set(versions.map((version) => canonicalJson(version.record))).size === 1) continue;
     firsts.delete(id); // One answer cannot say which of two contents is the true one.
     quarantined.push(...versions.map((each) => quarantine(id, 'two_versions', compacted(each).raw)));
   }
@@ -84,13 +84,13 @@ export function sortPage(records: readonly Json[], texts: readonly string[] = []
 }
 
 /** Compares a record with the mirror's copy; equal values are equal in any spelling. */
-export function judge(kind: Kind, stored: Stored | undefined, { raw, record }: Incoming): RecordChange {
+export function judge(kind: Kind, stored: Stored | undefined, incoming: Incoming): RecordChange {
   if (stored === undefined) return { is: 'created' };
   if (stored.isDeleted) return { is: 'restored' };
-  if (stored.raw === raw) return { is: 'unchanged' };
+  if (stored.raw === incoming.raw) return { is: 'unchanged' };
   const before = recordIn(stored.raw);
   if (before === null) return { is: 'changed', fields: [], before: {} }; // Damaged: it is written again, without an event.
-  const fields = changedFields(kind, before, record);
+  const fields = changedFields(kind, before, incoming.record);
   return fields.length === 0 ? { is: 'unchanged' } : { is: 'changed', fields, before };
 }
 
@@ -160,10 +160,10 @@ export function inListShape(received: Incoming, storedRaw: string): Incoming {
 }
 
 /** The change that a record's first list reading means for a row known by retrieval only: only fields in both can differ. */
-export function judgeFirstListing(kind: Kind, storedRaw: string, { record }: Incoming): RecordChange {
+export function judgeFirstListing(kind: Kind, storedRaw: string, incoming: Incoming): RecordChange {
   const before = recordIn(storedRaw) ?? {};
-  const fields = changedFields(kind, before, record);
-  const inBoth = fields.filter((name) => Object.hasOwn(before, name) && Object.hasOwn(record, name));
+  const fields = changedFields(kind, before, incoming.record);
+  const inBoth = fields.filter((name) => Object.hasOwn(before, name) && Object.hasOwn(incoming.record, name));
   return { is: 'changed', fields: inBoth, before };
 }
 

@@ -18,8 +18,8 @@ const LONGEST_KEY = 500;
  * A text that is equal for payloads that a person would call the same, in any spelling of their values; the hash of a long one.
  */
 export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
-  const parts = keyFields(kind, payload, {}).map(({ name, sent }) =>
-    canonicalJson([name, keyForm(sentField(kind, name), sent)]),
+  const parts = keyFields(kind, payload, {}).map((field) =>
+    canonicalJson([field.name, keyForm(sentField(kind, field.name), field.sent)]),
   );
   const key = `[${parts.sort().join(',')}]`;
   return key.length <= LONGEST_KEY ? key : createHash('sha256').update(key).digest('hex');
@@ -28,11 +28,11 @@ export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
 /** The sent fields of the natural key, with a record's values: all sent fields with content where none is of the key. */
 export function keyFields(kind: Kind, payload: JsonObject, record: JsonObject): readonly SentField[] {
   const filled = sentFields(kind, payload, record).filter(
-    ({ name, sent }) => !isBlank(sentField(kind, name), sent),
+    (field) => !isBlank(sentField(kind, field.name), field.sent),
   );
   const { naturalKey } = kind;
   if (naturalKey === 'all sent fields') return filled;
-  const keyed = filled.filter(({ name }) => naturalKey.includes(name));
+  const keyed = filled.filter((field) => naturalKey.includes(field.name));
   return keyed.length > 0 ? keyed : filled;
 }
 
@@ -42,13 +42,13 @@ export function hasKeyOf(kind: Kind, payload: JsonObject, record: JsonObject): b
   return fields.length > 0 && fields.every((field) => isHeld(kind, field));
 }
 
-const isHeld = (kind: Kind, { name, sent, remote }: SentField): boolean =>
-  holdsWritten(kind, name, sent, remote);
+const isHeld = (kind: Kind, field: SentField): boolean =>
+  holdsWritten(kind, field.name, field.sent, field.remote);
 
 /** Whether a record shows every sent field as it was sent. A payload without content is equal to none. */
 export function isEqualTo(kind: Kind, payload: JsonObject, record: JsonObject): boolean {
   const fields = sentFields(kind, payload, record);
-  const isFilled = fields.some(({ name, sent }) => !isBlank(sentField(kind, name), sent));
+  const isFilled = fields.some((field) => !isBlank(sentField(kind, field.name), field.sent));
   return isFilled && fields.every((field) => isHeld(kind, field));
 }
 

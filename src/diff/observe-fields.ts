@@ -77,8 +77,8 @@ function seenInColumn(before = NOTHING_SEEN, value: Json): SeenField {
   return { ...before, wire: alsoCame(before.wire, value) };
 }
 
-function seenAlso({ hints }: Shape, name: string, before = NOTHING_SEEN, value: Json): SeenField {
-  const hint = hints.find((candidate) => candidate.name === name);
+function seenAlso(shape: Shape, name: string, before = NOTHING_SEEN, value: Json): SeenField {
+  const hint = shape.hints.find((candidate) => candidate.name === name);
   return {
     type: before.type === 'json' ? 'json' : widerType(before.type, seenType(value)), // Nothing is wider.
     fitsHint: hint !== undefined && before.fitsHint && fitsHint(hint, value),
@@ -142,10 +142,10 @@ const MOST_COLUMNS = 300;
  * The column for an undocumented field. Its type never changes afterwards: a field that was only ever empty is a text, which
  * holds any later scalar.
  */
-export function discoveredColumn({ hints }: Shape, name: string, { type, fitsHint }: SeenField): Field {
-  const hint = hints.find((candidate) => candidate.name === name);
-  if (hint !== undefined && fitsHint) return hint;
-  return { name, type: type === 'none' ? 'text' : type };
+export function discoveredColumn(shape: Shape, name: string, field: SeenField): Field {
+  const hint = shape.hints.find((candidate) => candidate.name === name);
+  if (hint !== undefined && field.fitsHint) return hint;
+  return { name, type: field.type === 'none' ? 'text' : field.type };
 }
 
 /**

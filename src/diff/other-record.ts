@@ -33,7 +33,7 @@ export function signsOfOtherRecord(
   const differs = ({ field, base: old, remote: now }: SignOfOther): boolean =>
     !isSameInAnySpelling(kind, field, old, now) &&
     !wanted.some(([name, sent]) => readNameOf(kind, name) === field && holdsWritten(kind, field, sent, now));
-  const keys = shown.filter(({ field }) => naturalKey.includes(field));
+  const keys = shown.filter((other) => naturalKey.includes(other.field));
   const key = keys.find(differs);
   if (key === undefined) return [];
   const telling = fields.filter((field) => isTelling(field)).map(({ name }) => name);

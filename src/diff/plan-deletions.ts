@@ -105,18 +105,18 @@ const UNLISTED_ASKED = 20;
  */
 export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): DeletionPlan {
   const { absent, noted, isProtected, canAsk, isCertified } = facts;
-  const absentIds = new Set(absent.map(({ id }) => id));
+  const absentIds = new Set(absent.map((row) => row.id));
   const forget = [...noted.keys()].filter((id) => !absentIds.has(id));
   const candidates = absent
-    .filter(({ id }) => !isProtected.has(id))
+    .filter((row) => !isProtected.has(row.id))
     .map((row): Absentee => ({ ...row, absence: absenceOf(row, facts) }))
-    .filter(({ absence }) => absence.state !== 'rejected');
+    .filter((absentee) => absentee.absence.state !== 'rejected');
   if (!isCertified && !canAsk) {
-    const held = candidates.filter(({ absence }) => absence.state === 'held');
+    const held = candidates.filter((candidate) => candidate.absence.state === 'held');
     return { note: [], forget, ask: [], tombstones: [], held: heldAfter(held, noted) };
   }
   const open = candidates.filter((row) => isUndecided(row) && !isKept(row, facts) && !isStuck(row, facts));
-  const older = open.filter(({ id }) => facts.oldest?.ids.has(id));
+  const older = open.filter((absentee) => facts.oldest?.ids.has(absentee.id));
   // A row that is deleted at the same time does not hide that the list drops its oldest ones.
   const undecided = older.length >= FEW && facts.oldest?.isOutOfScope === false ? older : open;
   const hold = holdOf(undecided, facts, rules);
@@ -132,7 +132,8 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
   const byList = free.filter(
     (row) => (!canAsk || isByPerson(row, facts)) && isMissedAgain(row, facts, rules),
   );
-  const isEnough = ({ absence }: Absentee): boolean => !facts.mayBeMixed || absence.firstGoneAt !== null;
+  const isEnough = (absentee: Absentee): boolean =>
+    !facts.mayBeMixed || absentee.absence.firstGoneAt !== null;
   const struck = new Set(byList.filter((row) => !isEnough(row)));
   const after = planned.map((row): Absence => {
     const look = { sweep: facts.sweep, firstGoneAt: facts.now };
@@ -144,7 +145,7 @@ export function planDeletions(facts: AbsenceFacts, rules: DeletionRules): Deleti
     note: after.filter((absence) => isNews(absence, noted.get(absence.id))),
     forget,
     ask: canAsk ? dueForAsking(asked, facts, rules) : [],
-    tombstones: byList.filter(isEnough).map(({ id }) => id),
+    tombstones: byList.filter(isEnough).map((absentee) => absentee.id),
     held: heldAfter(
       candidates.filter((_, index) => after[index]?.state === 'held'),
       noted,
@@ -162,38 +163,37 @@ const isUndecided = ({ absence: { state } }: Pick<Absentee, 'absence'>): boolean
   state === 'suspected' || state === 'held';
 
 /** Older than every row of a list whose older rows stay, by a person's decision. */
-const isKept = ({ id, absence }: Absentee, { oldest }: AbsenceFacts): boolean =>
-  oldest?.isOutOfScope === true &&
-  oldest.ids.has(id) &&
-  absence.state !== 'approved' &&
-  absence.state !== 'released';
+const isKept = (absentee: Absentee, facts: AbsenceFacts): boolean =>
+  facts.oldest?.isOutOfScope === true &&
+  facts.oldest.ids.has(absentee.id) &&
+  absentee.absence.state !== 'approved' &&
+  absentee.absence.state !== 'released';
 
-const isApproved = ({ absence }: Absentee): boolean => absence.state === 'approved';
+const isApproved = (absentee: Absentee): boolean => absentee.absence.state === 'approved';
 
 /** No look at the record can prove its deletion: a person who approves it lets the list prove it. */
-const isByPerson = (row: Absentee, { canAsk }: AbsenceFacts): boolean =>
-  isApproved(row) && row.absence.why !== undefined && !(canAsk && row.absence.why === NEVER_LISTED);
+const isByPerson = (row: Absentee, facts: AbsenceFacts): boolean =>
+  isApproved(row) && row.absence.why !== undefined && !(facts.canAsk && row.absence.why === NEVER_LISTED);
 
 /** A list that hides a record which an answer has named may hide others, too: alone, it proves no deletion. */
-const isHiding = ({ absent, canAsk }: AbsenceFacts): boolean =>
-  !canAsk && absent.some(({ isListed }) => !isListed);
+const isHiding = (facts: AbsenceFacts): boolean => !facts.canAsk && facts.absent.some((row) => !row.isListed);
 
 const DAY_MS = 86_400_000;
 const STUCK_MS = 7 * DAY_MS;
 
 /** Whether the proof of an absence cannot come by itself: such a record needs a person after a week, a cached one after a day. */
-function isStuck({ absence }: Absentee, facts: AbsenceFacts): boolean {
-  const { state, absentSince } = absence;
-  const why = waitsFor(absence, facts);
+function isStuck(absentee: Absentee, facts: AbsenceFacts): boolean {
+  const { state, absentSince } = absentee.absence;
+  const why = waitsFor(absentee.absence, facts);
   if (why === undefined || olderBy(why) !== null) return false;
-  if (state === 'held' || why === NEVER_LISTED) return isUndecided({ absence });
+  if (state === 'held' || why === NEVER_LISTED) return isUndecided({ absence: absentee.absence });
   const after = why === 'cached' ? DAY_MS : STUCK_MS;
   const isOpen = state === 'suspected' || state === 'unlisted';
   return isOpen && facts.now.getTime() - absentSince.getTime() >= after;
 }
 
-const waitsFor = ({ state, why }: Absence, facts: AbsenceFacts): string | undefined =>
-  why ?? (state === 'suspected' && isHiding(facts) ? OTHERS_HIDDEN : undefined);
+const waitsFor = (absence: Absence, facts: AbsenceFacts): string | undefined =>
+  absence.why ?? (absence.state === 'suspected' && isHiding(facts) ? OTHERS_HIDDEN : undefined);
 
 /** The state of an absence after this sweep. */
 function plannedState(row: Absentee, facts: AbsenceFacts): Absence {
@@ -207,18 +207,25 @@ function plannedState(row: Absentee, facts: AbsenceFacts): Absence {
 }
 
 /** The same of what is undecided together. */
-function heldState(absence: Absence, hold: Hold, { sweep, now }: AbsenceFacts): Absence {
+function heldState(absence: Absence, hold: Hold, facts: AbsenceFacts): Absence {
   const older = olderBy(absence.why) === null ? undefined : absence.why;
   if (hold.is === 'held') return { ...absence, state: 'held', why: hold.why ?? older };
   if (hold.is === 'open' || absence.state !== 'held') return absence;
-  return { ...absence, state: 'suspected', sweep, absentSince: now, firstGoneAt: null, why: undefined };
+  return {
+    ...absence,
+    state: 'suspected',
+    sweep: facts.sweep,
+    absentSince: facts.now,
+    firstGoneAt: null,
+    why: undefined,
+  };
 }
 
 function heldAfter(held: readonly Absentee[], noted: ReadonlyMap<string, Absence>): DeletionPlan['held'] {
-  const heldBefore = [...noted.values()].filter(({ state }) => state === 'held').length;
+  const heldBefore = [...noted.values()].filter((absence) => absence.state === 'held').length;
   return {
-    ids: [...held].sort((a, b) => lastLook(a) - lastLook(b)).map(({ id }) => id),
-    isSame: held.length === heldBefore && held.every(({ absence }) => absence.state === 'held'),
+    ids: [...held].sort((a, b) => lastLook(a) - lastLook(b)).map((absentee) => absentee.id),
+    isSame: held.length === heldBefore && held.every((absentee) => absentee.absence.state === 'held'),
   };
 }
 
@@ -236,19 +243,19 @@ interface Absentee extends AbsentRow {
 }
 
 /** A noted absence counts until any sweep shows the record again. */
-function absenceOf({ id, lastShown, isListed }: AbsentRow, facts: AbsenceFacts): Absence {
+function absenceOf(row: AbsentRow, facts: AbsenceFacts): Absence {
   const { sweep, now, isCertified } = facts;
-  const noted = facts.noted.get(id);
-  if (noted === undefined || lastShown > noted.sweep) {
+  const noted = facts.noted.get(row.id);
+  if (noted === undefined || row.lastShown > noted.sweep) {
     const first = {
-      id,
+      id: row.id,
       state: 'suspected',
       sweep,
       absentSince: now,
       firstGoneAt: null,
       isCertified,
     } as const;
-    return isListed ? first : { ...first, why: NEVER_LISTED };
+    return row.isListed ? first : { ...first, why: NEVER_LISTED };
   }
   if (noted.isCertified || !isCertified) return noted;
   return { ...noted, sweep, absentSince: now, isCertified }; // The first certified look: the list's proof begins here.
@@ -268,32 +275,30 @@ function holdOf(undecided: readonly Absentee[], facts: AbsenceFacts, rules: Dele
   const { rows, share } = rules.holdAbove;
   const isMany = count > Math.max(rows, share * live) || (count >= FEW && 3 * count > live);
   if (isMany || isDoubtful) return { is: 'held' };
-  if (!undecided.some(({ absence }) => absence.state === 'held')) return { is: 'open' };
-  const still = new Set(absent.map(({ id }) => id));
-  const returned = [...noted.values()].filter(({ id, state }) => state === 'held' && !still.has(id)).length;
+  if (!undecided.some((absentee) => absentee.absence.state === 'held')) return { is: 'open' };
+  const still = new Set(absent.map((row) => row.id));
+  const returned = [...noted.values()].filter(
+    (absence) => absence.state === 'held' && !still.has(absence.id),
+  ).length;
   return { is: returned > 2 * count ? 'freed' : 'held' };
 }
 
-function isOldest(
-  undecided: readonly Absentee[],
-  { ids, isOutOfScope, waves }: OldestRows,
-  isDoubtful: boolean,
-): boolean {
-  const isEnough = isDoubtful || undecided.length >= FEW || waves >= FEW - 1;
-  return !isOutOfScope && isEnough && undecided.every(({ id }) => ids.has(id));
+function isOldest(undecided: readonly Absentee[], rows: OldestRows, isDoubtful: boolean): boolean {
+  const isEnough = isDoubtful || undecided.length >= FEW || rows.waves >= FEW - 1;
+  return !rows.isOutOfScope && isEnough && undecided.every((absentee) => rows.ids.has(absentee.id));
 }
 
 /** So many rows at once need a person where they are exactly the oldest, or more than a third of all; so does the third such wave. */
 export const FEW = 3;
 
-function dueForAsking(free: readonly Absentee[], { now }: AbsenceFacts, rules: DeletionRules): string[] {
+function dueForAsking(free: readonly Absentee[], facts: AbsenceFacts, rules: DeletionRules): string[] {
   const due = free.filter(
-    ({ absence: { firstGoneAt } }) => firstGoneAt === null || isPast(firstGoneAt, now, rules),
+    ({ absence: { firstGoneAt } }) => firstGoneAt === null || isPast(firstGoneAt, facts.now, rules),
   );
-  const isUnlisted = ({ absence }: Absentee): boolean => absence.state === 'unlisted';
+  const isUnlisted = (absentee: Absentee): boolean => absentee.absence.state === 'unlisted';
   const unlisted = due.filter(isUnlisted).sort((a, b) => lastLook(a) - lastLook(b));
   const asked = [...due.filter((row) => !isUnlisted(row)), ...unlisted.slice(0, UNLISTED_ASKED)];
-  return asked.map(({ id }) => id);
+  return asked.map((absentee) => absentee.id);
 }
 
 const lastLook = ({ absence: { firstGoneAt } }: Absentee): number => firstGoneAt?.getTime() ?? 0;
@@ -310,5 +315,5 @@ function isMissedAgain(row: Absentee, facts: AbsenceFacts, rules: DeletionRules)
   return absence.sweep < sweep && looks.every((since) => isPast(since, now, rules));
 }
 
-const isPast = (since: Date, now: Date, { graceSeconds }: DeletionRules): boolean =>
-  now.getTime() - since.getTime() >= graceSeconds * 1000;
+const isPast = (since: Date, now: Date, rules: DeletionRules): boolean =>
+  now.getTime() - since.getTime() >= rules.graceSeconds * 1000;

@@ -40,10 +40,10 @@ export function isRuledOut(judged: {
   const { kind, payload, telling, record } = judged;
   if (hasKeyOf(kind, payload, record)) return false;
   const keyed = keyFields(kind, payload, record);
-  if (keyed.some(({ name, sent, remote }) => contradicts(sentField(kind, name), sent, remote))) return true;
+  if (keyed.some((field) => contradicts(sentField(kind, field.name), field.sent, field.remote))) return true;
   // Where a record shows nothing, the service may have dropped what was sent.
   const told = telling.filter(
-    ({ field }) => !isBlank(sentField(kind, field), shownValue(kind, record, field)),
+    (text) => !isBlank(sentField(kind, text.field), shownValue(kind, record, text.field)),
   );
   return told.length > 0 && !told.some((sent) => showsText(kind, record, sent));
 }
@@ -102,10 +102,12 @@ function isRounded(sent: Json, remote: Json): boolean {
 }
 
 /** In its own field a text may have been cut to any length; in another one, a short text is there by chance. */
-function showsText(kind: Kind, record: JsonObject, { field, text }: SentText): boolean {
-  const own = shownValue(kind, record, field);
-  if (own !== undefined && textsIn(own).some((shown) => isSpelledLike(text, shown))) return true;
-  return textsIn(record).some((shown) => shown.length >= LEAST_CHARACTERS && isSpelledLike(text, shown));
+function showsText(kind: Kind, record: JsonObject, sentText: SentText): boolean {
+  const own = shownValue(kind, record, sentText.field);
+  if (own !== undefined && textsIn(own).some((shown) => isSpelledLike(sentText.text, shown))) return true;
+  return textsIn(record).some(
+    (shown) => shown.length >= LEAST_CHARACTERS && isSpelledLike(sentText.text, shown),
+  );
 }
 
 function textsIn(value: Json): readonly string[] {

@@ -59,7 +59,7 @@ export function merge(update: {
   });
   if (conflicts.length > 0) return { is: 'conflict', conflicts };
   if (changes.length === 0) return { is: 'nothing' };
-  return { is: 'set', body: Object.fromEntries(changes.map(({ name, wanted: value }) => [name, value])) };
+  return { is: 'set', body: Object.fromEntries(changes.map((change) => [change.name, change.wanted])) };
 }
 
 /** Compares the readings before and after a write of `body`: fields that were not kept, and other fields that changed. */

@@ -33,12 +33,12 @@ export function startAlerts(mirror: MirrorContext, rules: readonly AlertRule[]):
 }
 
 /** A field that nobody knows may be misspelt: its rule would be silent for ever. */
-async function warnOfUnknown({ session, logger }: MirrorContext, rules: readonly AlertRule[]): Promise<void> {
-  const kinds = [...new Set(rules.map(({ kind }) => kind))];
-  const seen = await readSeenNames(session, kinds);
+async function warnOfUnknown(context: MirrorContext, rules: readonly AlertRule[]): Promise<void> {
+  const kinds = [...new Set(rules.map((rule) => rule.kind))];
+  const seen = await readSeenNames(context.session, kinds);
   for (const { kind, field } of rules)
     if (seen.get(kind)?.has(field) === false)
-      logger.warn(
+      context.logger.warn(
         { event: 'alert.unknown_field', kind, field },
         `the service has never sent a field ${field} of ${kind}: its alert tells nothing until it does`,
       );
@@ -94,7 +94,8 @@ async function readMark(db: Queryable, rule: AlertRule): Promise<Mark | null> {
 type Judged = Pick<RecordedChange, 'change' | 'before' | 'after' | 'fields'>;
 
 /** Whether an event is what a rule is about. A value beyond a limit is told once, when it comes to be beyond it. */
-export function isMatch({ field, above, below }: AlertRule, event: Judged): boolean {
+export function isMatch(rule: AlertRule, event: Judged): boolean {
+  const { field, above, below } = rule;
   if (event.change === 'deleted') return false;
   if (above === undefined && below === undefined)
     return event.change === 'updated' && Object.hasOwn(parseObject(event.fields), field);

@@ -47,15 +47,15 @@ interface Mark {
 /** Leaves the digest if its time of the day has passed; the first one comes the day after. */
 export async function leaveDigest(
   session: Session,
-  { at, timezone }: DigestTime,
+  digestTime: DigestTime,
   now: Date,
   readStale: ReadStale = () => Promise.resolve([]),
 ): Promise<void> {
-  const { day, time } = dateIn(timezone, now);
-  const { day: latest } = dateIn(timezone, aheadOf(now));
+  const { day, time } = dateIn(digestTime.timezone, now);
+  const { day: latest } = dateIn(digestTime.timezone, aheadOf(now));
   const isOther = (other: string): boolean => other < day || other > latest; // A clock that was ahead has written it.
   const isDue = (stored: string | null): boolean =>
-    stored === null || (time >= at && isOther(markIn(stored).day));
+    stored === null || (time >= digestTime.at && isOther(markIn(stored).day));
   if (!isDue(await readMeta(session, 'digest'))) return;
   const stale = await readStale();
   await session.atomically(async (tx) => {

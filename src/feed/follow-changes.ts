@@ -8,7 +8,8 @@ interface WantedPage extends FollowOptions {
 }
 
 /** Reads the first events after a `seq`. `next` is where to go on: up to there, nothing was left out. */
-export async function readChangesPage(db: Queryable, { after, kind, limit }: WantedPage) {
+export async function readChangesPage(db: Queryable, page: WantedPage) {
+  const { after, kind, limit } = page;
   const upTo = await latestSeq(db);
   const changes = upTo > after ? await readChanges(db, { after, upTo, kind, limit }) : [];
   const last = changes.length < limit ? upTo : (changes.at(-1)?.seq ?? upTo);
@@ -46,13 +47,14 @@ const FOLLOW_MS = 1_000;
  */
 export async function* followChanges(
   db: Queryable,
-  { after, kind }: FollowOptions,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  options: FollowOptions,
+  clock: Clock,
+  signal: AbortSignal,
 ): AsyncGenerator<RecordedChange> {
-  let cursor = after;
+  let cursor = options.after;
   while (!signal.aborted) {
     const upTo = await latestSeq(db);
-    yield* changesBetween(db, { after: cursor, upTo, kind }, signal);
+    yield* changesBetween(db, { after: cursor, upTo, kind: options.kind }, signal);
     cursor = Math.max(cursor, upTo);
     await sleepUnlessStopped(FOLLOW_MS, { clock, signal });
   }

@@ -90,11 +90,13 @@ export interface SignInSettings {
  * admin token, reads are free, and only this machine is answered. `countWrong` counts wrong tokens of a caller's address.
  */
 export function createAccess(
-  { session, clock }: MirrorContext,
-  { token, trustedHeader }: SignInSettings,
+  context: MirrorContext,
+  settings: SignInSettings,
   codes: SignInCodes,
   countWrong: ReturnType<FastifyInstance['createRateLimit']>,
 ) {
+  const { token, trustedHeader } = settings;
+  const { session, clock } = context;
   const proxies = networksOf(trustedHeader?.from ?? []);
   const refuse = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {
     const counted = await countWrong(request);
@@ -152,9 +154,9 @@ const callerFor = (person: Person | null, by: Caller['by']): Caller | null =>
   person === null ? null : { name: person.name, role: person.role, by };
 
 /** The caller as the person who decides. */
-export function deciderOf({ caller }: FastifyRequest, via: Decider['via']): Decider {
-  if (caller === null) throw new Error('A decision came by a route that asks for nobody.');
-  return { who: caller.name, role: caller.role, via };
+export function deciderOf(request: FastifyRequest, via: Decider['via']): Decider {
+  if (request.caller === null) throw new Error('A decision came by a route that asks for nobody.');
+  return { who: request.caller.name, role: request.caller.role, via };
 }
 
 /** The addresses and networks (`10.0.0.0/8`) of proxies. */

@@ -14,11 +14,11 @@ export const SESSION_COOKIE = 'bms_sync_session';
 const LIFE_SECONDS = 43_200; // A working day; then the form is shown again.
 
 /** Gives a browser the cookie that replaces a token until it expires: an instant, whose it is and its id, signed with the setting's token. */
-export function giveSession(reply: FastifyReply, { nameKey, tokenHash }: Person, now: Date): void {
+export function giveSession(reply: FastifyReply, person: Person, now: Date): void {
   const until = Math.floor(now.getTime() / 1000) + LIFE_SECONDS;
-  const name = Buffer.from(nameKey).toString('base64url');
+  const name = Buffer.from(person.nameKey).toString('base64url');
   const id = randomBytes(9).toString('base64url');
-  void reply.setCookie(SESSION_COOKIE, `${until}.${name}.${tokenHash}.${id}`, {
+  void reply.setCookie(SESSION_COOKIE, `${until}.${name}.${person.tokenHash}.${id}`, {
     path: '/',
     maxAge: LIFE_SECONDS,
     httpOnly: true,
@@ -29,8 +29,8 @@ export function giveSession(reply: FastifyReply, { nameKey, tokenHash }: Person,
 }
 
 /** Whether a browser asks over https, so far as its headers tell. */
-export const isByHttps = ({ headers }: FastifyRequest): boolean =>
-  headers['x-forwarded-proto'] === 'https' || /^https:/.test(headers.origin ?? '');
+export const isByHttps = (request: FastifyRequest): boolean =>
+  request.headers['x-forwarded-proto'] === 'https' || /^https:/.test(request.headers.origin ?? '');
 
 /** Whose cookie a request has; null if it has none of ours, or an expired one. */
 export function sessionOf(request: FastifyRequest, now: Date) {

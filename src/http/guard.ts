@@ -8,12 +8,15 @@ import { isLoopback, plainAddress } from '../lib/net/loopback.ts';
 import { isEveryAddress, type Caller } from './access.ts';
 
 /** @throws {UsageError} `server.token_required` if other machines could reach a server without authentication. */
-export function requireToken({ token, host, trustedHeader }: ServerSettings): void {
-  if (token !== null || (isLoopback(host) && trustedHeader === null)) return;
-  throw new UsageError(`The server would be reached from other machines (${host}) without a token.`, {
-    code: 'server.token_required',
-    hint: 'Set ADMIN_TOKEN to 32 characters or more, or HOST to 127.0.0.1.',
-  });
+export function requireToken(settings: ServerSettings): void {
+  if (settings.token !== null || (isLoopback(settings.host) && settings.trustedHeader === null)) return;
+  throw new UsageError(
+    `The server would be reached from other machines (${settings.host}) without a token.`,
+    {
+      code: 'server.token_required',
+      hint: 'Set ADMIN_TOKEN to 32 characters or more, or HOST to 127.0.0.1.',
+    },
+  );
 }
 
 /** What a person is shown who must sign in. */
@@ -45,20 +48,17 @@ export function guard(
   });
 }
 
-async function refusalOf(
-  request: FastifyRequest,
-  { access, token, host, names, webhooks }: RouteContext,
-): Promise<Problem | null> {
+async function refusalOf(request: FastifyRequest, context: RouteContext): Promise<Problem | null> {
   const { headers, routeOptions } = request;
-  const { publicUrl } = webhooks;
-  const foreign = hostsRefusal(request, { host, names, publicUrl });
+  const { publicUrl } = context.webhooks;
+  const foreign = hostsRefusal(request, { host: context.host, names: context.names, publicUrl });
   if (foreign !== null) return foreign;
   const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
   if (routeOptions.config.open !== true) {
-    const verdict = await access.judge(request);
+    const verdict = await context.access.judge(request);
     if (!('role' in verdict)) return verdict;
     request.caller = verdict;
-    if (token === null && !isRead) return READ_ONLY;
+    if (context.token === null && !isRead) return READ_ONLY;
     const needed = neededFor(request, isRead);
     if (!allows(verdict.role, needed)) return forbidden(verdict, needed);
   }
@@ -69,26 +69,28 @@ async function refusalOf(
 
 /** Refuses a request that names several hosts, or one that is not ours. */
 function hostsRefusal(
-  { headers, raw }: FastifyRequest,
+  request: FastifyRequest,
   ours: { readonly host: string; readonly names: readonly string[]; readonly publicUrl: string | null },
 ): Problem | null {
   const { host, names, publicUrl } = ours;
-  const sent = raw.rawHeaders.filter((text, place) => place % 2 === 0 && text.toLowerCase() === 'host');
+  const sent = request.raw.rawHeaders.filter(
+    (text, place) => place % 2 === 0 && text.toLowerCase() === 'host',
+  );
   if (sent.length > 1) return BAD_HOST; // Node takes the first, a proxy perhaps the last.
   const publicName = publicUrl === null ? [] : [new URL(publicUrl).hostname];
-  return hostRefusal(headers.host, { host, names: names.concat(publicName) });
+  return hostRefusal(request.headers.host, { host, names: names.concat(publicName) });
 }
 
 const isByBrowser = (caller: Caller | null): boolean => caller?.by === 'cookie' || caller?.by === 'proxy';
 
 /** A change whose route does not say who may is for admins. */
-const neededFor = ({ is404, routeOptions }: FastifyRequest, isRead: boolean): UserRole =>
-  routeOptions.config.role ?? (isRead || is404 ? 'viewer' : 'admin');
+const neededFor = (request: FastifyRequest, isRead: boolean): UserRole =>
+  request.routeOptions.config.role ?? (isRead || request.is404 ? 'viewer' : 'admin');
 
-const forbidden = ({ name, role }: Caller, needed: UserRole): Problem => ({
+const forbidden = (caller: Caller, needed: UserRole): Problem => ({
   status: 403,
   code: 'http.forbidden',
-  detail: `This is for the role ${needed}; ${name} is ${role}.`,
+  detail: `This is for the role ${needed}; ${caller.name} is ${caller.role}.`,
   hint: 'An admin gives roles: bms-sync users remove NAME, then add NAME --role ROLE.',
 });
 

@@ -5,12 +5,12 @@ import type { Html } from './html.ts';
 import type { RouteContext, Server } from './server.ts';
 
 /** Gives every request the language of whoever asks: that of the cookie, else the browser's, else the setting's. */
-export function chooseLanguages(app: Server, { language }: RouteContext): void {
-  app.decorateRequest('language', language);
+export function chooseLanguages(app: Server, context: RouteContext): void {
+  app.decorateRequest('language', context.language);
   app.addHook('onRequest', (request, _reply, done) => {
     const { cookies, headers } = request;
     const chosen = LANGUAGES.find((one) => one === cookies[LANGUAGE_COOKIE]);
-    request.language = chosen ?? acceptedIn(headers['accept-language'] ?? '') ?? language;
+    request.language = chosen ?? acceptedIn(headers['accept-language'] ?? '') ?? context.language;
     done();
   });
 }
@@ -43,7 +43,7 @@ function acceptedIn(header: string): Language | undefined {
     const { tag = '', weight = '1' } = WISH.exec(wish)?.groups ?? {};
     return { language: LANGUAGES.find((one) => one === tag.toLowerCase()), weight: Number(weight) };
   });
-  const fitting = wishes.filter(({ language, weight }) => language !== undefined && weight > 0);
+  const fitting = wishes.filter((wish) => wish.language !== undefined && wish.weight > 0);
   return fitting.toSorted((a, b) => b.weight - a.weight)[0]?.language;
 }
 

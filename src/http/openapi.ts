@@ -12,7 +12,7 @@ export const pageAnswer = (description: string) => ({
 });
 
 /** Has the schemas of all routes that are added afterwards checked, and collected into an OpenAPI document. */
-export async function describeApi(app: Server, { version }: RouteContext): Promise<void> {
+export async function describeApi(app: Server, context: RouteContext): Promise<void> {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.addHook('onRoute', (route) => {
@@ -24,7 +24,7 @@ export async function describeApi(app: Server, { version }: RouteContext): Promi
       openapi: '3.1.0',
       info: {
         title: 'bms-sync',
-        version,
+        version: context.version,
         description: 'The mirror, the changes for the service, and decisions on both.',
       },
       components: {

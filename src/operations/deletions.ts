@@ -16,8 +16,13 @@ const answer = z.object({
 
 const deciding =
   (decision: 'approved' | 'rejected') =>
-  async ({ session, kinds }: OperationContext, { kind, only }: z.output<typeof input>) => ({
-    ...(await decideHeld(session, requireKind(kinds, kind).name, decision, only)),
+  async (context: OperationContext, options: z.output<typeof input>) => ({
+    ...(await decideHeld(
+      context.session,
+      requireKind(context.kinds, options.kind).name,
+      decision,
+      options.only,
+    )),
   });
 
 export const approve = operation({

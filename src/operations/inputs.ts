@@ -37,9 +37,9 @@ export const kindText = z.string().max(100).describe('name of a record kind');
 
 /** The name of one of these kinds; the routes refuse others, and list the known ones. */
 export const knownKindName = (kinds: readonly Kind[]) =>
-  kindText.meta({ description: 'name of a record kind', enum: kinds.map(({ name }) => name) });
+  kindText.meta({ description: 'name of a record kind', enum: kinds.map((kind) => kind.name) });
 
-const namesOf = (kinds: readonly Kind[]): readonly string[] => kinds.map(({ name }) => name);
+const namesOf = (kinds: readonly Kind[]): readonly string[] => kinds.map((kind) => kind.name);
 
 /** @throws {UsageError} `record.unknown_kind`. */
 export function requireKind(kinds: readonly Kind[], name: string): Kind {

@@ -101,7 +101,7 @@ function decisionOf(operation: Described, input: object) {
   return {
     what: whatOf(operation),
     target: target?.text ?? null,
-    detail: details.map(({ member, text }) => `${member} ${text}`).join('; ') || null,
+    detail: details.map((detail) => `${detail.member} ${detail.text}`).join('; ') || null,
   };
 }
 

@@ -5,7 +5,10 @@ import { resumeSends } from '../outbound/freeze.ts';
 import { recordIdOrNumber, rowPath } from './inputs.ts';
 import { operation } from './operation.ts';
 
-const documentOf = ({ entry, warning }: DecidedEntry) => ({ ...entryDocument(entry), warning });
+const documentOf = (decidedEntry: DecidedEntry) => ({
+  ...entryDocument(decidedEntry.entry),
+  warning: decidedEntry.warning,
+});
 
 export const retry = operation({
   name: 'retry',
@@ -17,7 +20,7 @@ export const retry = operation({
   },
   input: rowPath,
   answer: decidedEntry,
-  run: async ({ session, clock }, { id }) => documentOf(await retryEntry(session, id, clock.now())),
+  run: async (context, { id }) => documentOf(await retryEntry(context.session, id, context.clock.now())),
 });
 
 export const adopt = operation({
@@ -30,8 +33,10 @@ export const adopt = operation({
   },
   input: rowPath.extend({ recordId: recordIdOrNumber }),
   answer: decidedEntry,
-  run: async ({ session, kinds, clock }, { id, recordId }) =>
-    documentOf(await adoptRecord(session, { kinds, id, recordId, now: clock.now() })),
+  run: async (context, { id, recordId }) =>
+    documentOf(
+      await adoptRecord(context.session, { kinds: context.kinds, id, recordId, now: context.clock.now() }),
+    ),
 });
 
 export const abandon = operation({
@@ -44,7 +49,7 @@ export const abandon = operation({
   },
   input: rowPath,
   answer: decidedEntry,
-  run: async ({ session, clock }, { id }) => documentOf(await abandonEntry(session, id, clock.now())),
+  run: async (context, { id }) => documentOf(await abandonEntry(context.session, id, context.clock.now())),
 });
 
 export const resume = operation({
@@ -54,8 +59,8 @@ export const resume = operation({
   words: { summary: 'let sends go on after a database was restored', notice: 'Sends go on.' },
   input: z.strictObject({}),
   answer: z.object({ wasFrozen: z.boolean(), reason: z.string().optional(), since: z.string().optional() }),
-  run: async ({ session, sendMark }) => {
-    const frozen = await resumeSends(session, (await sendMark.read()) ?? 0);
+  run: async (context) => {
+    const frozen = await resumeSends(context.session, (await context.sendMark.read()) ?? 0);
     return { wasFrozen: frozen !== null, ...frozen };
   },
 });

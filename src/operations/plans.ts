@@ -19,9 +19,9 @@ export const approveCorrections = operation({
   },
   input: planPath,
   answer: shownPlan,
-  run: async ({ session, kinds, clock, by }, { id }) => {
-    await approvePlan(session, { id, by: by.who, now: clock.now() });
-    return await showPlan(session, kinds, id);
+  run: async (context, { id }) => {
+    await approvePlan(context.session, { id, by: context.by.who, now: context.clock.now() });
+    return await showPlan(context.session, context.kinds, id);
   },
 });
 

@@ -21,11 +21,11 @@ export const pull = operation({
   }),
   answer: z.object({ runId: z.int(), state: z.literal('requested'), kinds: z.array(z.string()) }),
   status: 202,
-  run: async ({ session, kinds: known, clock, by }, { kinds: names }) => {
-    const kinds = pulledKinds(known, names);
-    await session.makeDurable(); // Who was told that it is requested will not ask again: the run must survive a power cut.
-    const wanted = { kinds, request: DOORS[by.via], now: clock.now() };
-    const runId = await session.atomically((tx) => requestPull(tx, wanted));
+  run: async (context, { kinds: names }) => {
+    const kinds = pulledKinds(context.kinds, names);
+    await context.session.makeDurable(); // Who was told that it is requested will not ask again: the run must survive a power cut.
+    const wanted = { kinds, request: DOORS[context.by.via], now: context.clock.now() };
+    const runId = await context.session.atomically((tx) => requestPull(tx, wanted));
     return { runId, state: 'requested' as const, kinds };
   },
 });

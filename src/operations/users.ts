@@ -43,10 +43,10 @@ export const addUser = operation({
   }),
   answer: z.object({ name: z.string(), role, token: z.string().describe('shown this once') }),
   status: 201,
-  run: async ({ session }, { name, role: given }) => {
+  run: async (context, { name, role: given }) => {
     const token = randomBytes(32).toString('base64url');
-    await session.makeDurable();
-    await session.atomically(async (tx) => {
+    await context.session.makeDurable();
+    await context.session.atomically(async (tx) => {
       const isFirst = nameKey(name) === FIRST_ADMIN.nameKey;
       if (isFirst || !(await insertUser(tx, { name, role: given, token })))
         throw new SyncError(`There is a user ${name} already.`, {
@@ -65,9 +65,9 @@ export const removeUser = operation({
   words: { summary: 'let somebody in no longer: the token and every session end' },
   input: z.strictObject({ name: userName }),
   answer: z.object({ name: z.string(), removed: z.boolean() }),
-  run: async ({ session }, { name }) => {
-    await session.makeDurable(); // Who was removed must not be back after a power cut.
-    await session.atomically(async (tx) => {
+  run: async (context, { name }) => {
+    await context.session.makeDurable(); // Who was removed must not be back after a power cut.
+    await context.session.atomically(async (tx) => {
       if (!(await deleteUser(tx, name)))
         throw new SyncError(`There is no user ${name}.`, {
           code: 'users.absent',

@@ -50,12 +50,15 @@ export const add = operation({
   }),
   answer: revealed,
   status: 201,
-  run: async ({ session, kinds: known, clock, webhooks }, input) => {
+  run: async (context, input) => {
     const { kinds = null, changes = null, fields = null, language = null, ...rest } = input;
-    for (const kind of kinds ?? []) requireKind(known, kind);
-    if (rest.format === 'email' && webhooks.mail.url === null) throw mailUnset('The receiver is not added');
+    for (const kind of kinds ?? []) requireKind(context.kinds, kind);
+    if (rest.format === 'email' && context.webhooks.mail.url === null)
+      throw mailUnset('The receiver is not added');
     const wish = { ...rest, kinds, changes, fields, language };
-    return { ...(await addEndpoint(session, wish, { ...webhooks, now: clock.now() })) };
+    return {
+      ...(await addEndpoint(context.session, wish, { ...context.webhooks, now: context.clock.now() })),
+    };
   },
 });
 
@@ -69,8 +72,8 @@ export const remove = operation({
   },
   input: named,
   answer: z.object({ name: z.string(), removed: z.boolean() }),
-  run: async ({ session }, { name }) => {
-    await dropEndpoint(session, name);
+  run: async (context, { name }) => {
+    await dropEndpoint(context.session, name);
     return { name, removed: true };
   },
 });
@@ -82,7 +85,7 @@ export const rotate = operation({
   words: { summary: 'give a receiver a new secret; the present one stays valid for a day' },
   input: named,
   answer: revealed,
-  run: async ({ session, clock }, { name }) => ({ ...(await rotateSecret(session, name, clock.now())) }),
+  run: async (context, { name }) => ({ ...(await rotateSecret(context.session, name, context.clock.now())) }),
 });
 
 export const enable = operation({
@@ -95,7 +98,7 @@ export const enable = operation({
   },
   input: named,
   answer: standing,
-  run: ({ session, clock }, { name }) => enableEndpoint(session, name, clock.now()),
+  run: (context, { name }) => enableEndpoint(context.session, name, context.clock.now()),
 });
 
 export const disable = operation({
@@ -108,7 +111,7 @@ export const disable = operation({
   },
   input: named,
   answer: standing,
-  run: ({ session, clock }, { name }) => disableEndpoint(session, name, clock.now()),
+  run: (context, { name }) => disableEndpoint(context.session, name, context.clock.now()),
 });
 
 const isSeq = (value: unknown): boolean =>
@@ -136,7 +139,7 @@ export const replay = operation({
       }),
   }),
   answer: z.object({ name: z.string(), after: z.int() }),
-  run: ({ session, clock }, { name, after = null }) => replayEvents(session, name, after, clock.now()),
+  run: (context, { name, after = null }) => replayEvents(context.session, name, after, context.clock.now()),
 });
 
 export const test = operation({

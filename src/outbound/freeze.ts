@@ -42,7 +42,9 @@ export async function countedPlace(session: Session): Promise<string> {
  */
 export async function freezeIfRestored(
   session: Session,
-  { mark, now, logger }: { readonly mark: SendMark; readonly now: Date; readonly logger: Logger },
+  mark: SendMark,
+  now: Date,
+  logger: Logger,
 ): Promise<void> {
   const marked = await mark.read();
   if (marked === null)

@@ -30,9 +30,9 @@ export const noneElapsed = (watch: Stopwatch): Elapsed => ({
 });
 
 /** The time until now. It grows by no more than this process has run: of the rest nobody knows how long it was. */
-export function elapsedBy(watch: Stopwatch, { elapsedMs, elapsedAt }: Elapsed): Elapsed {
-  if (elapsedAt === null) return noneElapsed(watch);
-  const sinceMs = watch.now().getTime() - instantOf(elapsedAt).getTime();
+export function elapsedBy(watch: Stopwatch, elapsed: Elapsed): Elapsed {
+  if (elapsed.elapsedAt === null) return noneElapsed(watch);
+  const sinceMs = watch.now().getTime() - instantOf(elapsed.elapsedAt).getTime();
   const grownMs = Math.min(Math.max(0, sinceMs), watch.ranMs());
-  return { elapsedMs: elapsedMs + Math.floor(grownMs), elapsedAt: instantText(watch.now()) };
+  return { elapsedMs: elapsed.elapsedMs + Math.floor(grownMs), elapsedAt: instantText(watch.now()) };
 }

@@ -64,7 +64,7 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
     parts,
     { ...request, command: 'backfill', kinds: [kind] },
     async (runId) => {
-      const claim = await claimSource(parts.session, { baseUrl: request.baseUrl, acceptNew: false });
+      const claim = await claimSource(parts.session, request.baseUrl, false);
       if ((await readTenants(parts.session, kind, false)).isLearning) await verifyTenant(parts, claim);
       const reading = { kind, runId, claim, rules: request, isPartial: true } as const;
       const { sweep, stopHeartbeat } = await beginSweep(parts, reading);
@@ -124,7 +124,8 @@ async function read(
  * Fills the columns and nested rows of what was read again from `_raw`; after the whole list, live rows that it did not show and
  * that are not records become tombstones.
  */
-async function mend(parts: PullParts, { kind, extent }: BackfillRequest, work: BackfillWork): Promise<void> {
+async function mend(parts: PullParts, request: BackfillRequest, work: BackfillWork): Promise<void> {
+  const { kind, extent } = request;
   const { session, clock } = parts;
   const { sweep, tally } = work;
   const read = tally.ids();
@@ -133,7 +134,7 @@ async function mend(parts: PullParts, { kind, extent }: BackfillRequest, work: B
   const shown = new Set(read);
   const { lastShown } = spansOf(await readSightings(session, kind.name), []);
   for await (const rows of liveRows(session, kind.name)) {
-    const unseen = rows.filter(({ id }) => !shown.has(id)).map(({ id }) => id);
+    const unseen = rows.filter((row) => !shown.has(row.id)).map((row) => row.id);
     if (unseen.length === 0) continue;
     const response = sweep.ticks.next();
     work.surplus += await underLease(parts, sweep, async (tx, now) => {
@@ -149,17 +150,17 @@ async function mend(parts: PullParts, { kind, extent }: BackfillRequest, work: B
 /** Releases the lease with the standing of the last sweep: a backfill proves nothing about the whole list. */
 async function end(
   parts: PullParts,
-  { sweep, tally }: BackfillWork,
+  work: BackfillWork,
   state: BackfillEnding['state'] | 'refused',
 ): Promise<void> {
   const { session, clock } = parts;
-  const { lease, kind } = sweep;
+  const { lease, kind } = work.sweep;
   if (state === 'complete') await addColumns(parts, kind);
   await session.atomically(async (tx) => {
     await releaseKind(tx, lease, {
       ...lease.before,
       isComplete: false,
-      hasChanges: tally.changes() > 0,
+      hasChanges: work.tally.changes() > 0,
       now: clock.now(),
     });
     await keepPageSize(tx, parts, kind.name);
@@ -182,7 +183,7 @@ async function backfillIds(
     const some = ids.slice(from, from + ASKED_TOGETHER);
     const options = { tick: ticks.next, signal: parts.signal };
     const answers = await Promise.all(some.map((id) => parts.source.retrieve(askable, id, options)));
-    const records = answers.flatMap(({ record }) => record ?? []);
+    const records = answers.flatMap((answer) => answer.record ?? []);
     requireCompany({ kind, tenants }, { isKnown: false, read: () => records });
     const shown = answers.flatMap(({ record, ...ticks }) =>
       record === null ? [] : [{ ...sortPage([record]), ...ticks }],
@@ -205,8 +206,8 @@ async function lookForIds(
   for await (const response of requireCompanies(pages, { kind, tenants })) {
     const { incoming, quarantined } = sortPage(response.read());
     const found = {
-      incoming: incoming.filter(({ id }) => wanted.has(id)),
-      quarantined: quarantined.filter(({ id }) => id !== null && wanted.has(id)),
+      incoming: incoming.filter((incoming) => wanted.has(incoming.id)),
+      quarantined: quarantined.filter((quarantined) => quarantined.id !== null && wanted.has(quarantined.id)),
     };
     for (const { id } of [...found.incoming, ...found.quarantined]) if (id !== null) wanted.delete(id);
     await land(parts, work, [{ ...response, ...found }], true);
@@ -217,18 +218,23 @@ async function lookForIds(
 }
 
 async function land(
-  { session, clock }: PullParts,
-  { sweep, tally }: BackfillWork,
+  parts: PullParts,
+  work: BackfillWork,
   answers: readonly (SortedPage & LandingAnswer)[],
   isListed: boolean,
 ): Promise<void> {
-  const landings = await landTogether(session, sweep, { now: clock.now(), isListed }, async (tx, landing) => {
-    const landed: LandedRecords[] = [];
-    for (const answer of answers) landed.push(await landRecords(tx, landing, answer, answer));
-    return landed;
-  });
+  const landings = await landTogether(
+    parts.session,
+    work.sweep,
+    { now: parts.clock.now(), isListed },
+    async (tx, landing) => {
+      const landed: LandedRecords[] = [];
+      for (const answer of answers) landed.push(await landRecords(tx, landing, answer, answer));
+      return landed;
+    },
+  );
   for (const [index, landed] of landings.entries())
-    tally.addRecords(answers[index]?.incoming.map(({ id }) => id) ?? [], landed);
+    work.tally.addRecords(answers[index]?.incoming.map((incoming) => incoming.id) ?? [], landed);
 }
 
 /** A backfill under way. */

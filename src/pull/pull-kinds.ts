@@ -37,7 +37,7 @@ export interface PullReport extends RunFacts {
 export async function pullKinds(parts: PullParts, request: PullRequest): Promise<PullReport> {
   const { kinds, baseUrl, acceptNewSource } = request;
   const { result, ...facts } = await recordRun(parts, { command: 'pull', ...request }, async (runId) => {
-    const claim = await claimSource(parts.session, { baseUrl, acceptNew: acceptNewSource });
+    const claim = await claimSource(parts.session, baseUrl, acceptNewSource);
     const swept = new Map<ListedKind, KindReport>();
     for (const kind of await tellingFirst(parts.session, kinds)) {
       parts.onProgress?.({ kind: kind.name, pages: 0, lastPage: null, rows: 0 });
@@ -47,7 +47,7 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
       swept.set(kind, report);
     }
     const reports = kinds.flatMap((kind) => swept.get(kind) ?? []);
-    const reasons = reports.map(({ reason }) => reason);
+    const reasons = reports.map((report) => report.reason);
     if (claim.refusal !== null && reasons.every((reason) => reason === OTHER_SOURCE)) throw claim.refusal;
     const state = reasons.includes('interrupted') ? 'interrupted' : 'incomplete';
     return { state: reports.every(isRead) ? 'done' : state, result: reports };
@@ -86,12 +86,12 @@ export function withZone(report: KindReport): KindReport {
 
 /** Reports a kind that a run did not reach. */
 export function notSwept(
-  { name }: ListedKind,
+  kind: ListedKind,
   why: { readonly reason: string; readonly detail: string },
 ): KindReport {
   const rows = { rows: 0, created: 0, updated: 0, deleted: 0, restored: 0, unchanged: 0, quarantined: 0 };
   const traffic = { pages: 0, requests: 0, retries: 0, durationMs: 0 };
-  return { kind: name, state: 'aborted', ...why, certifiedAt: null, ...rows, ...traffic };
+  return { kind: kind.name, state: 'aborted', ...why, certifiedAt: null, ...rows, ...traffic };
 }
 
 /** Finds the kinds that a pull would refuse as another company's, with the reasons; lands nothing. */

@@ -18,8 +18,8 @@ const LOOK_MS = 500;
 export async function handOverPull(parts: PullParts, request: PullRequest): Promise<PullReport | null> {
   const { session, clock, logger } = parts;
   if (request.acceptNewSource || !(await isServedNow(parts))) return null;
-  await claimSource(session, { baseUrl: request.baseUrl, acceptNew: false });
-  const kinds = request.kinds.map(({ name }) => name);
+  await claimSource(session, request.baseUrl, false);
+  const kinds = request.kinds.map((kind) => kind.name);
   const wanted = { kinds, request: 'pull', now: clock.now() };
   const startedMs = clock.monotonicMs();
   const runId = await session.atomically((tx) => requestPull(tx, wanted));
@@ -62,5 +62,5 @@ const failed = (runId: number, reason: string): SyncError =>
     hint: `See its log, and bms-sync runs show ${runId}.`,
   });
 
-const isServedNow = ({ session, clock, owner }: PullParts): Promise<boolean> =>
-  isServed(session, 'pulls', { now: clock.now(), isDead: owner.isDead });
+const isServedNow = (parts: PullParts): Promise<boolean> =>
+  isServed(parts.session, 'pulls', { now: parts.clock.now(), isDead: parts.owner.isDead });

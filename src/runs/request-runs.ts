@@ -8,7 +8,7 @@ const CHECK_MS = 10_000;
 
 /** Requests runs by the clock, as several processes may do at once. Returns a function that stops it. */
 export function startSchedules(context: ProcessContext, schedules: readonly Schedule[]): () => Promise<void> {
-  const firstReads = createFirstReads(context, [...new Set(schedules.flatMap(({ kinds }) => kinds))]);
+  const firstReads = createFirstReads(context, [...new Set(schedules.flatMap((schedule) => schedule.kinds))]);
   const check = repeatTask(context, 'requesting the first pull', CHECK_MS, firstReads);
   const stopTicking = startTicking(context, schedules);
   return async () => {
@@ -70,28 +70,25 @@ export function createScheduleCheck(context: ProcessContext, schedule: Schedule)
 const isFarBefore = (now: Date, mark: Date): boolean => now.getTime() < mark.getTime() - BACK_MS;
 
 /** Reads the instant up to which slots are handled: a schedule begins at its first check, and again after a wrong clock. */
-async function readStart({ session }: MirrorContext, { name }: Schedule, now: Date): Promise<Date> {
-  const mark = await readMark(session, name);
+async function readStart(context: MirrorContext, schedule: Schedule, now: Date): Promise<Date> {
+  const mark = await readMark(context.session, schedule.name);
   if (mark !== null && !isFarBefore(now, mark)) return mark;
-  await session.atomically((tx) => writeMark(tx, name, now));
+  await context.session.atomically((tx) => writeMark(tx, schedule.name, now));
   return now;
 }
 
 /** Creates the check that requests a first pull, once, of the scheduled kinds that were never read: they do not wait for slots. */
-export function createFirstReads(
-  { session, clock, logger, owner }: ProcessContext,
-  scheduled: readonly string[],
-): () => Promise<void> {
+export function createFirstReads(context: ProcessContext, scheduled: readonly string[]): () => Promise<void> {
   let isDone = false;
   return async () => {
     if (isDone) return;
-    const now = clock.now();
-    const swept = await sweptKinds(session);
+    const now = context.clock.now();
+    const swept = await sweptKinds(context.session);
     const kinds = scheduled.filter((kind) => !swept.has(kind));
-    const due = { schedule: 'first_read', slot: now, kinds, now, isDead: owner.isDead }; // Processes that start together request one run.
-    const end = kinds.length === 0 ? null : await session.atomically((tx) => requestSlot(tx, due));
+    const due = { schedule: 'first_read', slot: now, kinds, now, isDead: context.owner.isDead }; // Processes that start together request one run.
+    const end = kinds.length === 0 ? null : await context.session.atomically((tx) => requestSlot(tx, due));
     const message = 'kinds that are scheduled and were never read are read now';
-    if (end?.is === 'requested') logger.info({ runId: end.runId, kinds }, message);
+    if (end?.is === 'requested') context.logger.info({ runId: end.runId, kinds }, message);
     isDone = true;
   };
 }

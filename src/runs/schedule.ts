@@ -26,13 +26,13 @@ const HOUR_MS = 3_600_000;
  * cron-parser moves a local time that the clocks skip to an hour later, and takes one that they show twice the first time,
  * but only walking forward: hence ever longer walks up to now instead of one step back.
  */
-export function dueSlot({ cron, timezone, lastSlot, now }: SlotSearch): Date | null {
-  const last = lastSlot.getTime();
+export function dueSlot(search: SlotSearch): Date | null {
+  const last = search.lastSlot.getTime();
   for (let hours = 1; ; hours *= 8) {
-    const from = Math.max(last, now.getTime() - hours * HOUR_MS);
-    const walk = parse(cron, timezone, from);
+    const from = Math.max(last, search.now.getTime() - hours * HOUR_MS);
+    const walk = parse(search.cron, search.timezone, from);
     let slot: Date | null = null;
-    for (let next = walk.next().toDate(); next <= now; next = walk.next().toDate()) slot = next;
+    for (let next = walk.next().toDate(); next <= search.now; next = walk.next().toDate()) slot = next;
     if (slot !== null || from <= last) return slot;
   }
 }

@@ -9,19 +9,17 @@ import type { PullParts } from '../pull/run/parts.ts';
  * Begins to watch a run. The function that it returns tells in the log how the run has ended and what it found: held deletions,
  * drift. A run that goes on later is not told.
  */
-export async function watchRun(
-  { session, clock, logger }: PullParts,
-  runId: number,
-): Promise<() => Promise<void>> {
+export async function watchRun(parts: PullParts, runId: number): Promise<() => Promise<void>> {
+  const { session, clock, logger } = parts;
   const startedAt = clock.now();
   const startMs = clock.monotonicMs();
-  const holds = (await readHolds(session)).filter(({ state }) => state === 'held');
-  const heldBefore = new Map(holds.map(({ kind, records }) => [kind, records]));
+  const holds = (await readHolds(session)).filter((hold) => hold.state === 'held');
+  const heldBefore = new Map(holds.map((hold) => [hold.kind, hold.records]));
   return async () => {
     const run = await findRun(session, runId, clock.now());
     if (run === null || !['done', 'incomplete', 'failed'].includes(run.state)) return;
     tellEnd(logger, run, Math.round(clock.monotonicMs() - startMs));
-    const kinds = new Set(run.reports.map(({ kind }) => kind));
+    const kinds = new Set(run.reports.map((report) => report.kind));
     for (const { kind, state, records } of await readHolds(session)) {
       const isNew = state === 'held' && records > (heldBefore.get(kind) ?? 0); // It waits for a person now, and did not before.
       if (!isNew || !kinds.has(kind)) continue;
@@ -41,15 +39,17 @@ export async function watchRun(
 /** A run without kinds had nothing to do, and of a busy kind another process takes care: neither is a fault. */
 function tellEnd(
   logger: Logger,
-  { id: runId, command, reports, reason }: NonNullable<Awaited<ReturnType<typeof findRun>>>,
+  nullable: NonNullable<Awaited<ReturnType<typeof findRun>>>,
   durationMs: number,
 ): void {
+  const { id: runId, command, reports, reason } = nullable;
   const read = reports.filter(isRead);
   const hasFailed = reason !== null || (reports.length > 0 && read.length === 0);
   const faulty = reports.filter((report) => !isRead(report) && report.reason !== 'busy');
   const rows = reports.reduce((sum, report) => sum + report.rows, 0);
   const changes = reports.reduce((sum, report) => sum + changesOf(report), 0);
-  const why = reason ?? faulty.map(({ kind, detail }) => `${kind}: ${detail ?? 'not read'}`).join('; ');
+  const why =
+    reason ?? faulty.map((decoded) => `${decoded.kind}: ${decoded.detail ?? 'not read'}`).join('; ');
   const message =
     `run ${runId} (${command}) has ${hasFailed ? 'failed' : 'finished'} after ${lengthOf(durationMs)}: ` +
     `${read.length} of ${reports.length} kinds read, ${rows} rows, ${changes} changes${why === '' ? '' : `; ${why}`}`;
@@ -65,5 +65,5 @@ function tellEnd(
   );
 }
 
-const changesOf = ({ created, updated, deleted, restored }: KindReport): number =>
-  created + updated + deleted + restored;
+const changesOf = (report: KindReport): number =>
+  report.created + report.updated + report.deleted + report.restored;

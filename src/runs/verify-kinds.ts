@@ -22,21 +22,21 @@ export async function verifyKinds(parts: PullParts, kinds: readonly ListedKind[]
   const request = { ...settings, command: 'verify', kinds };
   const { result, ...facts } = await recordRun(parts, request, async () => {
     const verdicts: KindComparison[] = [];
-    await claimSource(parts.session, { baseUrl: settings.baseUrl, acceptNew: false });
+    await claimSource(parts.session, settings.baseUrl, false);
     for (const kind of kinds)
       if (parts.signal?.aborted === true) verdicts.push(notReached(kind));
       else verdicts.push(await verifyKind(parts, kind, () => pullBetween(parts, kind, settings)));
-    const isBrokenOff = verdicts.some(({ reason }) => reason === 'interrupted');
-    const isSame = verdicts.every(({ reason, differs }) => reason === null && differs === 0);
+    const isBrokenOff = verdicts.some((verdict) => verdict.reason === 'interrupted');
+    const isSame = verdicts.every((verdict) => verdict.reason === null && verdict.differs === 0);
     return { state: isBrokenOff ? 'interrupted' : isSame ? 'done' : 'incomplete', result: verdicts };
   });
   return { ...facts, kinds: result };
 }
 
-function notReached({ name }: ListedKind): KindComparison {
+function notReached(kind: ListedKind): KindComparison {
   const none = { same: 0, moved: 0, differs: 0, missing: 0, surplus: 0, quarantined: 0 };
   const detail = 'The run was interrupted before this kind.';
-  return { kind: name, ...none, reason: 'interrupted', detail, repair: null, differences: [] };
+  return { kind: kind.name, ...none, reason: 'interrupted', detail, repair: null, differences: [] };
 }
 
 /** The settings by which every pull and backfill reads. */

@@ -29,7 +29,8 @@ export function createWrite(
   const { clock, logger } = parts;
   const { timeoutSeconds } = settings;
 
-  return async ({ kind, operation, id, body }, { signal, mayGo } = {}) => {
+  return async (writeRequest, { signal, mayGo } = {}) => {
+    const { kind, operation, id, body } = writeRequest;
     const endpoint = kind[operation];
     if (endpoint === null) throw new TypeError(`${kind.name} has no ${operation}`);
     const path = endpoint.path.replace(':id', () => {

@@ -29,19 +29,16 @@ const CHECK = `
  * @returns The faults; empty if the file is sound.
  * @throws {MirrorError} `mirror.unchecked` if the check did not finish.
  */
-export async function checkIntegrity(
-  { dialect, location: path }: Session,
-  signal?: AbortSignal,
-): Promise<readonly string[]> {
-  if (dialect !== 'sqlite') return [];
+export async function checkIntegrity(session: Session, signal?: AbortSignal): Promise<readonly string[]> {
+  if (session.dialect !== 'sqlite') return [];
   const driver = createRequire(import.meta.url).resolve('better-sqlite3');
-  const argv = ['-e', CHECK, driver, path, String(MOST_FINDINGS)];
+  const argv = ['-e', CHECK, driver, session.location, String(MOST_FINDINGS)];
   try {
     const options = { env: {}, killSignal: 'SIGKILL', ...(signal && { signal }) } as const;
     const { stdout } = await promisify(execFile)(process.execPath, argv, options);
     return (JSON.parse(stdout) as string[]).filter((line) => line !== 'ok');
   } catch (error) {
-    throw new MirrorError(`The mirror ${path} could not be checked.`, {
+    throw new MirrorError(`The mirror ${session.location} could not be checked.`, {
       code: 'mirror.unchecked',
       hint: 'Check that this user may read it and start a process.',
       cause: error,

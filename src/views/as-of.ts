@@ -75,7 +75,8 @@ type ToRows = (record: RowOf<typeof PAST_RECORD>) => readonly Row[];
 function recordRows(kind: Kind): ToRows {
   const decode = recordDecoder(kind);
   const names = writtenColumns(kind, 'sqlite');
-  return ({ id, record, firstSeenAt, changedAt }) => {
+  return (row) => {
+    const { id, record, firstSeenAt, changedAt } = row;
     const { values } = decode(parseObject(record));
     const known: Row = { _raw: record, _first_seen_at: firstSeenAt, _changed_at: changedAt ?? firstSeenAt };
     const own = OWN_COLUMNS.map((name) => known[name] ?? null);
@@ -84,7 +85,7 @@ function recordRows(kind: Kind): ToRows {
 }
 
 function elementRows(table: NestedTable): ToRows {
-  const names = nestedColumns(table, 'sqlite').map(({ name }) => name);
+  const names = nestedColumns(table, 'sqlite').map((column) => column.name);
   return ({ id, record }) => {
     const { read } = elementReader(table, 'sqlite', []);
     return read({ id, record: parseObject(record) }).map((row) => named(names, row));

@@ -69,10 +69,10 @@ function nameOf(number: string, names: string): string {
 }
 
 /** A date takes the type of a date of the service. */
-function typedValue({ name, type }: ViewColumn, kinds: readonly Kind[]): string {
-  const value = `n.${identifier(name)}`;
-  if (type === 'text') return asText(value);
-  if (type === 'integer') return asInteger(value);
+function typedValue(column: ViewColumn, kinds: readonly Kind[]): string {
+  const value = `n.${identifier(column.name)}`;
+  if (column.type === 'text') return asText(value);
+  if (column.type === 'integer') return asInteger(value);
   for (const { name: kind, fields } of kinds)
     for (const field of fields)
       if (columnType(field) === 'date') return typedAs(value, identifier(kind), identifier(field.name));

@@ -65,7 +65,8 @@ interface Discovery {
   readonly nested: NestedTable | null;
 }
 
-async function addDiscovered(tx: Transaction, shape: Shape, { now, nested }: Discovery): Promise<void> {
+async function addDiscovered(tx: Transaction, shape: Shape, discovery: Discovery): Promise<void> {
+  const { now, nested } = discovery;
   let grown = shape;
   const unusable: Drift[] = [];
   const place = nested === null ? '' : `${nested.array}[].`;
@@ -150,13 +151,13 @@ async function addTextColumns<K extends Kind>(tx: Transaction, kind: K, now: Dat
 }
 
 /** An empty text cannot stand in the column either, but needs no column to be kept. */
-async function fieldsWithLostTexts(db: Queryable, { name, fields }: Kind): Promise<readonly string[]> {
-  const references = fields.filter(({ type, refersTo }) => type === 'text' && refersTo !== undefined);
+async function fieldsWithLostTexts(db: Queryable, kind: Kind): Promise<readonly string[]> {
+  const references = kind.fields.filter(({ type, refersTo }) => type === 'text' && refersTo !== undefined);
   const names = ['', ...references.map((field) => field.name)];
   const lost = sql`
     select i.field, coalesce(min(f.position), 0) from issues i
     left join fields f on f.kind = i.kind and f.field = i.field
-    where i.kind = ${name} and i.closed_at is null and i.code in (${sqlList(LOST)}) and i.detail <> '""'
+    where i.kind = ${kind.name} and i.closed_at is null and i.code in (${sqlList(LOST)}) and i.detail <> '""'
       and f.text_column is null and (f.column_type not in ('unusable', 'json') or i.field in (${sqlList(names)}))
     group by i.field order by 2, 1`;
   return readTexts(db, lost);

@@ -55,7 +55,7 @@ export async function drawViews(tx: Transaction, views: readonly View[], dialect
     }
   }
   if (dialect === 'sqlite') return;
-  const names = views.map(({ name }) => name);
+  const names = views.map((view) => view.name);
   await refuseWrites(tx, names);
   await grantToReader(tx, names);
 }
@@ -67,20 +67,20 @@ async function presentColumns(tx: Transaction, view: string): Promise<ReadonlyMa
     select attname as name, 'null::' || format_type(atttypid, atttypmod) as nothing from pg_attribute
     where attrelid = to_regclass(${qualifiedName(view)}) and attnum > 0 order by attnum`;
   const rows = await readRows(tx, [textColumn('name'), textColumn('nothing')], attributes);
-  return new Map(rows.map(({ name, nothing }) => [name, nothing]));
+  return new Map(rows.map((row) => [row.name, row.nothing]));
 }
 
 /** The `select` of a view: its existing columns in their order, null where their field is gone, then new ones. */
-export function selectOf({ columns, from }: View, present: ReadonlyMap<string, string>): string {
+export function selectOf(view: View, present: ReadonlyMap<string, string>): string {
   const expressions = new Map([
     ...present,
-    ...columns.map(({ name, expression }) => [name, expression] as const),
+    ...view.columns.map((column) => [column.name, column.expression] as const),
   ]);
   const list = [...expressions].map(([name, expression]) => {
     const column = identifier(name);
     return expression === column ? column : `${expression} as ${column}`;
   });
-  return `select ${list.join(', ')} ${from}`;
+  return `select ${list.join(', ')} ${view.from}`;
 }
 
 const EACH_ROW = 'bms_sync_refuses_rows';
@@ -118,8 +118,8 @@ export async function describeViews(
   views: readonly View[],
   extent: 'all' | 'these',
 ): Promise<void> {
-  const described = views.filter(({ isInner }) => isInner !== true);
-  const names = sqlList(described.map(({ name }) => name));
+  const described = views.filter((view) => view.isInner !== true);
+  const names = sqlList(described.map((view) => view.name));
   for (const table of [DICTIONARY, RELATIONS])
     await tx.query(
       sql`delete from ${sql.identifier(table.name)}${extent === 'all' ? sql`` : sql` where view in (${names})`}`,
@@ -145,16 +145,18 @@ export async function describeViews(
   await tx.execute(views.flatMap((view) => commentsOn(view, language)).join(';\n'));
 }
 
-function commentsOn({ name, meaning, columns }: View, language: Language): string[] {
+function commentsOn(options: View, language: Language): string[] {
   const { say, word } = speechIn(language);
-  const view = qualifiedName(name);
+  const view = qualifiedName(options.name);
   return [
-    `comment on view ${view} is ${literal(meaning[language])}`,
-    ...columns.map(({ name: column, words }) => {
-      const text = words.meaning[language];
+    `comment on view ${view} is ${literal(options.meaning[language])}`,
+    ...options.columns.map((viewColumn) => {
+      const text = viewColumn.words.meaning[language];
       const comment =
-        words.unit === null ? text : say('{text} Unit: {unit}.', { text, unit: word(words.unit) });
-      return `comment on column ${view}.${identifier(column)} is ${literal(comment)}`;
+        viewColumn.words.unit === null
+          ? text
+          : say('{text} Unit: {unit}.', { text, unit: word(viewColumn.words.unit) });
+      return `comment on column ${view}.${identifier(viewColumn.name)} is ${literal(comment)}`;
     }),
   ];
 }

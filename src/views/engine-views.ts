@@ -139,10 +139,10 @@ export const asInteger = (value: string): string => typedAs(value, 'kind_state',
 
 /** In SQLite no union and no `count(*)`: DuckDB rewrites these in a way that SQLite does not understand. */
 function statusView(kinds: readonly ListedKind[], dialect: Dialect): View {
-  const names = kinds.map(({ name }) => `(${literal(name)})`);
-  const rows = kinds.map(({ name }) => {
-    const all = `(select count(1) from ${identifier(name)}`; // Through two indexes: a million rows would take seconds.
-    return `when ${literal(name)} then ${all}) - ${all} where _deleted_at is not null)`;
+  const names = kinds.map((kind) => `(${literal(kind.name)})`);
+  const rows = kinds.map((kind) => {
+    const all = `(select count(1) from ${identifier(kind.name)}`; // Through two indexes: a million rows would take seconds.
+    return `when ${literal(kind.name)} then ${all}) - ${all} where _deleted_at is not null)`;
   });
   const isDead = `s.state = 'running' and s.lease_until < ${NOW[dialect]}`; // Its process has renewed no lease.
   const castToText = (expression: string): string => `cast(${expression} as text)`;

@@ -95,10 +95,11 @@ export async function examineShape(
 }
 
 function wantedOf(
-  { dialect, location }: Session,
+  session: Session,
   kinds: readonly Kind[],
   { readerRole: role = null, language: wished = 'en', release = THIS_RELEASE }: MigrateOptions,
 ): Wanted {
+  const { dialect, location } = session;
   const readerRole = dialect === 'postgres' ? role : null;
   const language = dialect === 'postgres' ? wished : 'en'; // SQLite has no comments.
   const layout = layoutOf(kinds, dialect, language);
@@ -131,7 +132,7 @@ async function migrateFrom(shape: ShapeFound, tx: Transaction, wanted: Wanted): 
   for (const kind of kinds) mirrored.push(await asMirrored(tx, kind));
   for (const kind of mirrored) await growKindTable(tx, kind, dialect);
   await guardTable(tx, 'outbox_attempts'); // An older release that was asleep cannot note a send, so it sends nothing.
-  if (dialect === 'postgres') await setReaderRole(tx, { role, location });
+  if (dialect === 'postgres') await setReaderRole(tx, role, location);
   const views = viewsOf(await withRows(tx, mirrored), dialect);
   await replaceViews(tx, views);
   await writeMeta(tx, 'language', wanted.language);
@@ -154,18 +155,20 @@ async function refuseForeign(tx: Transaction, { kinds, dialect, location }: Want
   }
 }
 
-function newerMirror({ location, release }: Wanted, writer: string | null): MirrorError {
-  const message = `The mirror ${location} was last written by bms-sync ${writer ?? '(unknown)'}; this is ${release.name}, which does not know its tables.`;
+function newerMirror(wanted: Wanted, writer: string | null): MirrorError {
+  const message = `The mirror ${wanted.location} was last written by bms-sync ${writer ?? '(unknown)'}; this is ${wanted.release.name}, which does not know its tables.`;
   return new MirrorError(message, {
     code: 'mirror.newer',
-    hint: `Use that release or a newer one. To go back to ${release.name}, restore a copy from before, or pull into a new mirror.`,
+    hint: `Use that release or a newer one. To go back to ${wanted.release.name}, restore a copy from before, or pull into a new mirror.`,
   });
 }
 
-async function migrateEngine(tx: Transaction, { dialect, release }: Wanted): Promise<void> {
+async function migrateEngine(tx: Transaction, wanted: Wanted): Promise<void> {
   const isNew = (await tx.columnsOf('mirror_meta')).size === 0;
   const done = isNew ? 0 : Number(await readMeta(tx, 'migrations'));
-  const migrations = readMigrationFiles({ migrationsFolder: join(release.migrations, dialect) });
+  const migrations = readMigrationFiles({
+    migrationsFolder: join(wanted.release.migrations, wanted.dialect),
+  });
   await ignoringViews(tx, async () => {
     for (const statement of migrations.slice(done).flatMap((migration) => migration.sql))
       await tx.execute(statement);

@@ -15,10 +15,7 @@ export function grantedRole(db: Queryable): Promise<string | null> {
  * Stores which role may read the views, and revokes the right of the previous one.
  * @throws {MirrorError} `mirror.no_reader_role` if there is no such role.
  */
-export async function setReaderRole(
-  tx: Transaction,
-  { role, location }: { readonly role: string | null; readonly location: string },
-): Promise<void> {
+export async function setReaderRole(tx: Transaction, role: string | null, location: string): Promise<void> {
   if (role !== null && !(await hasRole(tx, role))) throw noSuchRole(role, location);
   const before = await grantedRole(tx);
   if (before !== null && before !== role && (await hasRole(tx, before)))
@@ -76,11 +73,11 @@ export async function rightsOf(db: Queryable, role: string): Promise<Rights> {
     relations,
   );
   const names = (isMeant: (row: (typeof rows)[number]) => boolean): string[] =>
-    rows.filter(isMeant).map(({ name }) => name);
+    rows.filter(isMeant).map((row) => row.name);
   return {
-    unreadable: names(({ kind, reads }) => kind === 'v' && reads === 0),
-    writable: names(({ kind, writes }) => kind === 'v' && writes === 1),
-    tables: names(({ kind, reads, writes }) => kind === 'r' && (reads === 1 || writes === 1)),
+    unreadable: names((decoded) => decoded.kind === 'v' && decoded.reads === 0),
+    writable: names((decoded) => decoded.kind === 'v' && decoded.writes === 1),
+    tables: names((decoded) => decoded.kind === 'r' && (decoded.reads === 1 || decoded.writes === 1)),
   };
 }
 

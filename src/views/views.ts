@@ -47,7 +47,7 @@ export function kindViews(kind: Kind, dialect: Dialect): readonly View[] {
     from: `from ${identifier(kind.name)} where _deleted_at is null`,
   };
   const nested = nestedTables(kind).map((table) => childView(table, dialect));
-  const contacts = nested.filter(({ name }) => name === 'bi_clients_contacts');
+  const contacts = nested.filter((view) => view.name === 'bi_clients_contacts');
   return [rows, ...nested, ...contacts.map((view) => ({ ...view, name: OLD_CONTACTS })), historyView(kind)];
 }
 
@@ -99,10 +99,10 @@ export async function namesOfViews(
 ): Promise<ReadonlySet<string>> {
   const nested = await select(db, pick(FIELDS, 'kind', 'field'), sql`where column_type = 'json'`);
   return new Set([
-    ...viewsOf(kinds, dialect).map(({ name }) => name),
+    ...viewsOf(kinds, dialect).map((view) => view.name),
     ...nested
-      .filter(({ kind }) => kinds.some(({ name }) => name === kind))
-      .map(({ kind, field }) => `bi_${kind}_${field}`),
+      .filter((decoded) => kinds.some(({ name }) => name === decoded.kind))
+      .map((decoded) => `bi_${decoded.kind}_${decoded.field}`),
   ]);
 }
 

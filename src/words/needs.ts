@@ -113,15 +113,20 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], speech: Speech) =
     page: '/',
     command: 'bms-sync outbox resume',
   }),
-  'kind.held': ({ kind, records: n, why = null }, { say }) => {
+  'kind.held': ({ kind, records: n, why = null }, speech) => {
     const because = heldBecause(why);
     return {
-      title: say('{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}', {
-        n,
-        kind,
-      }),
+      title: speech.say(
+        '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}',
+        {
+          n,
+          kind,
+        },
+      ),
       why: [
-        because === null ? say('The list no longer shows so many records at once.') : sentence(say(because)),
+        because === null
+          ? speech.say('The list no longer shows so many records at once.')
+          : sentence(speech.say(because)),
       ],
       page: '/deletions',
       command: 'bms-sync deletions',
@@ -135,30 +140,34 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], speech: Speech) =
     title: speech.say('Entry {id} is rejected: {operation} of {record}', entryValues(facts, speech)),
     ...entryWords(facts, 'rejected', speech),
   }),
-  'entries.parked': ({ entries: n }, { say }) => ({
-    title: say('{n, plural, one {# more entry is parked} other {# more entries are parked}}', { n }),
-    why: [say('They wait for a decision each.')],
+  'entries.parked': ({ entries: n }, speech) => ({
+    title: speech.say('{n, plural, one {# more entry is parked} other {# more entries are parked}}', { n }),
+    why: [speech.say('They wait for a decision each.')],
     page: '/outbox?state=parked',
     command: 'bms-sync outbox',
   }),
-  'kind.blocked': ({ kind, reason, entryId = null }, { say }) => ({
-    title: say('{kind} may not be written', { kind }),
+  'kind.blocked': ({ kind, reason, entryId = null }, speech) => ({
+    title: speech.say('{kind} may not be written', { kind }),
     why: [
-      say<Quoted>('The service refuses it to the user of this token ({reason}).', {
+      speech.say<Quoted>('The service refuses it to the user of this token ({reason}).', {
         reason: { text: reason, as: 'code' },
       }),
-      ...(entryId === null ? [] : [say('It has refused entry {id}.', { id: entryId })]),
+      ...(entryId === null ? [] : [speech.say('It has refused entry {id}.', { id: entryId })]),
     ],
-    effect: say(
+    effect: speech.say(
       'Give that user the right in the service, or take another token. It is tried again by itself.',
     ),
     page: '/',
     command: 'bms-sync outbox',
   }),
-  'token.refused': ({ kinds }, { say }) => ({
-    title: say('The service refuses the token'),
-    why: [kinds === undefined ? say('Nothing can be read.') : sentence(say(UNREAD, valuesOf(kinds)))],
-    effect: say(
+  'token.refused': ({ kinds }, speech) => ({
+    title: speech.say('The service refuses the token'),
+    why: [
+      kinds === undefined
+        ? speech.say('Nothing can be read.')
+        : sentence(speech.say(UNREAD, valuesOf(kinds))),
+    ],
+    effect: speech.say(
       'Write a token that it accepts into the file of BMS_TOKEN_FILE: it is read again by itself. Without such a file, set BMS_TOKEN and start bms-sync serve again.',
     ),
     page: '/',
@@ -170,65 +179,75 @@ const WORDS: { readonly [T in NeedType]: (facts: NeedFacts[T], speech: Speech) =
     effect: speech.say('Pull: the list is read as soon as a background service is free.'),
     ...wayTo(kinds),
   }),
-  'kind.stale': ({ kind = '', kinds = [kind], since }, { say }) => ({
-    title: say('{n, plural, one {{names} is stale} other {# kinds are stale: {names}}}', valuesOf(kinds)),
-    why: [say(since === null ? 'It was never read to its end.' : 'Three slots of the schedule have passed.')],
-    effect: say('Pull: the list is read as soon as a background service is free.'),
+  'kind.stale': ({ kind = '', kinds = [kind], since }, speech) => ({
+    title: speech.say(
+      '{n, plural, one {{names} is stale} other {# kinds are stale: {names}}}',
+      valuesOf(kinds),
+    ),
+    why: [
+      speech.say(
+        since === null ? 'It was never read to its end.' : 'Three slots of the schedule have passed.',
+      ),
+    ],
+    effect: speech.say('Pull: the list is read as soon as a background service is free.'),
     ...wayTo(kinds),
   }),
-  'field.volatile': ({ fields: names, setting }, { say }) => ({
-    title: say('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
+  'field.volatile': ({ fields: names, setting }, speech) => ({
+    title: speech.say('{n, plural, one {# field changes} other {# fields change}} with every sweep', {
       n: names.split(', ').length,
     }),
     why: [
-      say<Quoted>('Most records show another value each time, and each is an event: {names}.', {
+      speech.say<Quoted>('Most records show another value each time, and each is an event: {names}.', {
         names: { text: names, as: 'name' },
       }),
-      say<Quoted>('Add to the settings: {setting}', { setting: { text: setting, as: 'code' } }),
+      speech.say<Quoted>('Add to the settings: {setting}', { setting: { text: setting, as: 'code' } }),
     ],
-    effect: say('Then their values stay up to date, and make no events.'),
+    effect: speech.say('Then their values stay up to date, and make no events.'),
     page: '/changes',
     command: 'bms-sync changes',
   }),
-  'webhook.disabled': ({ name, reason, pending }, { say }) => ({
-    title: say('The endpoint {name} is disabled', { name }),
-    why: [say(DISABLED[reason ?? ''] ?? 'Nothing is sent to it.'), ...waiting(pending, say)],
+  'webhook.disabled': ({ name, reason, pending }, speech) => ({
+    title: speech.say('The endpoint {name} is disabled', { name }),
+    why: [speech.say(DISABLED[reason ?? ''] ?? 'Nothing is sent to it.'), ...waiting(pending, speech.say)],
     page: `/webhooks?endpoint=${name}`,
     command: 'bms-sync webhooks',
   }),
-  'webhook.failing': ({ name, failures: n, pending }, { say }) => ({
-    title: say('The endpoint {name} takes no deliveries', { name }),
+  'webhook.failing': ({ name, failures: n, pending }, speech) => ({
+    title: speech.say('The endpoint {name} takes no deliveries', { name }),
     why: [
-      say('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', { n }),
-      ...waiting(pending, say),
+      speech.say('{n, plural, one {# attempt has} other {# attempts have}} failed in a row.', { n }),
+      ...waiting(pending, speech.say),
     ],
     page: `/webhooks?endpoint=${name}`,
     command: `bms-sync webhooks test ${name}`,
   }),
-  'webhook.test': (_, { say }) => ({
-    title: say('This is a test of bms-sync: the endpoint works'),
+  'webhook.test': (_, speech) => ({
+    title: speech.say('This is a test of bms-sync: the endpoint works'),
     why: [],
     page: '/webhooks',
     command: 'bms-sync webhooks',
   }),
-  'plan.waiting': ({ planId: id, createdBy: who, records: n, kind, origin }, { say }) => ({
-    title: say('Plan {id} waits for an approval', { id }),
+  'plan.waiting': ({ planId: id, createdBy: who, records: n, kind, origin }, speech) => ({
+    title: speech.say('Plan {id} waits for an approval', { id }),
     why: [
-      say('{who} wants to change {n, plural, one {# record} other {# records}} of {kind}, from {origin}.', {
-        who,
-        n,
-        kind,
-        origin,
-      }),
+      speech.say(
+        '{who} wants to change {n, plural, one {# record} other {# records}} of {kind}, from {origin}.',
+        {
+          who,
+          n,
+          kind,
+          origin,
+        },
+      ),
     ],
-    effect: say('Look at its cells first. Once it is approved, it can be applied.'),
+    effect: speech.say('Look at its cells first. Once it is approved, it can be applied.'),
     page: `/plans/${id}`,
     command: `bms-sync approve ${id}`,
   }),
 };
 
-function entryValues({ entryId: id, kind, operation, recordId }: EntryFacts, { word }: Speech) {
-  return { id, operation: word(operation), record: recordId === null ? kind : `${kind} ${recordId}` };
+function entryValues({ entryId: id, kind, operation, recordId }: EntryFacts, speech: Speech) {
+  return { id, operation: speech.word(operation), record: recordId === null ? kind : `${kind} ${recordId}` };
 }
 
 const entryWords = (facts: EntryFacts, state: 'parked' | 'rejected', speech: Speech) => ({
@@ -256,9 +275,9 @@ const wayTo = (kinds: readonly string[]) => ({
 });
 
 /** A reason that is written in English, in the reader's language where there are words for it. */
-function english(reason: string, { language, word }: Speech): string | Quoted {
-  const text = sentence(word(reason));
-  return language === 'en' || word(reason) !== reason ? text : { text, as: 'english' };
+function english(reason: string, speech: Speech): string | Quoted {
+  const text = sentence(speech.word(reason));
+  return speech.language === 'en' || speech.word(reason) !== reason ? text : { text, as: 'english' };
 }
 
 /** Whether there are words for a type. */
@@ -266,10 +285,11 @@ export const hasWords = (type: string): type is NeedType => Object.hasOwn(WORDS,
 
 /** Puts a need into words. @param names The names of some of the records that it is about. */
 export function needWords<T extends NeedType>(
-  { type, facts }: NeedOf<T>,
+  needOf: NeedOf<T>,
   speech: Speech,
   names: readonly string[] = [],
 ): NeedWords {
+  const { type, facts } = needOf;
   const write: (facts: NeedFacts[T], speech: Speech) => Wording = WORDS[type];
   const { why, effect = '', ...words } = write(facts, speech);
   const about =
@@ -278,13 +298,13 @@ export function needWords<T extends NeedType>(
   return { ...words, why: sentences, effect, since: facts.since ?? null };
 }
 
-function aboutRecords(names: readonly string[], records: number, { say }: Speech): Pieces {
+function aboutRecords(names: readonly string[], records: number, speech: Speech): Pieces {
   const more = Math.max(0, records - names.length);
-  return say<Quoted>(ABOUT, { names: { text: names.join(', '), as: 'name' }, more });
+  return speech.say<Quoted>(ABOUT, { names: { text: names.join(', '), as: 'name' }, more });
 }
 
 const ABOUT: Text = 'About: {names}{more, plural, =0 {} one { and # other} other { and # others}}.';
 
 /** The sentences of a need as one text. */
-export const plainWhy = ({ why }: Pick<NeedWords, 'why'>): string =>
-  why.map((piece) => (typeof piece === 'string' ? piece : piece.text)).join('');
+export const plainWhy = (words: Pick<NeedWords, 'why'>): string =>
+  words.why.map((piece) => (typeof piece === 'string' ? piece : piece.text)).join('');

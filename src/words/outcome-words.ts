@@ -113,7 +113,8 @@ const LEFT_TO_PERSON: Doubt = {
   next: 'They stay until you decide: bms-sync deletions.',
 };
 
-function completeWords(end: ReadingEnd, { say }: Speech): OutcomeWords {
+function completeWords(end: ReadingEnd, speech: Speech): OutcomeWords {
+  const { say } = speech;
   const { reason, isFirst, rows, isLeftToPerson } = end;
   const isOnlyFirst = isFirst === true && reason === 'rows_unseen';
   const isUndecided = isLeftToPerson === true && reason === 'absences_unproven';
@@ -175,7 +176,9 @@ const FAULTS: Readonly<Record<string, Text>> = {
     'the mirror keeps fields out that this process does not know of: start it again with privacy.exclude',
 };
 
-function faultWords({ state, reason, isFirst, rows }: ReadingEnd, { say }: Speech): OutcomeWords {
+function faultWords(end: ReadingEnd, speech: Speech): OutcomeWords {
+  const { say } = speech;
+  const { state, reason, isFirst, rows } = end;
   const fault = reason === null ? 'no reason is kept' : (FAULTS[reason] ?? COMPLETE[reason]?.why);
   const why = fault === undefined ? reason : say(fault);
   const untouched = UNTOUCHED[reason ?? ''];

@@ -36,11 +36,11 @@ interface Verdict {
 type Step = (entry: VerdictFacts) => string;
 
 const served: Step = () => 'Nothing, as long as bms-sync serve runs.';
-const retry = ({ id }: VerdictFacts): string => `Send it again: bms-sync outbox retry ${id}`;
-const abandon = ({ id }: VerdictFacts): string => `Give it up: bms-sync outbox abandon ${id}`;
-const adopt = ({ id }: VerdictFacts): string =>
-  `One of the records is it: bms-sync outbox adopt ${id} RECORD (the candidates are in the result)`;
-const pull = ({ kind }: VerdictFacts): string => `Read the list again: bms-sync pull ${kind}`;
+const retry = (facts: VerdictFacts): string => `Send it again: bms-sync outbox retry ${facts.id}`;
+const abandon = (facts: VerdictFacts): string => `Give it up: bms-sync outbox abandon ${facts.id}`;
+const adopt = (facts: VerdictFacts): string =>
+  `One of the records is it: bms-sync outbox adopt ${facts.id} RECORD (the candidates are in the result)`;
+const pull = (facts: VerdictFacts): string => `Read the list again: bms-sync pull ${facts.kind}`;
 const pushAnew = ({ id, kind, recordId }: VerdictFacts): string =>
   `Send something else instead: bms-sync outbox abandon ${id}, then bms-sync push ` +
   (recordId === null ? `create ${kind} …` : `update ${kind} ${recordId} …`);
@@ -204,21 +204,19 @@ export function explain(entry: VerdictFacts, speech = speechIn('en')): Explanati
 }
 
 /** Which fields of a finished update may be another user's work; null where all are proven to be ours. */
-function unprovenIn({ state, settlement }: VerdictFacts, { say }: Speech): string | null {
-  const { unproven = [] } = settlement ?? {};
-  if (state !== 'done' || unproven.length === 0) return null;
+function unprovenIn(facts: VerdictFacts, speech: Speech): string | null {
+  const { unproven = [] } = facts.settlement ?? {};
+  if (facts.state !== 'done' || unproven.length === 0) return null;
   const fields = unproven.join(', ');
-  return say('No answer came: another user may have written the same to {fields}.', { fields });
+  return speech.say('No answer came: another user may have written the same to {fields}.', { fields });
 }
 
 /** Since when an entry waits for a reading of its kind, and why the latest one was not enough; null if it waits for none. */
-export function awaitedBy(
-  { kind, state, settlement }: VerdictFacts,
-  { say, word } = speechIn('en'),
-): string | null {
-  if (settlement?.awaits === undefined || !['ready', 'unsettled', 'parked'].includes(state)) return null;
-  const { since, why, records = [] } = settlement.awaits;
-  const values = { kind, since, why: word(why) };
+export function awaitedBy(facts: VerdictFacts, { say, word } = speechIn('en')): string | null {
+  if (facts.settlement?.awaits === undefined || !['ready', 'unsettled', 'parked'].includes(facts.state))
+    return null;
+  const { since, why, records = [] } = facts.settlement.awaits;
+  const values = { kind: facts.kind, since, why: word(why) };
   const waited = say('It has waited for a reading of {kind} since {since} UTC: {why}.', values);
   if (records.length === 0) return waited;
   return `${waited} ${say('The records in question: {ids}.', { ids: records.join(', ') })}`;
@@ -237,10 +235,11 @@ export function choicesOf(entry: VerdictFacts): readonly EntryChoice[] {
   return all.filter(([, steps]) => steps.some((step) => next.includes(step))).map(([choice]) => choice);
 }
 
-function verdictOf({ state, verdict }: VerdictFacts): {
+function verdictOf(facts: VerdictFacts): {
   readonly meaning: Text;
   readonly next: readonly Step[];
 } {
+  const { state, verdict } = facts;
   const isOver = state === 'abandoned' || state === 'sending'; // Its verdict belongs to the time before.
   const known = isOver || verdict === null ? undefined : BY_NAME.get(verdict);
   const { meaning, onItsWay, next = [] }: Verdict = known ?? BY_STATE[state];

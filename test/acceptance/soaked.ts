@@ -85,7 +85,7 @@ async function startService(config: Config, beganMs: number): Promise<Running> {
   await session.makeDurable();
   const owner = createOwner();
   const parts = { session, source, clock, logger, owner };
-  await claimSource(session, { baseUrl: pullSettings(config).baseUrl, acceptNew: false });
+  await claimSource(session, pullSettings(config).baseUrl, false);
   const mark = await openSendMark(session, config.queue.url);
   // A lease of 45 s is over in 31 ms of this calendar: one process alone need not take over from others.
   const runs = { ...runsQueue(config, parts), takeOver: () => Promise.resolve() };

@@ -19,7 +19,7 @@ test.each([
   { size: 2000 * MB, free: 1000 * MB, ok: true },
   { size: 2000 * MB, free: 999 * MB, ok: false },
 ])('of $size bytes in use with $free free: $ok', ({ size, free, ok }) => {
-  expect(judgeSpace({ size, free })).toMatchObject({ ok, code: ok ? null : 'mirror.little_space' });
+  expect(judgeSpace(size, free)).toMatchObject({ ok, code: ok ? null : 'mirror.little_space' });
 });
 
 test('frozen sends fail a check that says why and how they go on', async () => {

@@ -40,7 +40,7 @@ describe.each(FRESH_DATABASES)('kinds in %s', (_name, place) => {
     const fields = new Map([['vip', { type: 'date', fitsHint: true, wire: 'string' }]] as const);
     {
       await using session = await openSession(env.DATABASE_URL);
-      await session.atomically((tx) => saveFields(tx, kindNamed('clients'), { fields, now: new Date() }));
+      await session.atomically((tx) => saveFields(tx, kindNamed('clients'), fields, new Date()));
     }
     const clients = await kindIn(env, 'clients');
     expect(clients.mirror).toBe('read');

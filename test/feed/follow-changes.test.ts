@@ -55,7 +55,7 @@ describe.each(ONE_DATABASE)('%s', (database) => {
     await putChanges(session, ...Array.from({ length: 1_203 }, (_, index) => change(index + 1)));
     const clock = fakeClock();
     const stop = new AbortController();
-    const following = followChanges(session, { after: 3 }, { clock, signal: stop.signal });
+    const following = followChanges(session, { after: 3 }, clock, stop.signal);
     const next = async (): Promise<number | null> => {
       const result = await following.next();
       return result.done === true ? null : result.value.seq;
@@ -75,7 +75,7 @@ describe.each(ONE_DATABASE)('%s', (database) => {
 test('is over at once where it was stopped before it began, and while it waits', async () => {
   const { session } = await mirrorIn('SQLite');
   await putChanges(session, change(1));
-  const stopped = followChanges(session, { after: 0 }, { clock: fakeClock(), signal: AbortSignal.abort() });
+  const stopped = followChanges(session, { after: 0 }, fakeClock(), AbortSignal.abort());
   expect(await stopped.next()).toMatchObject({ done: true });
 
   const stop = new AbortController();
@@ -83,11 +83,7 @@ test('is over at once where it was stopped before it began, and while it waits',
     stop.abort();
     return Promise.reject(signal?.reason as Error);
   };
-  const waiting = followChanges(
-    session,
-    { after: 1 },
-    { clock: { ...systemClock, sleep }, signal: stop.signal },
-  );
+  const waiting = followChanges(session, { after: 1 }, { ...systemClock, sleep }, stop.signal);
   expect(await waiting.next()).toMatchObject({ done: true });
 });
 
@@ -97,5 +93,5 @@ async function collect(
   { into, signal }: { into: number[]; signal: AbortSignal },
 ): Promise<void> {
   const clock = { ...systemClock, sleep: () => turn() }; // It polls as often as it can.
-  for await (const { seq } of followChanges(session, options, { clock, signal })) into.push(seq);
+  for await (const { seq } of followChanges(session, options, clock, signal)) into.push(seq);
 }

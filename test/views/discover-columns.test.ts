@@ -23,7 +23,7 @@ async function discover(session: Session, kind: Kind, types: Record<string, Seen
       { type, wire: 'text', fitsHint: kind.hints.some((hint) => hint.name === name) },
     ]),
   );
-  await session.atomically((tx) => saveFields(tx, kind, { fields, now: NOON }));
+  await session.atomically((tx) => saveFields(tx, kind, fields, NOON));
   return discoverColumns(session, await asMirrored(session, kind), NOON);
 }
 

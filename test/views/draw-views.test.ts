@@ -193,7 +193,7 @@ describe.each(DATABASES)('%s', (database) => {
     const { session } = await mirrorIn(database);
     const clients = kindNamed('clients');
     const fields = new Map([['hair_colour', { type: 'text', wire: 'text', fitsHint: false }]] as const);
-    await session.atomically((tx) => saveFields(tx, clients, { fields, now: NOON }));
+    await session.atomically((tx) => saveFields(tx, clients, fields, NOON));
     const grown = await discoverColumns(session, await asMirrored(session, clients), NOON);
     expect(await entry(session, 'bi_clients', 'hair_colour')).toMatchObject({ type: 'text', section: null });
     const bills = madeUpKind('bills', [reference(text('client_id'), 'clients'), json('lines')]);
@@ -245,7 +245,7 @@ test('PostgreSQL comments on its views and their columns in the language of the 
   const { fr: view } = kindWords('punches').meaning;
   expect(await commentsOf('ptotal')).toEqual([{ view, column: 'Le temps travaillé. Unité\u00a0: heures.' }]);
   const fields = new Map([['mood', { type: 'text', wire: 'text', fitsHint: false }]] as const);
-  await session.atomically((tx) => saveFields(tx, kindNamed('punches'), { fields, now: NOON }));
+  await session.atomically((tx) => saveFields(tx, kindNamed('punches'), fields, NOON));
   await discoverColumns(session, await asMirrored(session, kindNamed('punches')), NOON);
   const { en, fr: column } = bilingual('The documentation does not show this field.');
   expect(await commentsOf('mood')).toEqual([{ view, column }]);

@@ -118,11 +118,7 @@ async function live(process: Process): Promise<void> {
   const { stage, life, session, running, source } = process;
   const beside = stage.beside?.(pullParts(process), stage);
   try {
-    await freezeIfRestored(session, {
-      mark: stage.mark,
-      now: stage.timeline.clock.now(),
-      logger: stage.logger,
-    });
+    await freezeIfRestored(session, stage.mark, stage.timeline.clock.now(), stage.logger);
     while (!stage.isOver && !life.isOver) {
       if (beside !== undefined && !stage.isCalm) hold(process, beside());
       await look(process);

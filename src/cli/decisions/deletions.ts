@@ -36,13 +36,14 @@ const newerLines = ({ kind, newer }: JsonObject): readonly string[] =>
     ? [`${newer} records of ${kind} have joined since; they stay held: bms-sync deletions.`]
     : [];
 
-function* absenceTexts({ deletions, suspected }: Disappearances): Iterable<Printed> {
+function* absenceTexts(disappearances: Disappearances): Iterable<Printed> {
+  const { deletions, suspected } = disappearances;
   if (deletions.length === 0) yield 'Nothing is held.';
   else {
     const rows = deletions.map((hold) => [hold.kind, hold.state, hold.records, hold.since, idsShown(hold)]);
     yield textTable(['kind', 'state', 'records', 'missing since (UTC)', 'ids'], rows);
   }
-  if (deletions.some(({ state }) => state === 'held'))
+  if (deletions.some((deletion) => deletion.state === 'held'))
     yield '\nLook whether they are gone from the service, then: bms-sync deletions approve|reject KIND.';
   for (const { kind, check, state, why = null } of deletions) {
     const because = heldBecause(why);

@@ -58,7 +58,7 @@ export function demoCommand(context: CommandContext): Command {
           lostAnswer,
         };
         if (options.json) printJson(io.stdout, document);
-        const isEqual = kinds.every(({ inService, inMirror }) => inService === inMirror);
+        const isEqual = kinds.every((kind) => kind.inService === kind.inMirror);
         const isMadeOnce = lostAnswer?.state === 'done' && lostAnswer.inService === 1;
         if (!isEqual || !isMadeOnce) context.exit(EXIT.incomplete);
         if (dashboard === null || served.io.signal.aborted) return;
@@ -80,7 +80,7 @@ async function openSandbox(): Promise<Sandbox> {
  */
 async function whileServing(
   stage: DemoStage,
-  { once }: DemoOptions,
+  options: DemoOptions,
   work: (served: DemoStage, dashboard: OpenDashboard | null) => Promise<void>,
 ): Promise<void> {
   const { config, logger, io } = stage;
@@ -91,9 +91,9 @@ async function whileServing(
   const listening = new Promise<OpenDashboard | null>((resolve) => {
     tellDashboard = resolve;
   });
-  const roles: readonly Role[] = ['pulls', 'outbound', ...(once ? [] : (['http'] as const))];
+  const roles: readonly Role[] = ['pulls', 'outbound', ...(options.once ? [] : (['http'] as const))];
   const serving = serve(config, { roles, logger, signal, onListening: tellDashboard });
-  if (once) tellDashboard(null);
+  if (options.once) tellDashboard(null);
   const working = listening.then((dashboard) => work({ ...stage, io: { ...io, signal } }, dashboard));
   try {
     await Promise.race([working, serving]);

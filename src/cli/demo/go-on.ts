@@ -7,7 +7,8 @@ import { DEMO_DATABASE, eventLine, pullEvents, type DemoStage } from './stage.ts
 const PAUSE_MS = 5_000;
 
 /** Says where the mirror can be looked at. */
-export function tellDashboard({ sandbox, io }: DemoStage, dashboard: OpenDashboard): void {
+export function tellDashboard(stage: DemoStage, dashboard: OpenDashboard): void {
+  const { sandbox, io } = stage;
   printLine(io.stderr, `\nThe dashboard: ${dashboard.address}`);
   printLine(io.stderr, `Sign in by this link, until the demo ends: ${dashboard.signInLink(true)}`);
   printLine(io.stderr, 'In another terminal, in this folder:');

@@ -29,11 +29,11 @@ export interface DemoStage {
 }
 
 /** The demo needs no settings, and must not touch the mirror or service that the environment names. */
-export function demoConfig({ url, token }: Sandbox): Config {
+export function demoConfig(sandbox: Sandbox): Config {
   return loadConfig({
     env: {},
     flags: {
-      source: { baseUrl: url, token },
+      source: { baseUrl: sandbox.url, token: sandbox.token },
       database: { url: `file:${DEMO_DATABASE}` },
       log: { level: 'error' }, // The story shows lost and refused requests.
       // Proofs that take minutes by default, in the time of a demo.
@@ -59,11 +59,11 @@ export async function pullEvents(stage: DemoStage, after: number): Promise<reado
   return eventsAfter(stage, after);
 }
 
-export async function eventsAfter({ config, io }: DemoStage, after: number): Promise<RecordedChange[]> {
-  await using session = await openExistingMirror(config);
+export async function eventsAfter(stage: DemoStage, after: number): Promise<RecordedChange[]> {
+  await using session = await openExistingMirror(stage.config);
   const wanted = { after, upTo: await latestSeq(session), kind: undefined };
   const events: RecordedChange[] = [];
-  for await (const event of changesBetween(session, wanted, io.signal)) events.push(event);
+  for await (const event of changesBetween(session, wanted, stage.io.signal)) events.push(event);
   return events;
 }
 
@@ -83,13 +83,17 @@ function namesIn(text: string | null): string {
 const PATIENCE_MS = 20_000;
 
 /** Stores an entry that creates a client, and waits until it is done or needs a person, for 20 seconds at most. */
-export async function pushClient({ config, io }: DemoStage, data: JsonObject): Promise<Entry> {
-  await using session = await openExistingMirror(config);
+export async function pushClient(stage: DemoStage, data: JsonObject): Promise<Entry> {
+  await using session = await openExistingMirror(stage.config);
   const request = { operation: 'create', kind: 'clients', data, id: undefined, base: undefined } as const;
   const requests = [{ ...request, key: undefined }];
-  const stored = await storeEntries(session, { kinds: allKinds(config), requests, now: systemClock.now() });
+  const stored = await storeEntries(session, {
+    kinds: allKinds(stage.config),
+    requests,
+    now: systemClock.now(),
+  });
   const ids = stored.map(({ id }) => id);
-  const waiting = { clock: systemClock, timeoutMs: PATIENCE_MS, signal: io.signal };
+  const waiting = { clock: systemClock, timeoutMs: PATIENCE_MS, signal: stage.io.signal };
   const [entry] = await waitForEntries(session, ids, waiting);
   if (entry === undefined) throw new TypeError('The outbox lost the entry of the demo.');
   return entry;

@@ -17,7 +17,7 @@ export async function tellEvents(stage: DemoStage): Promise<readonly RecordedCha
   say('\n2. Another user changes a client in the service, adds one and deletes one. The next pulls find:\n');
   changeThree(sandbox.world);
   const events: RecordedChange[] = [];
-  const isDone = (): boolean => events.some(({ change }) => change === 'deleted') || io.signal.aborted;
+  const isDone = (): boolean => events.some((event) => event.change === 'deleted') || io.signal.aborted;
   for (let pulls = 0; pulls < MOST_PULLS && !isDone(); pulls++) {
     const found = await pullEvents(stage, events.at(-1)?.seq ?? 0);
     for (const event of found) say(eventLine(event));
@@ -51,20 +51,24 @@ export async function tellLostAnswer(stage: DemoStage) {
   return { entryId: id, state, recordId, sent, inService: inService.length };
 }
 
-const creates = ({ sandbox }: DemoStage): number =>
-  sandbox.requests.filter(({ method }) => method === 'POST').length;
+const creates = (stage: DemoStage): number =>
+  stage.sandbox.requests.filter((request) => request.method === 'POST').length;
 
 /** The most-bought products; the sums are exact, because they count whole units of 0.0001. */
 export const QUESTION = `select product_name, count(*) as lines, printf('%.2f', sum(produit_total_e4) / 10000.0) as total
 from bi_purchase_products group by product_name order by sum(produit_total_e4) desc limit 5`;
 
 /** Reads the whole service into the mirror, and asks the mirror a first question. */
-export async function firstPull(
-  { sandbox, config, logger, io, say }: DemoStage,
-  { onProgress, stop }: ProgressDisplay,
-) {
-  const reading = { kinds: [], acceptNewSource: false, logger, signal: io.signal, onProgress };
-  const report = await pullOnce(config, reading).finally(stop);
+export async function firstPull(stage: DemoStage, display: ProgressDisplay) {
+  const { sandbox, config, logger, io, say } = stage;
+  const reading = {
+    kinds: [],
+    acceptNewSource: false,
+    logger,
+    signal: io.signal,
+    onProgress: display.onProgress,
+  };
+  const report = await pullOnce(config, reading).finally(display.stop);
   const kinds = report.kinds.map(({ kind, rows }) => {
     return { kind, inService: sandbox.world.count(kind), inMirror: rows };
   });

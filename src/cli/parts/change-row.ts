@@ -21,8 +21,15 @@ export const CHANGE_HEADER = [
 ];
 
 /** Writes an event as one line for a person. */
-export function changeRow({ seq, observedAt, kind, recordId, change, fields }: RecordedChange): string {
-  return line([String(seq), observedAt, kind, recordId, change, fieldsShown(fields)]);
+export function changeRow(recordedChange: RecordedChange): string {
+  return line([
+    String(recordedChange.seq),
+    recordedChange.observedAt,
+    recordedChange.kind,
+    recordedChange.recordId,
+    recordedChange.change,
+    fieldsShown(recordedChange.fields),
+  ]);
 }
 
 function line(cells: readonly string[]): string {

@@ -34,8 +34,8 @@ export function createContext(
   return {
     io,
     exit,
-    settings: ({ config: file }, flags = {}) => {
-      const config = loadConfig({ env: io.env, file, flags });
+    settings: (options, flags = {}) => {
+      const config = loadConfig({ env: io.env, file: options.config, flags });
       protect(secretsOf(config));
       io.setGrace?.(config.shutdown.graceSeconds);
       return config;
@@ -47,8 +47,8 @@ export function createContext(
       for (const text of unknownVariables(io.env)) logger.warn({ event: 'settings.unknown_variable' }, text);
       return logger;
     },
-    answer: ({ json }, document, texts) => {
-      if (json) printJson(io.stdout, document);
+    answer: (options, document, texts) => {
+      if (options.json) printJson(io.stdout, document);
       else for (const text of texts) printLine(io.stdout, text);
     },
   };
@@ -78,10 +78,12 @@ interface KindEnd {
 /** A pull that got nothing at all has failed; one that got some kinds and not others is incomplete. */
 export function exitCodeOfPull({ kinds }: { readonly kinds: readonly KindEnd[] }): ExitCode {
   // A kind that another process is reading lacks nothing: it is read.
-  if (kinds.every(({ state }) => ['complete', 'certified', 'busy'].includes(state))) return EXIT.done;
+  if (kinds.every((kind) => ['complete', 'certified', 'busy'].includes(kind.state))) return EXIT.done;
   const isBarred = kinds.every(
-    ({ state, reason }) =>
-      state === 'busy' || (state === 'aborted' && reason !== 'interrupted') || reason === 'other_source',
+    (kind) =>
+      kind.state === 'busy' ||
+      (kind.state === 'aborted' && kind.reason !== 'interrupted') ||
+      kind.reason === 'other_source',
   );
   return isBarred ? EXIT.failed : EXIT.incomplete;
 }

@@ -96,7 +96,8 @@ function readText(option: string, path: string): string {
  *
  * @throws {UsageError} Where it is not UTF-8. @throws {SyncError} `push.interrupted` if Ctrl-C came first.
  */
-export async function readStdin({ stdin, signal }: Io): Promise<string> {
+export async function readStdin(io: Io): Promise<string> {
+  const { stdin, signal } = io;
   const chunks: Uint8Array[] = [];
   try {
     for await (const chunk of stdin) {

@@ -50,7 +50,7 @@ export function operationCommand(
 }
 
 /** What operations work with, on the command line. */
-export const partsOf = ({ io }: CommandContext, config: Config, session: Session) => ({
+export const partsOf = (context: CommandContext, config: Config, session: Session) => ({
   session,
   kinds: allKinds(config),
   clock: systemClock,
@@ -63,7 +63,7 @@ export const partsOf = ({ io }: CommandContext, config: Config, session: Session
   webhooks: sendingRules(config),
   plans: config.plans,
   isDead: createOwner().isDead,
-  signal: io.signal,
+  signal: context.io.signal,
   by: atCommandLine(),
 });
 

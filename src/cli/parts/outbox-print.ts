@@ -7,7 +7,8 @@ import { beginning, textTable, type Printed } from './io.ts';
 const LONGEST_PAYLOAD = 50;
 
 /** Lists entries for a person, after the reason that stops all sends, if there is one. */
-export function* outboxTexts({ entries, blockedKinds, frozen }: OutboxList): Iterable<Printed> {
+export function* outboxTexts(list: OutboxList): Iterable<Printed> {
+  const { entries, blockedKinds, frozen } = list;
   if (frozen !== null)
     yield `Nothing is sent since ${frozen.since} UTC: ${frozen.reason}. When you have looked: bms-sync outbox resume\n`;
   for (const { kind, reason, probeAt } of blockedKinds)
@@ -37,7 +38,7 @@ export function* outboxTexts({ entries, blockedKinds, frozen }: OutboxList): Ite
     const awaited = awaitedBy(entry);
     if (awaited !== null) yield `\nEntry ${entry.id}: ${awaited}`;
   }
-  if (entries.some(({ state }) => state === 'parked' || state === 'rejected'))
+  if (entries.some((entry) => entry.state === 'parked' || entry.state === 'rejected'))
     yield '\nWhat to do about one: bms-sync outbox show ENTRY';
 }
 
@@ -70,7 +71,7 @@ function factsOf({ entry, isMaker, candidates }: History): (readonly [string, st
     ['base', entry.base],
     ['allow_unknown', entry.allowsUnknown ? unknown : null],
     ['result', entry.result],
-    ['candidates', candidates.map(({ id }) => id).join(', ') || null],
+    ['candidates', candidates.map((candidate) => candidate.id).join(', ') || null],
     ['made', isMaker ? `record ${entry.recordId ?? ''}` : null],
     ['pushed by', entry.pushedBy],
     ['stored', `${entry.createdAt} UTC`],
@@ -80,8 +81,8 @@ function factsOf({ entry, isMaker, candidates }: History): (readonly [string, st
 }
 
 /** Fields that are in conflict, that the service did not accept, or that it stored otherwise. */
-function* fieldTexts({ result }: Entry): Iterable<Printed> {
-  const noted = jsonOrText(result);
+function* fieldTexts(entry: Entry): Iterable<Printed> {
+  const noted = jsonOrText(entry.result);
   if (!isObject(noted)) return;
   const { altered } = noted;
   const fields = altered ?? noted['conflicts'] ?? noted['fields'];
@@ -96,10 +97,11 @@ function* fieldTexts({ result }: Entry): Iterable<Printed> {
 }
 
 /** What was sent, beside the records that it may have made. */
-function* candidateTexts({ entry, candidates }: History): Iterable<Printed> {
+function* candidateTexts(history: History): Iterable<Printed> {
+  const { entry, candidates } = history;
   const sent = jsonOrText(entry.payload);
   if (candidates.length === 0 || !isObject(sent)) return;
-  const records = candidates.map(({ raw }) => jsonOrText(raw));
+  const records = candidates.map((candidate) => jsonOrText(candidate.raw));
   const rows = Object.entries(sent).map(([name, value]) => {
     const held = records.map((record) =>
       isObject(record) ? compactJson(record[name] ?? null) : '(not in the mirror)',
@@ -107,5 +109,5 @@ function* candidateTexts({ entry, candidates }: History): Iterable<Printed> {
     return [name, compactJson(value), ...held];
   });
   yield '';
-  yield textTable(['field', 'sent', ...candidates.map(({ id }) => `record ${id}`)], rows);
+  yield textTable(['field', 'sent', ...candidates.map((candidate) => `record ${candidate.id}`)], rows);
 }

@@ -13,10 +13,18 @@ export function previewDocument(preview: Preview): JsonObject {
   const { kind, operation, notes, request } = preview;
   const shared = { dryRun: true, operation, kind, notes, request: request && { ...request } };
   if (preview.operation === 'create')
-    return { ...shared, alike: preview.alike.map(({ recordId, match }) => ({ recordId, match })) };
+    return {
+      ...shared,
+      alike: preview.alike.map((alike) => ({ recordId: alike.recordId, match: alike.match })),
+    };
   const { recordId, merge } = preview;
   const found = merge?.is === 'conflict' ? merge.conflicts : [];
-  const conflicts = found.map(({ field, base, remote, wanted }) => ({ field, base, remote, wanted }));
+  const conflicts = found.map((states) => ({
+    field: states.field,
+    base: states.base,
+    remote: states.remote,
+    wanted: states.wanted,
+  }));
   return { ...shared, recordId, against: 'mirror', merge: merge?.is ?? null, conflicts };
 }
 
@@ -26,30 +34,31 @@ export function* previewTexts(preview: Preview): Iterable<Printed> {
   yield 'Nothing was stored or sent.';
 }
 
-function* createTexts({ request, alike }: PushedEntry): Iterable<Printed> {
-  yield* requestTexts(request);
-  if (alike.length === 0) {
+function* createTexts(entry: PushedEntry): Iterable<Printed> {
+  yield* requestTexts(entry.request);
+  if (entry.alike.length === 0) {
     yield 'The mirror has no record with its natural key.';
     return;
   }
   yield 'The mirror has it already (a push is refused, but with --allow-double):';
-  const rows = alike.map(({ recordId, match }) => [recordId, match]);
+  const rows = entry.alike.map((alike) => [alike.recordId, alike.match]);
   yield textTable(['id', 'match'], rows);
   yield '';
 }
 
-function* updateTexts({ recordId, kind, merge, request }: Updated): Iterable<Printed> {
+function* updateTexts(updated: Updated): Iterable<Printed> {
+  const { recordId, kind, merge, request } = updated;
   if (merge === null)
     yield `The mirror does not have record ${recordId} of ${kind}: nothing to compare with.`;
   else yield "Compared with the mirror's row; a send compares with what the service has then.";
   if (merge?.is === 'nothing') yield 'Nothing would be sent: the record is so already.';
   if (merge?.is === 'conflict') {
     yield 'It would be parked: another user changed these fields since the base.';
-    const rows = merge.conflicts.map(({ field, base, remote, wanted }) => [
-      field,
-      compactJson(base),
-      compactJson(remote),
-      compactJson(wanted),
+    const rows = merge.conflicts.map((conflict) => [
+      conflict.field,
+      compactJson(conflict.base),
+      compactJson(conflict.remote),
+      compactJson(conflict.wanted),
     ]);
     yield textTable(['field', 'base', 'mirror', 'wanted'], rows);
     yield '';
@@ -57,9 +66,9 @@ function* updateTexts({ recordId, kind, merge, request }: Updated): Iterable<Pri
   if (request !== null) yield* requestTexts(request);
 }
 
-function* requestTexts({ method, path, body }: RequestShown): Iterable<Printed> {
-  yield `${method} ${path}`;
-  yield `${compactJson(body)}\n`;
+function* requestTexts(shown: RequestShown): Iterable<Printed> {
+  yield `${shown.method} ${shown.path}`;
+  yield `${compactJson(shown.body)}\n`;
 }
 
 /** An entry as it was stored and, with `--wait`, its outcome. */
@@ -68,7 +77,8 @@ interface Pushed {
   readonly outcome: Entry | undefined;
 }
 
-export function pushedDocument({ entry, outcome }: Pushed): object {
+export function pushedDocument(pushed: Pushed): object {
+  const { entry, outcome } = pushed;
   if (outcome === undefined) return entry;
   const { verdict } = outcome;
   const { meaning } = explain({ ...entry, ...outcome });
@@ -76,7 +86,8 @@ export function pushedDocument({ entry, outcome }: Pushed): object {
   return { ...entry, state: outcome.state, recordId: outcome.recordId, verdict, meaning, result };
 }
 
-export function* pushedTexts({ entry, outcome }: Pushed): Iterable<Printed> {
+export function* pushedTexts(pushed: Pushed): Iterable<Printed> {
+  const { entry, outcome } = pushed;
   const { id, key, kind, operation, recordId, isNew, notes } = entry;
   const what = `${operation} ${kind}${recordId === null ? '' : ` ${recordId}`}`;
   const how = isNew ? 'queued' : `queued before, and ${entry.state} by now`;

@@ -46,11 +46,11 @@ export function changeList(
 }
 
 /** When the service got a change of others. */
-function spanOf({ observedFrom, observedAt }: RecordedChange, { say, exactly }: Reader): Part {
-  const to = exactly(observedAt);
-  return observedFrom === null
+function spanOf(change: RecordedChange, { say, exactly }: Reader): Part {
+  const to = exactly(change.observedAt);
+  return change.observedFrom === null
     ? say('In the service, before {to}; since when is not known', { to })
-    : say('In the service, between {from} and {to}', { from: exactly(observedFrom), to });
+    : say('In the service, between {from} and {to}', { from: exactly(change.observedFrom), to });
 }
 
 const TONES = { created: 'good', updated: 'info', deleted: 'bad', restored: 'warn' };
@@ -65,10 +65,11 @@ export const recordLink = (kind: string, id: string | null): Html =>
 
 function fieldTable(
   speech: Speech,
-  { seq, kind, recordId }: RecordedChange,
+  change: RecordedChange,
   shown: readonly (readonly [string, Json])[],
   inAll: number,
 ): Html {
+  const { seq, kind, recordId } = change;
   const rows = shown.map(([name, pair]) => {
     const [before, after] = isArray(pair) ? pair : [];
     return html`<tr>

@@ -43,9 +43,10 @@ const SHARE = 20;
 
 /** Reads again only after a while that grows with the time that reading takes. */
 function remembered<Asked, Value>(
-  { clock, logger }: CountParts,
+  parts: CountParts,
   read: (asked: Asked) => Promise<Value>,
 ): (asked: Asked) => Promise<Value | null> {
+  const { clock, logger } = parts;
   let known: Value | null = null;
   let tookMs = 0;
   let readAt = -Infinity;
@@ -88,7 +89,7 @@ async function readHours(session: Session, now: Date): Promise<ReadonlyMap<strin
   const byHour = sql`
     select kind, ${HOUR[session.dialect]} as hour, count(*) as events from changes
     where seq >= ${from} group by 1, 2`;
-  const rows = Map.groupBy(await readRows(session, HOUR_COLUMNS, byHour), ({ kind }) => kind);
+  const rows = Map.groupBy(await readRows(session, HOUR_COLUMNS, byHour), (decoded) => decoded.kind);
   return new Map(
     [...rows].map(([kind, found]) => {
       const events = new Map(found.map((row) => [row.hour, row.events]));

@@ -28,17 +28,17 @@ export interface DecisionButton {
 
 /** Whether who has this role may send a form to this address. */
 export function maySend(role: UserRole | undefined, address: string): boolean {
-  const form = FORMS.find(({ pattern }) => pattern.test(address));
+  const form = FORMS.find((form) => form.pattern.test(address));
   return role !== undefined && form !== undefined && allows(role, form.role);
 }
 
-const FORMS = OPERATIONS.map(({ path, role }) => {
-  return { role, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`) };
+const FORMS = OPERATIONS.map((operation) => {
+  return { role: operation.role, pattern: new RegExp(`^${operation.path.replaceAll(/:\w+/g, '[^/]+')}$`) };
 });
 
 /** The buttons that a role may press; they carry out decisions and then return to the page at `back`. */
 export function decisionForms(buttons: readonly DecisionButton[], back: string, role?: UserRole): Html {
-  const pressed = buttons.filter(({ address }) => maySend(role, address));
+  const pressed = buttons.filter((button) => maySend(role, button.address));
   if (pressed.length === 0) return html``;
   return html`<div class="deciding">
     ${pressed.map(({ label, address, values = {}, isMain, about, asks }) => {
@@ -70,16 +70,17 @@ function effectsOf(speech: Speech, operations: readonly AnyOperation[]): string 
   return effects.join(' ');
 }
 
-const labelOf = ({ word }: Speech, name: string): string => word(sentence(name).slice(0, -1));
+const labelOf = (speech: Speech, name: string): string => speech.word(sentence(name).slice(0, -1));
 
 /** The effects of decisions on disappeared records. */
 export const holdEffects = (speech: Speech): string => effectsOf(speech, [approve, reject]);
 
 /** The decisions on a kind's disappeared records; to approve asks once, because a record may be deleted by mistake. */
 export function holdButtons(
-  { say }: Speech,
+  speech: Speech,
   hold: Pick<ShownHold, 'kind' | 'state' | 'records' | 'check'>,
 ): readonly DecisionButton[] {
+  const { say } = speech;
   const { kind, state, records: n, check } = hold;
   const values = check === undefined ? {} : { only: check };
   const about = say('the deletions of {kind}', { kind });
@@ -143,10 +144,10 @@ export function endpointButtons(
 ): readonly DecisionButton[] {
   const { name, health } = endpoint;
   const about = speech.say('the endpoint {name}', { name });
-  const button = ({ name: decision }: AnyOperation): DecisionButton => ({
-    label: labelOf(speech, decision),
+  const button = (operation: AnyOperation): DecisionButton => ({
+    label: labelOf(speech, operation.name),
     about,
-    address: `/webhooks/${name}/${decision}`,
+    address: `/webhooks/${name}/${operation.name}`,
   });
   if (health === 'healthy') return [button(disable)];
   return health === 'disabled'
@@ -155,15 +156,15 @@ export function endpointButtons(
 }
 
 /** The effects of decisions on an endpoint that takes no deliveries. */
-export const endpointEffects = (speech: Speech, { health }: Pick<EndpointStanding, 'health'>): string =>
-  health === 'disabled'
+export const endpointEffects = (speech: Speech, standing: Pick<EndpointStanding, 'health'>): string =>
+  standing.health === 'disabled'
     ? effectsOf(speech, [enable, replay])
     : `${speech.say(TRIED_AGAIN)} ${effectsOf(speech, [replay, disable])}`;
 
 const TRIED_AGAIN: Text = 'It is tried again by itself, and disabled if it takes nothing for days.';
 
 /** What has been done, by what the trail calls it; nothing for another name. */
-export function noticeOf({ say }: Speech, what: string | undefined): Html | null {
+export function noticeOf(speech: Speech, what: string | undefined): Html | null {
   const notice = OPERATIONS.find((known) => whatOf(known) === what)?.words.notice;
-  return notice === undefined ? null : html`<p class="notice" role="status">${say(notice)}</p>`;
+  return notice === undefined ? null : html`<p class="notice" role="status">${speech.say(notice)}</p>`;
 }

@@ -13,20 +13,21 @@ interface Plot {
 }
 
 /** Draws numbers over time, the oldest first: the script draws them; without it, and for who does not see it, they are a table. */
-export function plotFigure({ id, title, unit, points, shape }: Plot, reader: Reader): Html {
+export function plotFigure(plot: Plot, reader: Reader): Html {
+  const { id, title, unit, points, shape } = plot;
   const { say, count, minute, timezone } = reader;
   const data = JSON.stringify({
     unit,
     shape,
     timezone,
-    at: points.map(({ at }) => at.getTime() / 1000),
-    values: points.map(({ value }) => value),
+    at: points.map((point) => point.at.getTime() / 1000),
+    values: points.map((point) => point.value),
   });
   const rows = points.toReversed().map(
-    ({ at, value }) =>
+    (point) =>
       html`<tr>
-        <th scope="row">${minute(at)}</th>
-        <td class="number">${count(value)}</td>
+        <th scope="row">${minute(point.at)}</th>
+        <td class="number">${count(point.value)}</td>
       </tr>`,
   );
   return html`<figure class="plot" id="plot-${id}">
@@ -56,10 +57,10 @@ const BUSY: Text =
   '{sum, plural, =0 {0 changes in {hours} hours} one {1 change in {hours} hours, {most, number} in the busiest one} other {# changes in {hours} hours, {most, number} in the busiest one}}';
 
 /** Counts an hour as a small drawing, the oldest first; its text says the same. */
-export function sparkLine({ say }: Speech, counts: readonly number[]): Html {
+export function sparkLine(speech: Speech, counts: readonly number[]): Html {
   const sum = counts.reduce((all, count) => all + count, 0);
   const most = Math.max(0, ...counts);
-  const text = say(BUSY, { sum, hours: counts.length, most });
+  const text = speech.say(BUSY, { sum, hours: counts.length, most });
   return html`<svg
     class="spark"
     viewBox="0 0 ${WIDTH} ${HEIGHT}"

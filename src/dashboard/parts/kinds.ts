@@ -29,10 +29,10 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   const { session, kinds, counts, schedules, startedAt } = dashboard;
   const fresh = await readFreshness(session);
   const lines = new Map(fresh.map((line) => [line.kind, line]));
-  const names = kinds.filter(isListed).map(({ name }) => name);
+  const names = kinds.filter(isListed).map((kind) => kind.name);
   const listed = names.flatMap((name) => lines.get(name) ?? []);
   const [rows, hours, stale] = await Promise.all([
-    counts.rows(listed.map(({ kind }) => kind)),
+    counts.rows(listed.map((freshness) => freshness.kind)),
     counts.hours(now),
     readStale(session, schedules, startedAt, now),
   ]);
@@ -51,7 +51,7 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
 
 /** How fresh and how sound each kind is, a row each. */
 export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
-  const certified = kinds.filter(({ state }) => state === 'certified').length;
+  const certified = kinds.filter((kind) => kind.state === 'certified').length;
   const { say, count, when } = reader;
   const note = say(
     certified === kinds.length
@@ -108,7 +108,8 @@ const BAR = 120;
 const THICK = 4;
 
 /** When a kind was read to its end, when it is read next, and how much of the time between has passed. */
-export function lastReadWords({ last_sweep_at: at, nextAt, isStale }: KindLine, reader: Reader): Html {
+export function lastReadWords(line: KindLine, reader: Reader): Html {
+  const { last_sweep_at: at, nextAt, isStale } = line;
   const { say, when, now } = reader;
   const read = at === null ? say('never') : when(at);
   if (nextAt === null) return html`${read} <span class="quiet small">${say('no schedule')}</span>`;

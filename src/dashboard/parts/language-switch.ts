@@ -33,11 +33,11 @@ export function languageRoute(app: Server): void {
 const NAMES = { en: 'English', fr: 'Français' };
 
 /** A button for each language that the page is not in, which leads back to it. */
-export function languageSwitch({ method, url, language }: FastifyRequest): Html {
-  const buttons = LANGUAGES.filter((one) => one !== language).map(
+export function languageSwitch(request: FastifyRequest): Html {
+  const buttons = LANGUAGES.filter((one) => one !== request.language).map(
     (one) => html`<button name="language" value="${one}" lang="${one}">${NAMES[one]}</button>`,
   );
   return html`<form class="language" method="post" action="/language">
-    <input type="hidden" name="back" value="${method === 'GET' ? url : '/'}" />${buttons}
+    <input type="hidden" name="back" value="${request.method === 'GET' ? request.url : '/'}" />${buttons}
   </form>`;
 }

@@ -47,9 +47,9 @@ export const factList = (facts: readonly (readonly [name: string, value: Html | 
   </dl>`;
 
 /** A text in English that may have a French one; without it, it is marked as English. */
-export function told({ language, word }: Speech, english: string): Part {
-  const said = word(english);
-  return language === 'en' || said !== english ? said : html`<span lang="en">${english}</span>`;
+export function told(speech: Speech, english: string): Part {
+  const said = speech.word(english);
+  return speech.language === 'en' || said !== english ? said : html`<span lang="en">${english}</span>`;
 }
 
 /** Words in the place of a list without items. */
@@ -62,17 +62,18 @@ export const feed = (items: readonly Html[]): Html =>
   </ol>`;
 
 /** A state as a coloured word; one without a tone is plain. */
-export const badge = ({ word }: Speech, state: string, tones: Readonly<Record<string, string>> = {}): Html =>
-  html`<span class="state ${tones[state] ?? 'plain'}">${word(state)}</span>`;
+export const badge = (speech: Speech, state: string, tones: Readonly<Record<string, string>> = {}): Html =>
+  html`<span class="state ${tones[state] ?? 'plain'}">${speech.word(state)}</span>`;
 
 /** A number that leads to its page; null = not counted yet. */
-export const tile = ({ count }: Speech, address: string, number: number | null, words: string): Html =>
+export const tile = (speech: Speech, address: string, number: number | null, words: string): Html =>
   html`<li>
-    <strong>${number === null ? '…' : count(number)}</strong><span><a href="${address}">${words}</a></span>
+    <strong>${number === null ? '…' : speech.count(number)}</strong
+    ><span><a href="${address}">${words}</a></span>
   </li>`;
 
 /** A number in a table; nought is a dash, which a phone leaves out. */
-export const countCell = ({ say, count }: Speech, title: Text, number: number): Html =>
-  html`<td class="number ${number === 0 ? 'blank' : ''}" data-title="${say(title)}">
-    ${number === 0 ? '–' : count(number)}
+export const countCell = (speech: Speech, title: Text, number: number): Html =>
+  html`<td class="number ${number === 0 ? 'blank' : ''}" data-title="${speech.say(title)}">
+    ${number === 0 ? '–' : speech.count(number)}
   </td>`;

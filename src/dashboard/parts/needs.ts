@@ -51,18 +51,18 @@ const withResult = (need: Need, entry: Entry | null) =>
 function decisionsOn(
   need: Need,
   entry: Entry | null,
-  { effect }: NeedWords,
+  words: NeedWords,
   reader: Reader,
 ): Pick<NeedCard, 'buttons' | 'effect'> {
   const { type, facts } = need;
   if (type === 'outbox.frozen')
-    return { buttons: [{ label: reader.say('Resume'), address: '/outbox/resume' }], effect };
+    return { buttons: [{ label: reader.say('Resume'), address: '/outbox/resume' }], effect: words.effect };
   if (type === 'kind.held')
     return { buttons: holdButtons(reader, { ...facts, state: 'held' }), effect: holdEffects(reader) };
   if (entry !== null) return { buttons: entryButtons(reader, entry), effect: entryEffects(reader, entry) };
   if (type === 'kind.unread' || type === 'kind.stale')
-    return { buttons: [pullButton(facts.kinds, reader)], effect };
-  if (type !== 'webhook.disabled' && type !== 'webhook.failing') return { buttons: [], effect };
+    return { buttons: [pullButton(facts.kinds, reader)], effect: words.effect };
+  if (type !== 'webhook.disabled' && type !== 'webhook.failing') return { buttons: [], effect: words.effect };
   const endpoint = {
     name: facts.name,
     health: type === 'webhook.disabled' ? 'disabled' : 'failing',
@@ -70,10 +70,10 @@ function decisionsOn(
   return { buttons: endpointButtons(reader, endpoint), effect: endpointEffects(reader, endpoint) };
 }
 
-function pullButton(kinds: readonly string[], { say }: Reader): DecisionButton {
+function pullButton(kinds: readonly string[], reader: Reader): DecisionButton {
   const [kind = ''] = kinds;
   const values = kinds.length === 1 ? { kinds: kind } : {};
-  return { label: say('Pull'), about: kinds.join(', '), address: '/pulls', values };
+  return { label: reader.say('Pull'), about: kinds.join(', '), address: '/pulls', values };
 }
 
 /** What needs a person, each with its decisions. */

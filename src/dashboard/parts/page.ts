@@ -40,17 +40,17 @@ interface Asked<Params, Query> {
 /** Adds the route of a page: without authentication it shows the sign-in form, and its errors are pages. */
 export function addPage<Params extends z.ZodType, Query extends z.ZodType>(
   app: Server,
-  { session, readerOf }: Dashboard,
+  dashboard: Dashboard,
   { path, ...described }: PageRoute<Params, Query>,
   show: (asked: Asked<z.output<Params>, z.output<Query>>) => Promise<Page>,
 ): void {
   const schema = { tags: ['Pages'], response: { 200: pageAnswer('The page') }, ...described };
   app.get(path, { config: { signsIn: true }, schema }, async (request, reply) => {
-    const after = await latestSeq(session); // Before all else is read: what comes meanwhile updates the page.
+    const after = await latestSeq(dashboard.session); // Before all else is read: what comes meanwhile updates the page.
     const { caller } = request;
     const query = request.query as z.output<Query> & { readonly done?: string };
     const params = request.params as z.output<Params>;
-    const page = await show({ caller, reader: readerOf(request), params, query });
+    const page = await show({ caller, reader: dashboard.readerOf(request), params, query });
     const [, part = ''] = path.split('/');
     return sendPage(reply, { part: `/${part}`, ...page, done: query.done }, after);
   });
@@ -154,11 +154,11 @@ const wordsOf = ({ say }: Speech): string =>
   });
 
 /** Who is signed in, and the way out; a proxy that has signed somebody in has its own. */
-function personIn({ caller }: FastifyRequest, { say, word }: Speech): Html | null {
+function personIn({ caller }: FastifyRequest, speech: Speech): Html | null {
   if (caller === null || caller.by === 'loopback') return null;
-  const out = html`<form method="post" action="/logout"><button>${say('Sign out')}</button></form>`;
+  const out = html`<form method="post" action="/logout"><button>${speech.say('Sign out')}</button></form>`;
   return html`<div class="person">
-    <span>${caller.name} <span class="quiet">${word(caller.role)}</span></span>
+    <span>${caller.name} <span class="quiet">${speech.word(caller.role)}</span></span>
     ${caller.by === 'cookie' ? out : null}
   </div>`;
 }

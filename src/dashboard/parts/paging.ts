@@ -39,11 +39,11 @@ interface Way {
 }
 
 /** The ways to the first and to the next rows of a list; null where it has no others. */
-export function listWays({ say }: Speech, first: Way, next: Way): Html | null {
+export function listWays(speech: Speech, first: Way, next: Way): Html | null {
   if (first.address === null && next.address === null) return null;
-  const link = ({ words, address }: Way, rel: Html | null): Html | null =>
-    address === null ? null : html`<a class="button" ${rel} href="${address}">${words}</a>`;
-  return html`<nav class="pages" aria-label="${say('Pages of the list')}">
+  const link = (way: Way, rel: Html | null): Html | null =>
+    way.address === null ? null : html`<a class="button" ${rel} href="${way.address}">${way.words}</a>`;
+  return html`<nav class="pages" aria-label="${speech.say('Pages of the list')}">
     <span>${link(first, null)}</span><span>${link(next, html`rel="next"`)}</span>
   </nav>`;
 }
@@ -59,7 +59,7 @@ interface FilterField {
 }
 
 /** A form that filters a list by what its address says. */
-export function filterForm({ say, word }: Speech, path: string, fields: readonly FilterField[]): Html {
+export function filterForm(speech: Speech, path: string, fields: readonly FilterField[]): Html {
   const inputs = fields.map(
     ({ name, label, value = '', choices, areWords = false }) =>
       html`<label>
@@ -68,13 +68,13 @@ export function filterForm({ say, word }: Speech, path: string, fields: readonly
           choices === undefined
             ? html`<input name="${name}" value="${value}" inputmode="numeric" />`
             : html`<select name="${name}">
-                <option value="">${say('all')}</option>
-                ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : null}>${areWords ? word(choice) : choice}</option>`)}
+                <option value="">${speech.say('all')}</option>
+                ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : null}>${areWords ? speech.word(choice) : choice}</option>`)}
               </select>`
         }
       </label>`,
   );
   return html`<form class="filters" method="get" action="${path}" role="search">
-    ${inputs}<button>${say('Show')}</button>
+    ${inputs}<button>${speech.say('Show')}</button>
   </form>`;
 }

@@ -25,11 +25,8 @@ interface PlanRules {
 }
 
 /** The decisions on a plan that somebody may make in its state; applying asks once. */
-export function planButtons(
-  plan: ShownPlan,
-  { approvals, caller }: PlanRules,
-  { say }: Speech,
-): readonly DecisionButton[] {
+export function planButtons(plan: ShownPlan, rules: PlanRules, speech: Speech): readonly DecisionButton[] {
+  const { say } = speech;
   const { id, state, approvedBy } = plan;
   const about = say('plan {id}', { id });
   const button = (label: string, name: string): DecisionButton => {
@@ -38,8 +35,8 @@ export function planButtons(
   if (state === 'applied') return [button(say('Undo'), 'undo')];
   const records = plan.counts.updates + plan.counts.creates;
   if (state === 'stale' || records === 0) return [];
-  if (approvals > 0 && approvedBy === null) {
-    const isOwn = caller !== null && isSamePerson(caller.name, plan.createdBy);
+  if (rules.approvals > 0 && approvedBy === null) {
+    const isOwn = rules.caller !== null && isSamePerson(rules.caller.name, plan.createdBy);
     return isOwn ? [] : [{ ...button(say('Approve'), 'approve'), isMain: true }];
   }
   const question = say('{n, plural, one {# record} other {# records}} will be changed. Go on?', {

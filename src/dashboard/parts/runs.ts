@@ -10,12 +10,12 @@ type SummedRun = Run & { readonly sums: RunSums };
 
 /** The latest runs before an id, newest first. */
 export async function readRuns(
-  { session, clock }: Dashboard,
+  dashboard: Dashboard,
   wanted: { readonly limit: number; readonly before?: number | undefined },
 ): Promise<readonly SummedRun[]> {
-  const runs = await listRuns(session, { ...wanted, now: clock.now() });
-  const ids = runs.map(({ id }) => id);
-  const sums = await sumsOfRuns(session, ids);
+  const runs = await listRuns(dashboard.session, { ...wanted, now: dashboard.clock.now() });
+  const ids = runs.map((run) => run.id);
+  const sums = await sumsOfRuns(dashboard.session, ids);
   return runs.map((run) => ({ ...run, sums: sums.get(run.id) ?? { rows: 0, changes: 0 } }));
 }
 

@@ -22,7 +22,7 @@ export const fieldRows = (speech: Speech, kind: string, record: JsonObject): rea
   });
 
 /** A record's lists, each as a table with a column for each field of its items. */
-export const listPanels = ({ say }: Speech, record: JsonObject): readonly Html[] =>
+export const listPanels = (speech: Speech, record: JsonObject): readonly Html[] =>
   Object.entries(record).flatMap(([name, value]) => {
     const items = itemsOf(value);
     if (items.length === 0) return [];
@@ -39,9 +39,10 @@ export const listPanels = ({ say }: Speech, record: JsonObject): readonly Html[]
       </tr>`;
     });
     const part = { shown: ITEMS_SHOWN, all: items.length };
-    const note = rows.length < items.length ? say('the first {shown, number} of {all, number}', part) : null;
+    const note =
+      rows.length < items.length ? speech.say('the first {shown, number} of {all, number}', part) : null;
     const table = dataTable(
-      say('The list {name}', { name }),
+      speech.say('The list {name}', { name }),
       names.map((column) => breakableName(column)),
       rows,
       'cards',
@@ -63,8 +64,8 @@ function plainValue(value: Json): Html {
 }
 
 /** The name of a kind's field, with its label in the language of the page as a title. */
-export const labelledField = ({ language }: Speech, kind: string, name: string): Html =>
-  breakableName(name, fieldWords(kind, { name })[language]);
+export const labelledField = (speech: Speech, kind: string, name: string): Html =>
+  breakableName(name, fieldWords(kind, { name })[speech.language]);
 
 /** The name of a field, which may break after each `_` and nowhere else. */
 export function breakableName(name: string, title: string | null = null): Html {

@@ -153,13 +153,13 @@ function badAddress(): MirrorError {
 const FIRST_WITH_TRANSACTION_TIMEOUT = 170_000;
 
 /** Every user may set these. */
-function localSettings({ lockTimeoutMs }: Target, version: number): string {
+function localSettings(target: Target, version: number): string {
   const settings = {
     search_path: SEARCH_PATH,
     [GUARD_SETTING]: 'ours',
     TimeZone: 'UTC',
     DateStyle: 'ISO, YMD',
-    lock_timeout: String(lockTimeoutMs),
+    lock_timeout: String(target.lockTimeoutMs),
     statement_timeout: '0',
     ...(version >= FIRST_WITH_TRANSACTION_TIMEOUT && { transaction_timeout: '0' }),
     // The server ends a connection whose process hangs inside a transaction, or whose host is gone: its locks are free within 15 s.

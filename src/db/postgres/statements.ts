@@ -41,9 +41,10 @@ export async function readById(
 /** Inserts rows; a row whose id exists already gets the new values, or is an error. */
 export async function insertAll(
   connection: Connection,
-  { table, columns, rows }: TableRows,
+  tableRows: TableRows,
   onId: 'replace' | 'refuse',
 ): Promise<void> {
+  const { table, columns, rows } = tableRows;
   const landing = onId === 'replace' ? lastOfEachId(columns, rows) : rows;
   if (landing.length === 0) return;
   const types = await columnTypes(connection, table, columns);

@@ -42,32 +42,36 @@ type Named<Column extends EngineColumn, Name> = Extract<Column, { readonly name:
 
 /** Some columns of a table. */
 export function pick<Column extends EngineColumn, Name extends Column['name']>(
-  { name, columns }: Columns<Column>,
+  options: Columns<Column>,
   ...names: readonly Name[]
 ): Columns<Named<Column, Name>> {
   const isPicked = (column: Column): column is Named<Column, Name> =>
     names.some((each) => each === column.name);
-  return { name, columns: columns.filter(isPicked) };
+  return { name: options.name, columns: options.columns.filter(isPicked) };
 }
 
 /** All columns of a table but some. */
 export function without<Column extends EngineColumn, Name extends Column['name']>(
-  { name, columns }: Columns<Column>,
+  options: Columns<Column>,
   ...names: readonly Name[]
 ): Columns<Exclude<Column, { readonly name: Name }>> {
   const isLeft = (column: Column): column is Exclude<Column, { readonly name: Name }> =>
     names.every((each) => each !== column.name);
-  return { name, columns: columns.filter(isLeft) };
+  return { name: options.name, columns: options.columns.filter(isLeft) };
 }
 
 /** Reads rows of one table. @param rest What follows `select … from …`. */
 export async function select<Column extends EngineColumn>(
   db: Queryable,
-  { name, columns }: Columns<Column>,
+  options: Columns<Column>,
   rest: SQL,
 ): Promise<Decoded<Column>[]> {
-  const names = columns.map((column) => identifier(column.name)).join(', ');
-  return readRows(db, columns, sql`${sql.raw(`select ${names} from ${identifier(name)} `)}${rest}`);
+  const names = options.columns.map((column) => identifier(column.name)).join(', ');
+  return readRows(
+    db,
+    options.columns,
+    sql`${sql.raw(`select ${names} from ${identifier(options.name)} `)}${rest}`,
+  );
 }
 
 /** Reads the first row; null if there is none. @param rest What follows `select … from …`. */
@@ -157,23 +161,23 @@ export function assign<Column extends EngineColumn>(
 
 const commas = (parts: SQLChunk[]): SQL => sql.join(parts, sql.raw(', '));
 
-function encode({ name, columns }: Columns<EngineColumn>, rows: readonly object[]): TableRows {
+function encode(options: Columns<EngineColumn>, rows: readonly object[]): TableRows {
   const given = rows as readonly Readonly<Record<string, SqlValue>>[];
-  const used = columns
+  const used = options.columns
     .map((column) => ({ name: column.name, key: camel(column.name) }))
     .filter(({ key }) => given[0]?.[key] !== undefined);
   return {
-    table: name,
+    table: options.name,
     columns: used.map((column) => column.name),
     rows: given.map((row) => used.map(({ key }) => row[key] ?? null)),
   };
 }
 
 function decoder<Column extends EngineColumn>(columns: readonly Column[]): (row: Row) => Decoded<Column> {
-  const fields = columns.map(({ name, type }) => ({
-    name,
-    key: camel(name),
-    read: type === 'text' || type === 'timestamp' ? String : Number,
+  const fields = columns.map((column) => ({
+    name: column.name,
+    key: camel(column.name),
+    read: column.type === 'text' || column.type === 'timestamp' ? String : Number,
   }));
   return (row) => {
     const decoded: Record<string, SqlValue> = {};
@@ -221,5 +225,5 @@ export async function raiseRow(tx: Transaction, table: WorkTable, ref: WorkRef):
   return epoch === null ? null : { id: ref.id, epoch };
 }
 
-const ifFree = ({ isDue }: WorkTable, { id, epoch }: WorkRef): SQL =>
-  sql`where id = ${id} and epoch = ${epoch} and owner is null and ${isDue}`;
+const ifFree = (table: WorkTable, ref: WorkRef): SQL =>
+  sql`where id = ${ref.id} and epoch = ${ref.epoch} and owner is null and ${table.isDue}`;

@@ -119,11 +119,8 @@ export function readByIdSync(
 }
 
 /** Inserts rows; a row whose id exists already gets the new values, or is an error. */
-export function insertAllSync(
-  connection: Database,
-  { table, columns, rows }: TableRows,
-  onId: 'replace' | 'refuse',
-): void {
+export function insertAllSync(connection: Database, tableRows: TableRows, onId: 'replace' | 'refuse'): void {
+  const { table, columns, rows } = tableRows;
   const names = columns.map(identifier).join(', ');
   const places = columns.map(() => '?').join(', ');
   const conflict = onId === 'replace' ? replacement(columns) : '';
@@ -137,7 +134,7 @@ export function insertAllSync(
 /** The names of a table's columns, generated ones too. */
 export function tableColumnsSync(connection: Database, table: string): ReadonlySet<string> {
   const rows = prepare(connection, 'select name from pragma_table_xinfo(?)').all(table) as { name: string }[];
-  return new Set(rows.map(({ name }) => name));
+  return new Set(rows.map((row) => row.name));
 }
 
 /** Changes the row in place, as `exactRow` does. */

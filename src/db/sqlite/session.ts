@@ -117,16 +117,12 @@ function createGroupCommit(writer: Database, file: CommitFile) {
 }
 
 /** @throws The fault of the transaction as a whole; nothing of the group has landed then. */
-async function runGroup(
-  writer: Database,
-  group: readonly Waiting[],
-  { path, busyMs }: CommitFile,
-): Promise<void> {
-  await onceFree(busyMs, () => writer.exec('begin immediate')); // A transaction that read first could not become a writer.
+async function runGroup(writer: Database, group: readonly Waiting[], file: CommitFile): Promise<void> {
+  await onceFree(file.busyMs, () => writer.exec('begin immediate')); // A transaction that read first could not become a writer.
   try {
     const endings: (() => void)[] = [];
     for (const each of group)
-      endings.push(await (group.length === 1 ? each.run() : inSavepoint(writer, each, path)));
+      endings.push(await (group.length === 1 ? each.run() : inSavepoint(writer, each, file.path)));
     writer.exec('commit');
     for (const end of endings) end();
   } catch (error) {
@@ -135,17 +131,17 @@ async function runGroup(
   }
 }
 
-async function inSavepoint(writer: Database, { run, fail }: Waiting, path: string): Promise<() => void> {
+async function inSavepoint(writer: Database, waiting: Waiting, path: string): Promise<() => void> {
   writer.exec('savepoint work');
   try {
-    const end = await run();
+    const end = await waiting.run();
     writer.exec('release work');
     return end;
   } catch (error) {
     if (!writer.inTransaction) throw error; // The error rolled back the whole group.
     writer.exec('rollback to work');
     writer.exec('release work');
-    return () => fail(sqliteError(error, path));
+    return () => waiting.fail(sqliteError(error, path));
   }
 }
 

@@ -44,7 +44,7 @@ export function beginSnapshot(path: string) {
   file.pragma(`application_id = ${APPLICATION_ID}`);
   const keys: SnapshotTable[] = [];
   const create = (table: SnapshotTable): void => {
-    const columns = table.columns.map(({ name, type }) => `${identifier(name)} ${type}`);
+    const columns = table.columns.map((column) => `${identifier(column.name)} ${column.type}`);
     file.exec(`create table main.${identifier(table.name)} (${columns.join(', ')})`);
     keys.push(table);
   };

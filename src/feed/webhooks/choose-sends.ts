@@ -44,7 +44,7 @@ export async function chooseSends(
     const letter = await writeLetter(tx, endpoint, due, rules);
     return { sends: [{ ...letter, endpoint, secrets }], hasMore: false };
   }
-  const seqs = due.flatMap(({ seq }) => seq ?? []);
+  const seqs = due.flatMap((delivery) => delivery.seq ?? []);
   const changes = new Map((await readChangesOf(tx, seqs)).map((change) => [change.seq, change]));
   const sends: EndpointSend[] = [];
   const dropped: queue.DeliveryOutcome[] = [];
@@ -65,8 +65,9 @@ export async function chooseSends(
 async function dueNow(
   tx: Transaction,
   endpoint: WebhookEndpoint,
-  { inFlight, now }: ChoiceFacts,
+  facts: ChoiceFacts,
 ): Promise<queue.Delivery[]> {
+  const { inFlight, now } = facts;
   const { id, replayAfter, notBefore } = endpoint;
   const isPausing = notBefore !== null && notBefore > instantText(now) && notBefore <= queue.latestPause(now);
   if (replayAfter !== null || isPausing) return [];
@@ -80,13 +81,13 @@ async function dueNow(
 export async function writeNews(
   db: Queryable,
   bodies: readonly string[],
-  { format, language }: WebhookEndpoint,
+  endpoint: WebhookEndpoint,
   rules: ReaderRules,
 ): Promise<FormattedBody> {
   const news: NamedNews[] = [];
   for (const body of bodies)
-    news.push(format === 'json' ? { body, names: [], changes: [] } : await nameNews(db, body));
-  return formatNews(news, format, { ...rules, language: language ?? rules.language });
+    news.push(endpoint.format === 'json' ? { body, names: [], changes: [] } : await nameNews(db, body));
+  return formatNews(news, endpoint.format, { ...rules, language: endpoint.language ?? rules.language });
 }
 
 /** All that is due as one letter, so that nobody gets a hundred; the digest is one of its own. */
@@ -96,10 +97,10 @@ async function writeLetter(
   due: readonly queue.Delivery[],
   rules: ReaderRules,
 ) {
-  const news = due.filter(({ type }) => type !== 'digest.daily');
+  const news = due.filter((delivery) => delivery.type !== 'digest.daily');
   const deliveries = news.length > 0 ? news : due.slice(0, 1);
-  const bodies = deliveries.map(({ body }) => body ?? '{}');
-  const ids = deliveries.map(({ webhookId }) => webhookId);
+  const bodies = deliveries.map((delivery) => delivery.body ?? '{}');
+  const ids = deliveries.map((delivery) => delivery.webhookId);
   // A letter with more in it is another one for a mail program, which may show each id once.
   const webhookId = webhookIdOf(endpoint.publicId, ids);
   const letter = await writeNews(tx, bodies, endpoint, rules);
@@ -115,6 +116,6 @@ export async function writeDeliveryOutcomes(
   const [first] = outcomes;
   if (first === undefined) return;
   await queue.writeOutcomes(tx, outcomes);
-  const recordIds = outcomes.flatMap(({ delivery }) => delivery.recordId ?? []);
+  const recordIds = outcomes.flatMap((outcome) => outcome.delivery.recordId ?? []);
   await queue.wakeNext(tx, first.delivery.endpointId, recordIds, now);
 }

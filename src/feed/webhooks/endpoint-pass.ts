@@ -63,17 +63,13 @@ export async function takePass(tx: Transaction, facts: PassFacts) {
   return { sends: chosen.sends, news, isOver: !hasMore };
 }
 
-async function keepOutcomes(
-  tx: Transaction,
-  owned: WebhookEndpoint,
-  { ended, retrySeconds, now }: PassFacts,
-) {
+async function keepOutcomes(tx: Transaction, owned: WebhookEndpoint, facts: PassFacts) {
   const news: EndpointNews[] = [];
   const outcomes: DeliveryOutcome[] = [];
   let patch: HealthStep['patch'] = {};
-  for (const { delivery, attempt, random } of ended) {
+  for (const { delivery, attempt, random } of facts.ended) {
     const isTest = delivery.type === TEST_TYPE;
-    const tries = { retrySeconds: isTest ? [] : retrySeconds, random };
+    const tries = { retrySeconds: isTest ? [] : facts.retrySeconds, random };
     const outcome = judgeAttempt(delivery.attempts, attempt, tries);
     outcomes.push({ delivery, patch: { ...outcome, ...attemptColumns(attempt) } });
     if (isTest) continue; // A person has asked for it, and sees the answer.
@@ -81,7 +77,7 @@ async function keepOutcomes(
     patch = { ...patch, ...health.patch };
     if (health.tell !== null) news.push({ tell: health.tell, endpoint: { ...owned, ...patch }, attempt });
   }
-  await writeDeliveryOutcomes(tx, outcomes, now);
+  await writeDeliveryOutcomes(tx, outcomes, facts.now);
   return { patch, news };
 }
 

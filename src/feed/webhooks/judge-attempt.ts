@@ -90,5 +90,5 @@ function afterFailure(health: Health, attempt: SentAttempt, isGivenUp: boolean):
   return { patch: { ...patch, failingToldAt: at }, tell: 'failing' };
 }
 
-const pauseAfter = ({ at, retryAfterMs }: SentAttempt): string | null =>
-  retryAfterMs === null ? null : instantText(new Date(at.getTime() + retryAfterMs));
+const pauseAfter = (attempt: SentAttempt): string | null =>
+  attempt.retryAfterMs === null ? null : instantText(new Date(attempt.at.getTime() + attempt.retryAfterMs));

@@ -23,7 +23,8 @@ interface Letter {
 const PAUSE_MS = 600_000;
 
 /** Creates a sender of letters by SMTP. A server without TLS gets no password, unless it is on this machine. */
-export function createMailer({ url, from }: MailRules, timeoutMs: number) {
+export function createMailer(rules: MailRules, timeoutMs: number) {
+  const { url, from } = rules;
   if (url === null) return { send: refuse };
   const { hostname, username, password } = new URL(url);
   const mask = maskSecrets([decodeURIComponent(password)]);
@@ -48,7 +49,7 @@ export function createMailer({ url, from }: MailRules, timeoutMs: number) {
         headers: { 'Auto-Submitted': 'auto-generated' }, // Notes of absence do not answer it.
       });
       const answer = sending.then(
-        ({ response }) => response,
+        (info) => info.response,
         (error: unknown) => {
           if (error instanceof Error && 'response' in error) return String(error.response);
           throw error;

@@ -48,14 +48,18 @@ export function newsText(news: NamedNews, reader: ReaderRules): NewsText {
   return { headline: plainLine(headline), lines: [...lines, way].map(plainLine) };
 }
 
-function wordsOf({ body, names, changes }: NamedNews, reader: ReaderRules): Words {
-  const { type, data } = JSON.parse(body) as { readonly type: string; readonly data: object };
+function wordsOf(news: NamedNews, reader: ReaderRules): Words {
+  const { type, data } = JSON.parse(news.body) as { readonly type: string; readonly data: object };
   const speech = speechIn(reader.language);
-  if (type === 'alert.matched') return alertWords(data as AlertFacts, changes, speech);
+  if (type === 'alert.matched') return alertWords(data as AlertFacts, news.changes, speech);
   if (type === 'digest.daily') return digestWords(data as DigestFacts, speech);
   if (!hasWords(type))
     return { headline: `bms-sync: ${type}`, lines: [], page: '/', command: 'bms-sync status' };
-  const { title, since, page, command, ...words } = needWords({ type, facts: data } as NeedOf, speech, names);
+  const { title, since, page, command, ...words } = needWords(
+    { type, facts: data } as NeedOf,
+    speech,
+    news.names,
+  );
   const lines = [
     plainWhy(words),
     since === null ? '' : speech.say('Since {time}.', { time: timeOf(since, reader) }),
@@ -64,10 +68,10 @@ function wordsOf({ body, names, changes }: NamedNews, reader: ReaderRules): Word
 }
 
 /** @param since An instant of ours; a notification has an ISO one. */
-function timeOf(since: string, { language, timezone }: ReaderRules): string {
-  const style = { timeZone: timezone, dateStyle: 'medium', timeStyle: 'short' } as const;
+function timeOf(since: string, rules: ReaderRules): string {
+  const style = { timeZone: rules.timezone, dateStyle: 'medium', timeStyle: 'short' } as const;
   const at = since.endsWith('Z') ? new Date(since) : instantOf(since);
-  return new Intl.DateTimeFormat(LOCALES[language], style).format(at);
+  return new Intl.DateTimeFormat(LOCALES[rules.language], style).format(at);
 }
 
 interface AlertFacts {
@@ -82,25 +86,23 @@ interface AlertFacts {
 const ALERT: Text =
   '{is, select, above {{field} of {kind} is above {limit}} below {{field} of {kind} is below {limit}} other {{field} of {kind} has changed}}: {changes, plural, one {one record} other {# records}}';
 
-function alertWords(
-  { kind, field, is, limit, changes: all }: AlertFacts,
-  changes: readonly RecordedChange[],
-  { say, decimal }: Speech,
-): Words {
+function alertWords(facts: AlertFacts, changes: readonly RecordedChange[], speech: Speech): Words {
+  const { kind, field, is, limit, changes: all } = facts;
   const amount = (value: Json | undefined): string => {
     const text = typeof value === 'string' ? value : value === undefined ? '–' : compactJson(value);
-    return /^-?(?:0|[1-9]\d*)\.\d+$/.test(text) ? decimal(text) : text; // A code has no decimals.
+    return /^-?(?:0|[1-9]\d*)\.\d+$/.test(text) ? speech.decimal(text) : text; // A code has no decimals.
   };
-  const lines = changes.map(({ recordId, before, after }) => {
-    const name = recordName(after ?? before);
-    const [old = '', present = ''] = [before, after].map((raw) => amount(objectIn(raw)[field]));
-    return `${kind} ${recordId}${name === '' ? '' : ` (${name})`}: ${old} → ${present}`;
+  const lines = changes.map((change) => {
+    const name = recordName(change.after ?? change.before);
+    const [old = '', present = ''] = [change.before, change.after].map((raw) => amount(objectIn(raw)[field]));
+    return `${kind} ${change.recordId}${name === '' ? '' : ` (${name})`}: ${old} → ${present}`;
   });
   const more = all - changes.length;
-  const others = more > 0 ? [say('And {more, plural, one {one other} other {# others}}.', { more })] : [];
+  const others =
+    more > 0 ? [speech.say('And {more, plural, one {one other} other {# others}}.', { more })] : [];
   const only = more === 0 && changes.length === 1 ? changes[0] : undefined;
   return {
-    headline: say(ALERT, { kind, field, is, limit: amount(limit), changes: all }),
+    headline: speech.say(ALERT, { kind, field, is, limit: amount(limit), changes: all }),
     lines: [...lines, ...others],
     page: only === undefined ? `/changes?kind=${kind}` : `/records/${kind}/${only.recordId}`,
     command: `bms-sync changes --kind ${kind}`,
@@ -112,10 +114,13 @@ interface DigestFacts {
   readonly changes: readonly Readonly<Record<string, string | number>>[];
 }
 
-function digestWords({ needs, changes }: DigestFacts, speech: Speech): Words {
+function digestWords(facts: DigestFacts, speech: Speech): Words {
+  const { needs, changes } = facts;
   const { say } = speech;
-  const titles = needs.map(({ type, data }) =>
-    hasWords(type) ? needWords({ type, facts: data } as NeedOf, speech).title : type,
+  const titles = needs.map((need) =>
+    hasWords(need.type)
+      ? needWords({ type: need.type, facts: need.data } as NeedOf, speech).title
+      : need.type,
   );
   const counts = changes.map((each) =>
     say('{kind}: {created, number} new, {updated, number} changed, {deleted, number} deleted', each),

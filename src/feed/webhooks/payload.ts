@@ -43,10 +43,10 @@ export function formatNews(
   reader: ReaderRules,
 ): FormattedBody {
   if (format === 'json')
-    return { contentType: 'application/json', body: news.map(({ body }) => body).join() };
+    return { contentType: 'application/json', body: news.map((namedNews) => namedNews.body).join() };
   const texts = news.map((each) => newsText(each, reader));
   if (format === 'email') return letter(texts);
-  const text = texts.map(({ headline, lines }) => `${headline}. ${lines.join(' ')}`).join(' ');
+  const text = texts.map((text) => `${text.headline}. ${text.lines.join(' ')}`).join(' ');
   if (format === 'text') return { contentType: 'text/plain; charset=utf-8', body: text };
   const message = format === 'slack' ? slackMessage(text) : teamsMessage(text);
   return { contentType: 'application/json', body: JSON.stringify(message) };
@@ -55,9 +55,9 @@ export function formatNews(
 const LONGEST_SUBJECT = 120;
 
 function letter(texts: readonly NewsText[]): FormattedBody {
-  const [first, ...others] = texts.map(({ headline }) => headline);
+  const [first, ...others] = texts.map((text) => text.headline);
   const more = others.length === 0 ? '' : ` (+ ${others.length})`;
-  const paragraphs = texts.map(({ headline, lines }) => [headline, ...lines].join('\n'));
+  const paragraphs = texts.map((text) => [text.headline, ...text.lines].join('\n'));
   return {
     contentType: 'text/plain; charset=utf-8',
     subject: `${shortened(first ?? '', LONGEST_SUBJECT)}${more}`,

@@ -18,7 +18,8 @@ const EVENT = pick(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at',
 type EventHead = RowOf<typeof EVENT>;
 
 /** Whether an endpoint is sent a change event. The filter of fields judges updates only: other changes concern all fields. */
-export function isWanted({ kinds, changes, fields }: EventFilter, event: EventHead): boolean {
+export function isWanted(filter: EventFilter, event: EventHead): boolean {
+  const { kinds, changes, fields } = filter;
   if (kinds !== null && !kinds.includes(event.kind)) return false;
   if (changes !== null && !changes.includes(event.change)) return false;
   if (fields === null || event.change !== 'updated') return true;
@@ -57,7 +58,7 @@ export async function planNext(tx: Transaction, endpoint: WebhookEndpoint, now: 
   const { id: endpointId, cursor, format } = endpoint;
   if (format !== 'json') return { cursor, hasMore: false }; // A chat room gets our own news only.
   const events = await select(tx, EVENT, sql`where seq > ${cursor} order by seq limit ${PAGE}`);
-  const ids = events.filter((event) => isWanted(endpoint, event)).map(({ recordId }) => recordId);
+  const ids = events.filter((event) => isWanted(endpoint, event)).map((event) => event.recordId);
   if (ids.length > 0) {
     const pending = await pendingRecords(tx, endpointId, ids);
     await insertDeliveries(tx, endpointId, planDeliveries(events, endpoint, pending), now);

@@ -41,14 +41,10 @@ export interface SendingRules extends ReaderRules {
 }
 
 /** Creates a sender; letters go through the server of the settings. */
-export function createSender(
-  clock: Clock,
-  { allowHosts, mail }: SendingRules,
-  attemptMs = ATTEMPT_MS,
-): Sender {
-  const mailer = createMailer(mail, attemptMs);
+export function createSender(clock: Clock, rules: SendingRules, attemptMs = ATTEMPT_MS): Sender {
+  const mailer = createMailer(rules.mail, attemptMs);
   const agents = new Map<number, Agent>();
-  const connect = createGuardedConnector(allowHosts, CONNECT_MS);
+  const connect = createGuardedConnector(rules.allowHosts, CONNECT_MS);
   const agentOf = (endpointId: number): Agent => {
     const agent = agents.get(endpointId) ?? new Agent({ connect, allowH2: false, pipelining: 1 });
     agents.set(endpointId, agent);
@@ -61,7 +57,7 @@ export function createSender(
       const noAnswer = { at, status: null, responseStart: null, retryAfterMs: null };
       const isLetter = delivery.endpoint.url.startsWith('mailto:');
       // The settings may have changed since the endpoint was added.
-      if (!isLetter && targetFault(delivery.endpoint.url, allowHosts) !== null)
+      if (!isLetter && targetFault(delivery.endpoint.url, rules.allowHosts) !== null)
         return { ...noAnswer, error: 'address_refused', durationMs: 0 };
       if (delivery.secrets.length === 0) return { ...noAnswer, error: 'no_secret', durationMs: 0 };
       const limit = createDeadline(attemptMs, [signal]);
@@ -91,10 +87,11 @@ export function createSender(
  */
 async function post(
   agentOf: (endpointId: number) => Agent,
-  { endpoint, webhookId, secrets, contentType, body: sent }: SendableDelivery,
+  delivery: SendableDelivery,
   at: Date,
   signal: AbortSignal,
 ) {
+  const { endpoint, webhookId, secrets, contentType, body: sent } = delivery;
   const { origin, pathname, search } = new URL(endpoint.url);
   const { statusCode, headers, body } = await agentOf(endpoint.id).request({
     origin,

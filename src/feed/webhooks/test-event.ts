@@ -62,16 +62,20 @@ export async function testEndpoint(parts: TestParts, rules: SendingRules, name: 
 /** Inserts the delivery. One that no service is to send counts as failed until its outcome is known. */
 async function insertTest(
   tx: Transaction,
-  { id: endpointId, name: endpoint, publicId }: WebhookEndpoint,
+  webhookEndpoint: WebhookEndpoint,
   state: 'ready' | 'failed',
   now: Date,
 ): Promise<number> {
   const at = instantText(now);
   const row = insertInto(WEBHOOK_DELIVERIES, {
-    endpointId,
-    webhookId: webhookIdOf(publicId, [TEST_TYPE, randomUUID()]),
+    endpointId: webhookEndpoint.id,
+    webhookId: webhookIdOf(webhookEndpoint.publicId, [TEST_TYPE, randomUUID()]),
     type: TEST_TYPE,
-    body: JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data: { endpoint } }),
+    body: JSON.stringify({
+      type: TEST_TYPE,
+      timestamp: now.toISOString(),
+      data: { endpoint: webhookEndpoint.name },
+    }),
     state,
     nextAttemptAt: state === 'ready' ? at : null,
     createdAt: at,
@@ -80,11 +84,12 @@ async function insertTest(
 }
 
 async function sendTest(
-  { session, clock, signal }: TestParts,
+  parts: TestParts,
   rules: SendingRules,
   endpoint: WebhookEndpoint,
   id: number,
 ): Promise<void> {
+  const { session, clock, signal } = parts;
   const { webhookId, body } = await readTest(session, id);
   const secrets = await readSecrets(session, endpoint.id, clock.now());
   const content = await writeNews(session, [body ?? '{}'], endpoint, rules);

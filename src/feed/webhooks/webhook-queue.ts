@@ -63,7 +63,7 @@ export function createWebhookQueue(
   };
 }
 
-const keyOf = ({ id, epoch }: WorkRef): string => `${id}-${epoch}`;
+const keyOf = (ref: WorkRef): string => `${ref.id}-${ref.epoch}`;
 
 /** How often an owner looks for further events while attempts are under way. */
 const LOOK_MS = 250;
@@ -120,7 +120,8 @@ async function workEndpoint(delivering: Delivering, ref: WorkRef, signal: AbortS
 }
 
 /** Tells in the log of an endpoint that fails, takes deliveries again, or was disabled. Its address may be a secret. */
-function tellEndpoint(logger: Logger, { tell, endpoint, attempt }: EndpointNews): void {
+function tellEndpoint(logger: Logger, news: EndpointNews): void {
+  const { tell, endpoint, attempt } = news;
   const { name, failures, disabledReason } = endpoint;
   const { status, error } = attempt;
   const facts = { event: `webhook.${tell}`, endpoint: name };

@@ -18,7 +18,7 @@ export function parseJson(text: string): Json {
   if (!NEEDS_CARE.test(text)) return JSON.parse(text) as Json;
   return parse(text, undefined, {
     parseNumber: (token) => (PLAIN_INTEGER.test(token) ? Number(token) : new LosslessNumber(token)),
-    onDuplicateKey: ({ newValue }) => newValue, // The last one counts, as in JSON.parse.
+    onDuplicateKey: (info) => info.newValue, // The last one counts, as in JSON.parse.
   }) as Json;
 }
 

@@ -15,11 +15,11 @@ export interface LoggerOptions {
 const HEADERS = ['Authentication', 'Authorization', 'Authentification'];
 
 /** Creates the JSON logger: control characters are escaped, secrets masked by their path and, for what that misses, by value. */
-export function createLogger({ level, secrets, destination }: LoggerOptions): Logger {
-  const mask = maskSecrets(secrets);
+export function createLogger(options: LoggerOptions): Logger {
+  const mask = maskSecrets(options.secrets);
   return pino(
     {
-      level,
+      level: options.level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: HEADERS.flatMap((name) => [name, `*.${name}`, `headers.${name.toLowerCase()}`]),
@@ -34,7 +34,7 @@ export function createLogger({ level, secrets, destination }: LoggerOptions): Lo
       },
       hooks: { streamWrite: (line) => plainJson(mask(line)) },
     },
-    destination,
+    options.destination,
   );
 }
 

@@ -52,7 +52,8 @@ interface Probing extends Subject {
  * whether it is away. While it is away it is asked again now and then, because nothing else may use it for hours.
  */
 export function createProbingLog(
-  { logger, clock }: { readonly logger: Logger; readonly clock: Clock },
+  logger: Logger,
+  clock: Clock,
   { probe, answerMs, everyMs, ...subject }: Probing,
 ): { readonly faults: FaultLog; readonly stop: () => Promise<void> } {
   const log = createFaultLog({ clock, logger });

@@ -49,13 +49,13 @@ const refused = (hostname: string): AddressRefusedError =>
 
 /** A lookup that fails unless every address of the name is acceptable: which one Node tries first is not ours to choose. */
 function lookupBy(resolve: Resolve, isAcceptable: (address: string) => boolean): LookupFunction {
-  return (hostname, { all }, done) => {
+  return (hostname, options, done) => {
     const fail = (error: Error): void => done(error, '', 0);
     resolve(hostname).then((addresses) => {
       const [first] = addresses;
-      if (first === undefined || !addresses.every(({ address }) => isAcceptable(address)))
+      if (first === undefined || !addresses.every((lookupAddress) => isAcceptable(lookupAddress.address)))
         fail(refused(hostname));
-      else if (all === true) done(null, [...addresses]);
+      else if (options.all === true) done(null, [...addresses]);
       else done(null, first.address, first.family);
     }, fail);
   };

@@ -143,18 +143,18 @@ export async function stepBack(
 }
 
 /** Since when the service has refused an entry, without another outcome in between; null = it has not. */
-function refusedSince({ verdict, settlement }: Entry): string | null {
-  const isRefused = verdict === 'forbidden' || verdict === 'kind_blocked';
-  return (isRefused ? settlement.refusedSince : null) ?? null;
+function refusedSince(entry: Entry): string | null {
+  const isRefused = entry.verdict === 'forbidden' || entry.verdict === 'kind_blocked';
+  return (isRefused ? entry.settlement.refusedSince : null) ?? null;
 }
 
 /** How long an entry waits after an inconclusive attempt. */
 export function waitAfter(
   { attempts }: { readonly attempts: number },
-  { random }: OutboundParts,
+  parts: OutboundParts,
   askedMs: number | null,
 ): number {
-  return Math.max(askedMs ?? 0, backOffMs(attempts, random));
+  return Math.max(askedMs ?? 0, backOffMs(attempts, parts.random));
 }
 
 const FIRST_MS = 5_000;
@@ -169,18 +169,14 @@ export function backOffMs(attempts: number, random: () => number): number {
 type OfRecord = Pick<Entry, 'kind' | 'recordId'>;
 
 /** The part of an answer to a write that may be stored: nothing of a record that `forget --suppress` keeps out of the mirror. */
-export async function startToKeep(
-  tx: Transaction,
-  { kind, recordId }: OfRecord,
-  start: string,
-): Promise<string> {
-  const isKeptOut = start !== '' && (await isSuppressed(tx, kind, recordId));
+export async function startToKeep(tx: Transaction, record: OfRecord, start: string): Promise<string> {
+  const isKeptOut = start !== '' && (await isSuppressed(tx, record.kind, record.recordId));
   return isKeptOut ? '(not shown: forget --suppress)' : start;
 }
 
 /** The details of a verdict that may be stored: of a record that is kept out, the names of fields without their values. */
-async function resultToKeep(tx: Transaction, { kind, recordId }: OfRecord, result: Json): Promise<Json> {
-  return (await isSuppressed(tx, kind, recordId)) ? withoutValues(result) : result;
+async function resultToKeep(tx: Transaction, record: OfRecord, result: Json): Promise<Json> {
+  return (await isSuppressed(tx, record.kind, record.recordId)) ? withoutValues(result) : result;
 }
 
 /** Members of a result that hold values of the service. */

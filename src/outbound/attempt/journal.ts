@@ -62,15 +62,18 @@ const LONGEST_WAY_MS = 20_000;
  * may take it for dead, sends nothing.
  */
 export async function sendJournalled(
-  { source, clock, mark }: OutboundParts,
+  parts: OutboundParts,
   kind: Kind,
-  { entry, body, sends, atMs }: Journalled,
+  journalled: Journalled,
 ): Promise<WriteAnswer> {
-  await mark.write(sends);
-  if (clock.monotonicMs() - atMs > LONGEST_PAUSE_MS) return { is: 'unsent', why: 'paused' };
-  const { operation, recordId } = entry;
-  const mayGo = (): boolean => clock.monotonicMs() - atMs <= LONGEST_WAY_MS;
-  return source.write({ kind, operation, id: operation === 'update' ? recordId : null, body }, { mayGo });
+  await parts.mark.write(journalled.sends);
+  if (parts.clock.monotonicMs() - journalled.atMs > LONGEST_PAUSE_MS) return { is: 'unsent', why: 'paused' };
+  const { operation, recordId } = journalled.entry;
+  const mayGo = (): boolean => parts.clock.monotonicMs() - journalled.atMs <= LONGEST_WAY_MS;
+  return parts.source.write(
+    { kind, operation, id: operation === 'update' ? recordId : null, body: journalled.body },
+    { mayGo },
+  );
 }
 
 /** Closes an attempt with its grade and answer. */

@@ -29,11 +29,8 @@ export async function landOwn(tx: Transaction, parts: OutboundParts, reading: Ow
   if ((await excludedSince(tx, reading.kind)).length === 0) await landKnown(tx, parts, reading);
 }
 
-async function landKnown(
-  tx: Transaction,
-  { rules, clock }: OutboundParts,
-  { kind, record, origin, mayBeNew }: OwnReading,
-): Promise<void> {
+async function landKnown(tx: Transaction, parts: OutboundParts, reading: OwnReading): Promise<void> {
+  const { kind, record, origin, mayBeNew } = reading;
   const page = withoutSuppressed(sortPage([record]), await readSuppressed(tx, kind.name));
   const [incoming] = page.incoming;
   if (incoming === undefined) return; // It cannot become a row (the next sweep opens the issue), or is kept out on purpose.
@@ -49,7 +46,7 @@ async function landKnown(
     await saveDirtyRows(tx, kind.name, new Map([[judged.id, response]]));
     return;
   }
-  const now = clock.now();
+  const now = parts.clock.now();
   await noteOwnChange(tx, kind.name, now);
   await writeRows(tx, {
     kind: mirrored,
@@ -59,7 +56,7 @@ async function landKnown(
     runId: null,
     now,
     standing: await readStanding(tx, kind.name),
-    ignoredFields: new Set(rules.ignoreFields[kind.name] ?? []),
+    ignoredFields: new Set(parts.rules.ignoreFields[kind.name] ?? []),
   });
 }
 

@@ -30,9 +30,10 @@ export async function findOtherRecord(
 export async function findOtherTarget(
   db: Queryable,
   kind: Kind,
-  { recordId, base: seen, baseAt, createdAt }: Entry,
+  entry: Entry,
   remote: JsonObject,
 ): Promise<readonly SignOfOther[] | null> {
+  const { recordId, base: seen, baseAt, createdAt } = entry;
   const id = recordId ?? '';
   const past = (await readPasts(db, kind.name, [id], createdAt)).get(id);
   const mirrored = past === undefined ? (await findRecord(db, kind.name, id))?.raw : past.before;

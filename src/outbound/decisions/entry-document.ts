@@ -93,7 +93,7 @@ export function historyDocument(history: History): DocumentOf<typeof shownEntry>
     isMaker,
     base: jsonOrText(from.base),
     preimage: jsonOrText(from.preimage),
-    candidates: candidates.map(({ id, raw }) => ({ id, record: jsonOrText(raw) })),
+    candidates: candidates.map((candidate) => ({ id: candidate.id, record: jsonOrText(candidate.raw) })),
     history: attempts,
   });
 }

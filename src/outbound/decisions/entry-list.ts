@@ -100,7 +100,7 @@ async function endedOrAbsent(db: Queryable, id: number): Promise<SyncError> {
 }
 
 /** Records that a create may have made, as the searches for it noted them. */
-export const candidatesOf = ({ settlement }: Entry): readonly string[] => settlement.ids ?? [];
+export const candidatesOf = (entry: Entry): readonly string[] => entry.settlement.ids ?? [];
 
 /** JSON of the outbox, parsed; text that an application stored in another form stays text. */
 export function jsonOrText(text: string | null): Json {

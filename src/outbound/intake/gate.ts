@@ -25,10 +25,12 @@ export async function recordsWithKey(
 ): Promise<readonly LiveRecord[]> {
   const wanted = parseObject(payload);
   const mirrored = await asMirrored(db, kind);
-  const values = keyFields(mirrored, wanted, {}).flatMap(({ name, sent }) => {
-    const field = mirrored.fields.find((candidate) => candidate.name === name && candidate.type !== 'json');
-    const value = field === undefined ? null : decodeField(field, sent, () => undefined);
-    return value === null ? [] : [{ column: name, value }];
+  const values = keyFields(mirrored, wanted, {}).flatMap((sentField) => {
+    const field = mirrored.fields.find(
+      (candidate) => candidate.name === sentField.name && candidate.type !== 'json',
+    );
+    const value = field === undefined ? null : decodeField(field, sentField.sent, () => undefined);
+    return value === null ? [] : [{ column: sentField.name, value }];
   });
   const found: LiveRecord[] = [];
   const candidates =
@@ -42,10 +44,8 @@ export async function recordsWithKey(
  * Finds what has the natural key of a create: an open entry, a record, or what an earlier entry with the same key has made,
  * whatever key the service gave it. Null where equal records are legitimate.
  */
-export async function keyHolder(
-  tx: Transaction,
-  { kind, payload, naturalKey }: CheckedEntry,
-): Promise<KeyHolder | null> {
+export async function keyHolder(tx: Transaction, entry: CheckedEntry): Promise<KeyHolder | null> {
+  const { kind, payload, naturalKey } = entry;
   if (kind.repeats === true || naturalKey === null) return null;
   const earlier = await entryWithKey(tx, kind.name, naturalKey);
   if (earlier !== null && earlier.state !== 'done') return { recordId: earlier.recordId, entry: earlier.id };

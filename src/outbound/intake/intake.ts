@@ -38,8 +38,8 @@ export async function checkRequests(
   kinds: readonly Kind[],
   requests: readonly EntryRequest[],
 ): Promise<CheckedEntry[]> {
-  const named = new Set(requests.map(({ kind }) => kind));
-  const wanted = kinds.map(({ name }) => name).filter((name) => named.has(name));
+  const named = new Set(requests.map((request) => request.kind));
+  const wanted = kinds.map((kind) => kind.name).filter((name) => named.has(name));
   return checkEntries(kinds, requests, await readSeenNames(db, wanted));
 }
 
@@ -110,14 +110,14 @@ async function storeOne(
   tx: Transaction,
   entry: CheckedEntry,
   row: MirrorRow | null,
-  { now, by }: Push,
+  push: Push,
 ): Promise<StoredEntry> {
   const { key, operation, recordId, payload, naturalKey, allowsUnknown, allowsDouble, notes } = entry;
   const kind = entry.kind.name;
   const base = entry.base ?? row?.raw ?? null;
   const told = { key, kind, operation, recordId, payload, base, naturalKey, allowsUnknown, allowsDouble };
   const isMirrored = entry.base === null && row !== null;
-  const id = await insertEntry(tx, { ...told, isMirrored, pushedBy: by, now });
+  const id = await insertEntry(tx, { ...told, isMirrored, pushedBy: push.by, now: push.now });
   if (id === null) throw keyTaken(entry, null); // Stored by another program at this moment.
   const stored = { id, key, kind, operation, recordId, state: 'ready', isNew: true } as const;
   return { ...stored, notes: [...notes, ...rowNotes(entry, row)] };
@@ -152,21 +152,24 @@ function repeated(
 
 type EarlierEntry = Pick<Entry, 'id' | 'key' | 'kind' | 'operation' | 'recordId' | 'state'>;
 
-function rowNotes({ operation, kind, recordId, base }: CheckedEntry, row: MirrorRow | null): string[] {
-  if (operation === 'create' || base !== null || row?.isLive === true) return [];
-  const record = `record ${recordId ?? ''} of ${kind.name}`;
+function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {
+  if (entry.operation === 'create' || entry.base !== null || row?.isLive === true) return [];
+  const record = `record ${entry.recordId ?? ''} of ${entry.kind.name}`;
   return row === null
     ? [`the mirror does not have ${record}: whatever the service has will be overwritten`]
     : [`the mirror holds ${record} as deleted`];
 }
 
-function keyTaken({ where, key }: CheckedEntry, earlier: EarlierEntry | null): SyncError {
+function keyTaken(entry: CheckedEntry, earlier: EarlierEntry | null): SyncError {
   const owner =
     earlier === null
       ? 'another entry'
       : `entry ${earlier.id}, another ${earlier.operation} of ${earlier.kind}`;
-  return new SyncError(`${where === null ? '' : `${where}: `}The key "${key}" belongs to ${owner}.`, {
-    code: 'outbox.key_taken',
-    hint: 'Nothing was stored. Another change needs another key.',
-  });
+  return new SyncError(
+    `${entry.where === null ? '' : `${entry.where}: `}The key "${entry.key}" belongs to ${owner}.`,
+    {
+      code: 'outbox.key_taken',
+      hint: 'Nothing was stored. Another change needs another key.',
+    },
+  );
 }

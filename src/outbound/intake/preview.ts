@@ -42,9 +42,9 @@ export async function previewEntry(session: Session, entry: CheckedEntry): Promi
   const shared = { kind: kind.name, key, notes };
   const wanted = parseObject(entry.payload);
   if (entry.operation === 'create') {
-    const alike = (await recordsWithKey(session, kind, entry.payload)).map(({ id, raw }): Alike => {
-      const isExact = isEqualTo(kind, wanted, parseObject(raw));
-      return { recordId: id, match: isExact ? 'exact' : 'natural key' };
+    const alike = (await recordsWithKey(session, kind, entry.payload)).map((record): Alike => {
+      const isExact = isEqualTo(kind, wanted, parseObject(record.raw));
+      return { recordId: record.id, match: isExact ? 'exact' : 'natural key' };
     });
     return { ...shared, operation: 'create', request: { method: 'POST', path, body: wanted }, alike };
   }

@@ -60,7 +60,7 @@ const OPERATIONS: readonly Operation[] = ['create', 'update'];
 /** Checks a create or an update against the catalogue and the fields that were ever seen; reports all faults at once. */
 export function validateEntry(kinds: readonly Kind[], draft: EntryDraft, seen: SeenNames): Validation {
   const operation = OPERATIONS.find((known) => known === draft.operation);
-  const kind = kinds.find(({ name }) => name === draft.kind);
+  const kind = kinds.find((kind) => kind.name === draft.kind);
   const parts = {
     target: endpointOf(kinds, kind, operation, draft),
     id: operation ? idOf(operation, draft.id) : NOTHING,
@@ -138,7 +138,7 @@ function endpointOf(
 }
 
 function unknownKind(kinds: readonly Kind[], name: Json): string {
-  const writable = kinds.filter(({ create, update }) => create ?? update).map((kind) => kind.name);
+  const writable = kinds.filter((kind) => kind.create ?? kind.update).map((kind) => kind.name);
   const meant = typeof name === 'string' ? didYouMean(name, writable) : '';
   return `kind: there is no record kind ${shown(name)}${meant || '.'} Those that can be written are ${writable.join(', ')}`;
 }

@@ -110,13 +110,16 @@ export interface NameRules {
 const ALLOWED = '(To send it all the same: --allow-unknown, or allowUnknown: true.)';
 
 /** Why a field is refused that is neither documented nor was ever seen, with the name that may be meant. */
-function unknownField({ name: kind, fields, hints }: Kind, name: string, seen: NameRules['seen']): string {
-  const spellings = [...fields, ...hints].flatMap((field) => [writeNameOf(field), field.name]);
+function unknownField(options: Kind, name: string, seen: NameRules['seen']): string {
+  const spellings = [...options.fields, ...options.hints].flatMap((field) => [
+    writeNameOf(field),
+    field.name,
+  ]);
   const guess = nearestName(
     name,
     [...spellings, ...seen].filter((each) => each !== 'id'),
   );
   const unseen = seen.size > 0 ? 'nor was ever seen' : 'nor was seen: the mirror has not read this kind yet';
   const meant = guess === undefined ? '' : `; did you mean ${guess}?`;
-  return `${kind} has no such field: it is neither documented ${unseen}${meant} ${ALLOWED}`;
+  return `${options.name} has no such field: it is neither documented ${unseen}${meant} ${ALLOWED}`;
 }

@@ -23,11 +23,12 @@ import { cellsOf, dataOf } from './judge-row.ts';
  */
 export async function applyPlan(
   session: Session,
-  { kinds, id, by, now, approvals }: PlanDecision & { readonly approvals: number },
+  decision: PlanDecision & { readonly approvals: number },
 ): Promise<void> {
+  const { kinds, id, by, now, approvals } = decision;
   if ((await readPlan(session, id)).state === 'applied') return;
   const { plan, rows } = await readUnaltered(session, id);
-  const kind = kinds.find(({ name }) => name === plan.kind);
+  const kind = kinds.find((kind) => kind.name === plan.kind);
   if (kind === undefined) throw altered(id);
   if (approvals > 0 && plan.approvedBy === null) throw unapproved(id);
   const wanted = rows.filter(isWanted);
@@ -47,7 +48,7 @@ export async function applyPlan(
 }
 
 /** A row whose cells are none is refused as a whole. */
-const isWanted = ({ cells }: PlanRow): boolean => cells !== '[]';
+const isWanted = (row: PlanRow): boolean => row.cells !== '[]';
 
 const unapproved = (id: number): SyncError =>
   new SyncError(`Plan ${id} waits for the approval of another person than who made it.`, {
@@ -72,7 +73,7 @@ function requestOf(planId: number, kind: Kind, row: PlanRow): EntryRequest {
     where: `row ${position}`,
   };
   if (operation === 'create') return request;
-  return { ...request, id: recordId, base: Object.fromEntries(cells.map(({ field, old }) => [field, old])) };
+  return { ...request, id: recordId, base: Object.fromEntries(cells.map((cell) => [cell.field, cell.old])) };
 }
 
 /** The cells of a plan that the mirror shows otherwise by now, each as a sentence. @param since When it was made. */
@@ -83,7 +84,7 @@ export async function staleCells(
   since: string,
 ): Promise<readonly string[]> {
   const updates = rows.filter((row) => row.operation === 'update' && isWanted(row));
-  const ids = updates.map(({ recordId }) => recordId ?? '');
+  const ids = updates.map((update) => update.recordId ?? '');
   const records = await readOwnRows(tx, kind.name, ids);
   const pasts = await readPasts(tx, kind.name, ids, since);
   const stale: string[] = [];
@@ -100,15 +101,11 @@ export async function staleCells(
   return stale;
 }
 
-function changedCells(
-  kind: Kind,
-  { position, recordId, cells }: PlanRow,
-  raw: JsonObject,
-): readonly string[] {
-  return cellsOf(cells).flatMap(({ field, old }) => {
-    const now = shownValue(kind, raw, field) ?? null;
-    if (canonicalJson(now) === canonicalJson(old)) return [];
-    const cell = `Row ${position}, ${field} of record ${recordId ?? ''}`;
-    return [`${cell}: ${compactJson(old)} is ${compactJson(now)} by now.`];
+function changedCells(kind: Kind, row: PlanRow, raw: JsonObject): readonly string[] {
+  return cellsOf(row.cells).flatMap((plannedCell) => {
+    const now = shownValue(kind, raw, plannedCell.field) ?? null;
+    if (canonicalJson(now) === canonicalJson(plannedCell.old)) return [];
+    const cell = `Row ${row.position}, ${plannedCell.field} of record ${row.recordId ?? ''}`;
+    return [`${cell}: ${compactJson(plannedCell.old)} is ${compactJson(now)} by now.`];
   });
 }

@@ -30,7 +30,7 @@ export function editedTable(kind: Kind, known: ReadonlySet<string>, sheet: Sheet
     const field = kind.fields.find(({ name }) => name === column);
     return field !== undefined && isDated(field) ? [place] : [];
   });
-  const texts = sheet.rows.flatMap(({ cells }) => dated.map((place) => cells.get(place)?.text ?? ''));
+  const texts = sheet.rows.flatMap((row) => dated.map((place) => row.cells.get(place)?.text ?? ''));
   const unwritable = sheet.columns.map((column) => whyUnwritable(column, known));
   return { kind, known, sheet, spelling: { mark: sheet.mark, dayFirst: dayFirstIn(texts) }, unwritable };
 }
@@ -74,12 +74,12 @@ const MOVED_PART = 0.8;
 
 /** A column whose new values are its old ones in another order, all or nearly all: it was probably sorted without the others. */
 export function reorderedColumn(moves: readonly CellMove[]): string | undefined {
-  return [...Map.groupBy(moves, ({ column }) => column)].find(([, cells]) => {
+  return [...Map.groupBy(moves, (options) => options.column)].find(([, cells]) => {
     const left = new Map<string, number>();
     for (const { from } of cells) left.set(from, (left.get(from) ?? 0) + 1);
-    const found = cells.filter(({ to }) => {
-      const count = left.get(to) ?? 0;
-      left.set(to, count - 1);
+    const found = cells.filter((cell) => {
+      const count = left.get(cell.to) ?? 0;
+      left.set(cell.to, count - 1);
       return count > 0;
     });
     return cells.length >= FEWEST_MOVED && found.length >= cells.length * MOVED_PART;
@@ -100,9 +100,11 @@ function writableField(kind: Kind, column: string): Field | undefined {
 function isEdited(
   known: ReadonlySet<string>,
   column: string,
-  { text: given, isFormula }: SheetCell,
-  { spelling, shown: row }: Pick<EditedTable, 'spelling'> & SeenRecord,
+  cell: SheetCell,
+  options: Pick<EditedTable, 'spelling'> & SeenRecord,
 ): boolean {
+  const { spelling, shown: row } = options;
+  const { text: given, isFormula } = cell;
   if (isFormula || !known.has(column)) return isFormula || given !== '';
   if (row === undefined) return false;
   const text = plainText(given);
@@ -124,8 +126,8 @@ function whyUnwritable(column: string, known: ReadonlySet<string>): string {
 }
 
 /** A column of a row, without the signs of an export. */
-export function textIn({ columns }: Sheet, cells: SheetCells, column: string): string {
-  return plainText(cells.get(columns.indexOf(column))?.text ?? '').trim();
+export function textIn(sheet: Sheet, cells: SheetCells, column: string): string {
+  return plainText(cells.get(sheet.columns.indexOf(column))?.text ?? '').trim();
 }
 
 /** Cells as they are stored. */
@@ -133,10 +135,10 @@ export const cellsOf = (text: string): readonly PlannedCell[] =>
   parseJson(text) as unknown as readonly PlannedCell[];
 
 /** The fields of a row as an entry of the outbox takes them: by the names of a write. */
-export const dataOf = ({ fields }: Kind, cells: readonly PlannedCell[]): JsonObject =>
+export const dataOf = (kind: Kind, cells: readonly PlannedCell[]): JsonObject =>
   Object.fromEntries(
-    cells.map(({ field, new: value }) => {
-      const known = fields.find(({ name }) => name === field);
-      return [known === undefined ? field : writeNameOf(known), value];
+    cells.map((cell) => {
+      const known = kind.fields.find(({ name }) => name === cell.field);
+      return [known === undefined ? cell.field : writeNameOf(known), cell.new];
     }),
   );

@@ -53,7 +53,7 @@ export async function makePlan(session: Session, asked: Spreadsheet): Promise<nu
   return session.atomically(async (tx) => {
     const { kind, known } = await kindOf(tx, asked);
     const table = editedTable(await asMirrored(tx, kind), known, sheet);
-    const ids = sheet.rows.map(({ cells }) => textIn(sheet, cells, 'id'));
+    const ids = sheet.rows.map((row) => textIn(sheet, row.cells, 'id'));
     const seen = await readSeen(tx, kind, ids.filter(isRecordId));
     const twice = repeated(ids);
     const rows: NewPlanRow[] = [];
@@ -96,11 +96,12 @@ function repeated(ids: readonly string[]): ReadonlySet<string> {
 }
 
 /** The kind that is named; else the only one that has the most of these columns, or no others. */
-async function kindOf(tx: Transaction, { kinds, kind: named, sheet }: Spreadsheet) {
-  const writable = kinds.filter(({ create, update }) => create !== null || update !== null);
+async function kindOf(tx: Transaction, spreadsheet: Spreadsheet) {
+  const { kinds, kind: named, sheet } = spreadsheet;
+  const writable = kinds.filter((kind) => kind.create !== null || kind.update !== null);
   const found: { readonly kind: Kind; readonly known: ReadonlySet<string>; readonly shared: number }[] = [];
-  for (const kind of writable.filter(({ name }) => named === undefined || named === name)) {
-    const known = new Set((await readDeclaredColumns(tx, `bi_${kind.name}`)).map(({ name }) => name));
+  for (const kind of writable.filter((kind) => named === undefined || named === kind.name)) {
+    const known = new Set((await readDeclaredColumns(tx, `bi_${kind.name}`)).map((column) => column.name));
     found.push({ kind, known, shared: sheet.columns.filter((name) => known.has(name)).length });
   }
   const most = Math.max(...found.map(({ shared }) => shared));
@@ -114,7 +115,7 @@ async function kindOf(tx: Transaction, { kinds, kind: named, sheet }: Spreadshee
       : `There is no record kind "${named}" that can be written.`;
   throw new UsageError(message, {
     code: 'usage.sheet',
-    hint: `Add --kind with one of ${writable.map(({ name }) => name).join(', ')}.`,
+    hint: `Add --kind with one of ${writable.map((kind) => kind.name).join(', ')}.`,
   });
 }
 
@@ -122,14 +123,14 @@ type LiveRow = SeenRecord & { readonly text: string; readonly shown: Row };
 
 async function readSeen(
   tx: Transaction,
-  { name }: Kind,
+  kind: Kind,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, LiveRow>> {
   const seen = new Map<string, LiveRow>();
   for (const some of inChunks([...new Set(ids)])) {
-    const raws = await tx.rowsById(name, ['_raw'], some);
+    const raws = await tx.rowsById(kind.name, ['_raw'], some);
     const rows = await tx.query(
-      sql`select * from ${sql.identifier(`bi_${name}`)} where id in (${sqlList(some)})`,
+      sql`select * from ${sql.identifier(`bi_${kind.name}`)} where id in (${sqlList(some)})`,
     );
     for (const shown of rows) {
       const id = String(shown['id']);

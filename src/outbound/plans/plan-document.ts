@@ -59,7 +59,7 @@ export type ShownPlan = DocumentOf<typeof shownPlan>;
 export async function showPlan(session: Session, kinds: readonly Kind[], id: number): Promise<ShownPlan> {
   const plan = await readPlan(session, id);
   const followed = await followRows(session, id);
-  const kind = kinds.find(({ name }) => name === plan.kind);
+  const kind = kinds.find((kind) => kind.name === plan.kind);
   const isOpen = plan.state === 'open' && kind !== undefined;
   const stale = isOpen
     ? await session.atomically(async (tx) =>
@@ -82,11 +82,11 @@ function shownRow({ position, operation, recordId, refusal, ...followed }: Follo
 
 /** How many rows there are of each sort, and how many entries in each state. */
 function countsOf(rows: readonly ShownRow[]) {
-  const changing = rows.filter(({ cells }) => cells.length > 0);
+  const changing = rows.filter((row) => row.cells.length > 0);
   const creates = changing.filter(({ operation }) => operation === 'create').length;
   const entries: Record<string, number> = {};
   for (const { entry } of rows) if (entry !== null) entries[entry.state] = (entries[entry.state] ?? 0) + 1;
-  const refusals = rows.filter(({ refusal }) => refusal !== null).length;
+  const refusals = rows.filter((row) => row.refusal !== null).length;
   return { updates: changing.length - creates, creates, refusals, entries };
 }
 
@@ -96,8 +96,8 @@ export const RESULT_COLUMNS = 'row operation record field old new refused entry 
   .map((name) => ({ name, type: 'text' as const }));
 
 /** The result of a plan: a line a cell, and one for each row that is refused. */
-export const resultLines = ({ rows }: ShownPlan) =>
-  rows.flatMap(({ position, operation, recordId, cells, refusal, entry }) => {
+export const resultLines = (plan: ShownPlan) =>
+  plan.rows.flatMap(({ position, operation, recordId, cells, refusal, entry }) => {
     const line = (field: string | null, values: readonly (string | null)[]) => {
       const become = [entry?.id ?? null, entry?.state ?? null, entry?.verdict ?? null];
       return [position, operation, recordId, field, ...values, ...become];

@@ -17,14 +17,9 @@ type CellReading =
  * Reads the cell of a field beside the value that was exported. What a spreadsheet does to a value by itself is either told from
  * an edit, or refused: it never becomes a change.
  */
-export function readCell(
-  field: Field,
-  { text: given, isFormula }: SheetCell,
-  seen: Json,
-  spelling: Spelling,
-): CellReading {
-  if (isFormula) return refused('it is a formula: put its value there');
-  const text = plainText(given);
+export function readCell(field: Field, cell: SheetCell, seen: Json, spelling: Spelling): CellReading {
+  if (cell.isFormula) return refused('it is a formula: put its value there');
+  const text = plainText(cell.text);
   const shown = shownText(field, seen);
   const likeness = likenessOf(field, text, shown, spelling);
   if (likeness === 'same') return { is: 'same' };
@@ -48,12 +43,12 @@ function newValue(field: Field, text: string, mark: Spelling['mark']): string | 
 }
 
 /** What a cell of a field shows now and has shown, in one spelling. */
-export function spelledAlike(field: Field, { text }: SheetCell, seen: Json, { mark, dayFirst }: Spelling) {
+export function spelledAlike(field: Field, cell: SheetCell, seen: Json, spelling: Spelling) {
   const alike = (given: string, sign: Spelling['mark']): string =>
     isNumeric(field)
       ? (shortestNumber(numberIn(given, sign) ?? '') ?? given)
-      : ((field.type === 'date' ? dateIn(given, dayFirst) : null) ?? given);
-  return { from: alike(shownText(field, seen), '.'), to: alike(plainText(text), mark) };
+      : ((field.type === 'date' ? dateIn(given, spelling.dayFirst) : null) ?? given);
+  return { from: alike(shownText(field, seen), '.'), to: alike(plainText(cell.text), spelling.mark) };
 }
 
 /** Clears a field. A blank cell says neither null nor an empty text. */

@@ -74,7 +74,8 @@ interface XmlReader {
 }
 
 /** Reads XML by its elements, whose names come without the prefix of a namespace. */
-async function readXml(part: Part, { open, text, close }: XmlReader): Promise<void> {
+async function readXml(part: Part, reader: XmlReader): Promise<void> {
+  const { open, text, close } = reader;
   if (part === null) return;
   const parser = new SaxParser({ position: false, invalidCharHandling: 'skip', maxEntityExpansions: 0 });
   const nameOf = ({ name }: { readonly name: string }): string => name.slice(name.indexOf(':') + 1);
@@ -231,7 +232,8 @@ function columnIn(place: string | undefined): number | null {
 const LONGEST_TEXT = 32_767;
 const LONGEST_NUMBER = 400;
 
-function textOf({ attributes, value }: OpenCell, { strings, ...form }: Form): string {
+function textOf(cell: OpenCell, { strings, ...form }: Form): string {
+  const { attributes, value } = cell;
   const { t: type = 'n', s: style = '0' } = attributes;
   const text = type === 's' ? (strings[Number(value)] ?? '') : value;
   if (text.length > LONGEST_TEXT) throw tooLarge(`${LONGEST_TEXT} characters in a cell`);

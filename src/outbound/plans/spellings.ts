@@ -165,15 +165,15 @@ function isSameInstant(text: string, shown: string, dayFirst: boolean | null): b
 const LONGEST = 60;
 
 /** Compares a text with a value that an export has shown, whichever it is: `unclear` where the text may be it or another one. */
-export function compareSpelled(text: string, shown: string, { mark, dayFirst }: Spelling): Likeness {
+export function compareSpelled(text: string, shown: string, spelling: Spelling): Likeness {
   if (text === shown) return 'same';
   if (text === '' || shown === '') return 'other';
-  if (/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(shown)) return compareNumbers(text, shown, mark);
+  if (/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(shown)) return compareNumbers(text, shown, spelling.mark);
   if (text.length > LONGEST) return 'other';
   const isSame =
-    (isCalendarDate(shown) && isSameDate(text, shown, dayFirst)) ||
+    (isCalendarDate(shown) && isSameDate(text, shown, spelling.dayFirst)) ||
     (/^\d\d:\d\d(?::\d\d)?$/.test(shown) && isSameTime(text, shown)) ||
-    (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(shown) && isSameInstant(text, shown, dayFirst));
+    (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(shown) && isSameInstant(text, shown, spelling.dayFirst));
   return isSame ? 'same' : 'other';
 }
 

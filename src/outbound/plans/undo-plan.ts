@@ -56,12 +56,13 @@ async function returning(tx: Transaction, kind: Kind, row: FollowedRow, takesUnp
   const record = (await readOwnRows(tx, kind.name, id === '' ? [] : [id])).get(id);
   const stays = whyStays(row, record);
   if (stays !== null || record === undefined) return { cells: [], refusal: stays };
-  const { made, later, past } = await eventsOf(tx, { kind: kind.name, id, entry: row.entryId });
+  const { made, later, past } = await eventsOf(tx, kind.name, id, row.entryId);
   const raw = parseObject(record.raw);
   if (past && (await findOtherRecord(tx, kind, past, { id, remote: raw })))
     return { cells: [], refusal: `${id} is the id of another record by now` };
   const shown = (field: string): Json => shownValue(kind, raw, field) ?? null;
-  const isOurs = ({ field, old, new: written }: PlannedCell): boolean => {
+  const isOurs = (cell: PlannedCell): boolean => {
+    const { field, old, new: written } = cell;
     const isSame = (one: Json, other: Json): boolean => isSameInAnySpelling(kind, field, one, other);
     const isAsMade = (value: Json): boolean =>
       isSame(written, value) || made.some(([name, pair]) => name === field && isSame(newIn(pair), value));
@@ -76,16 +77,16 @@ async function returning(tx: Transaction, kind: Kind, row: FollowedRow, takesUnp
   const unproven = takesUnproven ? [] : (parseSettlement(row.settlement).unproven ?? []);
   const left = {
     'touched since': cells.filter((cell) => !ours.includes(cell)),
-    'not proven to be ours (to take it back all the same: --unproven)': ours.filter(({ field }) =>
-      unproven.includes(field),
+    'not proven to be ours (to take it back all the same: --unproven)': ours.filter((our) =>
+      unproven.includes(our.field),
     ),
   };
   const refusals = Object.entries(left).flatMap(([why, some]) =>
-    some.length === 0 ? [] : [`${why}: ${some.map(({ field }) => field).join(', ')}`],
+    some.length === 0 ? [] : [`${why}: ${some.map((cell) => cell.field).join(', ')}`],
   );
   const returned = ours
-    .filter(({ field }) => !unproven.includes(field))
-    .map(({ field, old }) => ({ field, old: shown(field), new: old }))
+    .filter((our) => !unproven.includes(our.field))
+    .map((our) => ({ field: our.field, old: shown(our.field), new: our.old }))
     .filter((cell) => !isEqual(cell.old, cell.new));
   return { cells: returned, refusal: refusals.join('; ') || null };
 }
@@ -95,10 +96,8 @@ const newIn = (pair: Json): Json => (isArray(pair) ? pair[1] : null) ?? null;
 
 const isEqual = (one: Json, other: Json): boolean => canonicalJson(one) === canonicalJson(other);
 
-function whyStays(
-  { operation, recordId, entryId, state, verdict }: FollowedRow,
-  record?: MirrorRow,
-): string | null {
+function whyStays(row: FollowedRow, record?: MirrorRow): string | null {
+  const { operation, recordId, entryId, state, verdict } = row;
   if (state === null || (state === 'done' && verdict === null)) return 'its entry is no longer kept';
   if (state !== 'done') return `its entry ${entryId ?? ''} is ${state}`;
   if (operation === 'create') return 'the service deletes no record';
@@ -107,10 +106,7 @@ function whyStays(
 }
 
 /** What our write changed, what has changed since, and the record as it was after our write. */
-async function eventsOf(
-  db: Queryable,
-  { kind, id, entry }: { readonly kind: string; readonly id: string; readonly entry: number | null },
-) {
+async function eventsOf(db: Queryable, kind: string, id: string, entry: number | null) {
   const statement = sql`
     select change, fields, origin, after from changes where kind = ${kind} and record_id = ${id} order by seq`;
   const columns = [
@@ -120,13 +116,13 @@ async function eventsOf(
     optionalText('after'),
   ] as const;
   const events = await readAll(db, columns, statement);
-  const own = events.findLastIndex(({ origin }) => origin === `outbox:${entry}`);
+  const own = events.findLastIndex((event) => event.origin === `outbox:${entry}`);
   const since = own < 0 ? [] : events.slice(own + 1);
-  const isReplaced = since.some(({ change }) => change === 'deleted' || change === 'restored');
+  const isReplaced = since.some((decoded) => decoded.change === 'deleted' || decoded.change === 'restored');
   const before = events[own]?.after;
   return {
     made: Object.entries(parseObject(events[own]?.fields ?? '{}')),
-    later: since.flatMap(({ fields }) => Object.entries(parseObject(fields ?? '{}'))),
+    later: since.flatMap((decoded) => Object.entries(parseObject(decoded.fields ?? '{}'))),
     past: before === undefined ? null : { before, isReplaced },
   };
 }

@@ -17,11 +17,11 @@ export interface Unsettled {
 /** Notes since when a create waits for its kind to be read, and why the latest reading was not enough. */
 export async function awaitReading(
   tx: Transaction,
-  { kind, entry, now }: Unsettled,
+  unsettled: Unsettled,
   facts?: Pick<SettlementFacts, 'doubt' | 'hidden' | 'unreadable'>,
 ): Promise<AwaitedReading> {
-  const since = entry.settlement.awaits?.since ?? instantText(now);
-  const last = await lastReading(tx, kind.name);
+  const since = unsettled.entry.settlement.awaits?.since ?? instantText(unsettled.now);
+  const last = await lastReading(tx, unsettled.kind.name);
   if (last === null) return { since, why: 'it was never read' };
   const { why } = outcomeWords(last);
   const records = facts ? [...facts.hidden, ...facts.unreadable] : [];

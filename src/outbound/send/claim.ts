@@ -42,7 +42,7 @@ export async function claim(parts: OutboundParts, due: WorkRef): Promise<Claimed
     const entry = await claimEntry(tx, { ...due, owner, now });
     if (entry === null) return null;
     if (entry.state === 'ready') return claimReady(tx, parts, entry, now);
-    const kind = parts.kinds.find(({ name }) => name === entry.kind);
+    const kind = parts.kinds.find((kind) => kind.name === entry.kind);
     if (kind !== undefined) return { step: entry.state === 'done' ? 'watch' : 'settle', kind, entry };
     const result = { faults: ['kind: the settings no longer declare it'] };
     await finishAs(tx, entry, { state: 'parked', verdict: 'invalid', result, now });
@@ -111,7 +111,7 @@ async function claimCreate(
   const isKnown = isFresh(await readStanding(tx, kind.name), readings, now);
   // No gate has seen a row that was inserted by SQL.
   const isGated = isKnown && !entry.allowsDouble && kind.repeats !== true;
-  const ids = isGated ? (await recordsWithKey(tx, kind, entry.payload)).map(({ id }) => id) : [];
+  const ids = isGated ? (await recordsWithKey(tx, kind, entry.payload)).map((record) => record.id) : [];
   if (ids.length > 0) {
     await finishAs(tx, entry, {
       state: 'parked',
@@ -139,12 +139,11 @@ const LONGEST_MS = 3_600_000;
  * Whether the mirror knows the records before a create well enough: then a record first seen later may be ours. If the list
  * certifies, that takes a recent certificate; if it has stopped, a complete sweep of those that were asked for since.
  */
-export function isFresh(
-  { certifiedAt, lastSweepAt }: KindStanding,
-  readings: readonly Reading[],
-  now: Date,
-): boolean {
-  if (isYoung(certifiedAt, now)) return true;
-  if (!isYoung(lastSweepAt, now)) return false;
-  return certifiedAt === null || readings.some(({ state }) => state === 'complete' || state === 'certified');
+export function isFresh(standing: KindStanding, readings: readonly Reading[], now: Date): boolean {
+  if (isYoung(standing.certifiedAt, now)) return true;
+  if (!isYoung(standing.lastSweepAt, now)) return false;
+  return (
+    standing.certifiedAt === null ||
+    readings.some((reading) => reading.state === 'complete' || reading.state === 'certified')
+  );
 }

@@ -71,14 +71,14 @@ async function conclude(
   const { missed, others } = readBack({ kind, body, before: remote, after });
   const isAccepted = grade(answer).is === 'accepted';
   const otherwise = missed.filter(
-    ({ field, remote: present, wanted }) => !isSameInAnySpelling(kind, field, wanted, present),
+    (states) => !isSameInAnySpelling(kind, states.field, states.wanted, states.remote),
   );
   // Where the service has not said that it took them, another person may have written what looks like our values.
   if (otherwise.length > 0 && !isAccepted) return retryUnconfirmed(tx, parts, written, 'no_answer');
   // The service keeps some values in a form of its own: a change to what it may have made of the sent value counts as taken.
-  const lost = otherwise.filter(({ field, remote: present, wanted }) => {
-    const isAsBefore = JSON.stringify(remote[field] ?? null) === JSON.stringify(present);
-    return isAsBefore || !mayBeMadeOf(sentField(kind, field), wanted, present);
+  const lost = otherwise.filter((states) => {
+    const isAsBefore = JSON.stringify(remote[states.field] ?? null) === JSON.stringify(states.remote);
+    return isAsBefore || !mayBeMadeOf(sentField(kind, states.field), states.wanted, states.remote);
   });
   // A person's request for another try allows one more round.
   const rounds = (await readAttempts(tx, entry.id)).filter(
@@ -109,15 +109,15 @@ async function conclude(
 /** A service that empties the fields which an update does not name replaces whole records: told once for each kind. */
 async function tellReplaced(
   tx: Transaction,
-  { logger, clock }: OutboundParts,
+  parts: OutboundParts,
   kind: string,
   others: readonly string[],
 ): Promise<void> {
   const drift = { kind, code: 'update_replaces', field: null } as const;
   if (others.length === 0 || (await hasDrift(tx, drift))) return;
-  await saveDrift(tx, [{ ...drift, detail: others.join(', ') }], clock.now());
+  await saveDrift(tx, [{ ...drift, detail: others.join(', ') }], parts.clock.now());
   const hint = 'Name all fields of a record in its updates, until the service is known to keep the others.';
-  logger.warn(
+  parts.logger.warn(
     { event: 'drift.found', ...drift, hint },
     `an update of ${kind} emptied fields that it did not name: ${others.join(', ')}`,
   );

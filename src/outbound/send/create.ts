@@ -30,11 +30,11 @@ import { firstLookMs } from './decide-settlement.ts';
 /** Journals the request of a create. */
 export function journalCreate(
   tx: Transaction,
-  { clock }: OutboundParts,
+  parts: OutboundParts,
   kind: Kind,
   entry: Entry,
 ): Promise<Journalled> {
-  return journal(tx, entry, { body: entry.payload, path: kind.create?.path ?? '', clock });
+  return journal(tx, entry, { body: entry.payload, path: kind.create?.path ?? '', clock: parts.clock });
 }
 
 /** Sends a journalled create, once, and stores the result. */
@@ -70,7 +70,7 @@ export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: J
 
 /** The created record: from the answer if it shows all sent fields, else retrieved; null = unknown. */
 async function fullRecord(
-  { source }: OutboundParts,
+  parts: OutboundParts,
   kind: Kind,
   entry: Entry,
   { id, shown }: { readonly id: string; readonly shown: JsonObject },
@@ -80,7 +80,7 @@ async function fullRecord(
   const askable = askableKind(kind);
   if (askable === null) return null;
   try {
-    return (await source.retrieve(askable, id)).record;
+    return (await parts.source.retrieve(askable, id)).record;
   } catch (error) {
     if (error instanceof SourceError) return null; // The record exists nevertheless; its list will show it.
     throw error;
@@ -118,7 +118,7 @@ async function closeAccepted(
       await landOwn(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, mayBeNew: true });
     const payload = payloadOf(entry);
     const altered = alteredFields(kind, payload, shown);
-    const keyed = keyFields(kind, payload, {}).map(({ name }) => name);
+    const keyed = keyFields(kind, payload, {}).map((field) => field.name);
     const isKeyAltered = altered.some(({ field }) => keyed.includes(field));
     if (isKeyAltered && !(await altersKeys(tx, kind.name)))
       await writeMeta(tx, `outbox.alters.${kind.name}`, instantText(now));
@@ -141,7 +141,7 @@ export async function altersKeys(tx: Transaction, kind: string): Promise<boolean
 }
 
 /** What the mirror knew before an entry's last send. */
-export function watermarkOf({ preimage, createdAt }: Entry): Watermark {
-  const known = (preimage === null ? {} : JSON.parse(preimage)) as Partial<Watermark>;
-  return { tick: known.tick ?? 0, at: known.at ?? createdAt, seq: known.seq ?? null };
+export function watermarkOf(entry: Entry): Watermark {
+  const known = (entry.preimage === null ? {} : JSON.parse(entry.preimage)) as Partial<Watermark>;
+  return { tick: known.tick ?? 0, at: known.at ?? entry.createdAt, seq: known.seq ?? null };
 }

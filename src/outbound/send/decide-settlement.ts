@@ -79,22 +79,22 @@ const SWEEPS_TO_ADOPT = 2;
 
 function hasShownAll(facts: SettlementFacts, run: number): boolean {
   const complete = facts.readings.filter(
-    ({ runId, state }) => runId >= run && (state === 'certified' || state === 'complete'),
+    (reading) => reading.runId >= run && (reading.state === 'certified' || reading.state === 'complete'),
   );
   return complete.length >= SWEEPS_TO_ADOPT || hasCertified(facts, run);
 }
 
 /** Whether a sweep from this run on has ended certified. */
-const hasCertified = ({ readings }: SettlementFacts, run: number): boolean =>
-  readings.some(({ runId, state }) => runId >= run && state === 'certified');
+const hasCertified = (facts: SettlementFacts, run: number): boolean =>
+  facts.readings.some((reading) => reading.runId >= run && reading.state === 'certified');
 
 /** The latest sweep from a run on; none is one that found the kind being read by another process. */
 export const latestSince = (readings: readonly Reading[], run = 0): Reading | undefined =>
-  readings.findLast(({ runId, state }) => runId >= run && state !== 'busy');
+  readings.findLast((reading) => reading.runId >= run && reading.state !== 'busy');
 
 /** Whether the latest sweep from a run on proves what the list lacks. */
-export const isKnownSince = ({ readings, doubt }: SettlementFacts, run: number): boolean =>
-  latestSince(readings, run)?.state === 'certified' && doubt === null;
+export const isKnownSince = (facts: SettlementFacts, run: number): boolean =>
+  latestSince(facts.readings, run)?.state === 'certified' && facts.doubt === null;
 
 /** Whether it is time to conclude from what the list lacks. */
 export function isFinal(facts: Pick<SettlementFacts, 'elapsedMs' | 'isAskedFor' | 'rules'>): boolean {
@@ -117,9 +117,11 @@ function conclude(facts: SettlementFacts): Settlement {
 }
 
 /** Whether waiting on would be in vain: time mends no record that cannot become a row. */
-function isInVain({ asked, unreadable, readings }: SettlementFacts): boolean {
-  const final = asked?.final ?? null;
-  return unreadable.length > 0 && final !== null && latestSince(readings, final)?.state === 'complete';
+function isInVain(facts: SettlementFacts): boolean {
+  const final = facts.asked?.final ?? null;
+  return (
+    facts.unreadable.length > 0 && final !== null && latestSince(facts.readings, final)?.state === 'complete'
+  );
 }
 
 /** Waits for the next look. A list that keeps moving is not read over and over: it is asked for again at the next look. */
@@ -134,7 +136,7 @@ function lookFurther(facts: SettlementFacts): Settlement {
   if (asked?.due !== due) return again;
   if (!isFinal(facts) && hasCertified(facts, asked.look)) return rest;
   if (asked.times < SWEEPS_A_LOOK) {
-    const hasEnded = readings.some(({ runId }) => runId >= asked.look);
+    const hasEnded = readings.some((reading) => reading.runId >= asked.look);
     const againMs = hasEnded ? elapsedMs : asked.atMs + ASK_AGAIN_MS; // A failed sweep does not wake the entry.
     return elapsedMs >= againMs ? again : { ...rest, untilMs: Math.min(next, againMs) };
   }

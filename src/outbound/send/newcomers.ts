@@ -37,27 +37,27 @@ export async function readNewcomers(
   for (const one of await rewrittenSince(tx, kind.name, watermark))
     if (found.get(one.id)?.wasLive !== false && isReused(kind, wanted, one))
       found.set(one.id, { id: one.id, record: parseObject(one.raw), wasLive: true });
-  const others = (await openCreates(tx, kind.name)).filter(({ id }) => id !== entry.id).map(payloadOf);
-  return [...found.values()].filter(({ record }) => {
-    const isExplained = others.some((payload) => isEqualTo(kind, payload, record));
-    return !isExplained || isEqualTo(kind, wanted, record);
+  const others = (await openCreates(tx, kind.name)).filter((create) => create.id !== entry.id).map(payloadOf);
+  return [...found.values()].filter((newcomer) => {
+    const isExplained = others.some((payload) => isEqualTo(kind, payload, newcomer.record));
+    return !isExplained || isEqualTo(kind, wanted, newcomer.record);
   });
 }
 
 /** A live record that now has another natural key may be another record under the same id. */
-function isReused(kind: Kind, payload: JsonObject, { before, raw }: Rewritten): boolean {
-  const old = parseObject(before);
-  const present = parseObject(raw);
+function isReused(kind: Kind, payload: JsonObject, rewritten: Rewritten): boolean {
+  const old = parseObject(rewritten.before);
+  const present = parseObject(rewritten.raw);
   const fields = keyFields(kind, payload, old);
-  const keyOf = Object.fromEntries(fields.map(({ name, remote }) => [name, remote ?? null]));
+  const keyOf = Object.fromEntries(fields.map((field) => [field.name, field.remote ?? null]));
   return !hasKeyOf(kind, keyOf, present) && Object.values(keyOf).some((value) => value !== null);
 }
 
 /** The newcomers that are equal to what was sent. */
 export function equalOnes(kind: Kind, entry: Entry, newcomers: readonly Newcomer[]): readonly string[] {
   return newcomers
-    .filter(({ record, wasLive }) => !wasLive && isEqualTo(kind, payloadOf(entry), record))
-    .map(({ id }) => id);
+    .filter((newcomer) => !newcomer.wasLive && isEqualTo(kind, payloadOf(entry), newcomer.record))
+    .map((newcomer) => newcomer.id);
 }
 
 /** The newcomers that may be what the service made of an entry, as they are or as they were before somebody changed them. */
@@ -83,7 +83,8 @@ export async function possibleOnes(
  */
 export async function soleOne(
   tx: Transaction,
-  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+  kind: Kind,
+  entry: Entry,
   newcomers: readonly Newcomer[],
 ): Promise<string | null> {
   const [one, ...more] = newcomers;

@@ -38,7 +38,7 @@ export function outboxWork(parts: OutboundParts): OutboxWork {
     },
     // An entry of ours that is not being worked was dropped by an error: its journal shows its state.
     takeOver: (isDead) =>
-      recoverEntries(parts, ({ id }, other) => (other === owner ? !working.has(id) : isDead(other))),
+      recoverEntries(parts, (entry, other) => (other === owner ? !working.has(entry.id) : isDead(other))),
   };
 }
 
@@ -85,11 +85,11 @@ async function tellEntry(parts: OutboundParts, id: number, begunAt: Date): Promi
 }
 
 /** A block that was there before is told already: each probe only puts it off. */
-async function tellBlock({ session, logger }: OutboundParts, entry: Entry, begunAt: Date): Promise<void> {
+async function tellBlock(parts: OutboundParts, entry: Entry, begunAt: Date): Promise<void> {
   const { id, kind } = entry;
-  const block = await readBlock(session, kind);
+  const block = await readBlock(parts.session, kind);
   if (block === null || block.since < instantText(begunAt)) return;
   const hint = 'Check the token, and what its user may write in the service.';
   const message = `writes of ${kind} are blocked: the service refuses them (${block.reason}, entry ${id}); tried again within five minutes`;
-  logger.warn({ event: 'kind.blocked', kind, reason: block.reason, entryId: id, hint }, message);
+  parts.logger.warn({ event: 'kind.blocked', kind, reason: block.reason, entryId: id, hint }, message);
 }

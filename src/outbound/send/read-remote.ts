@@ -38,12 +38,12 @@ export async function readRemote(parts: OutboundParts, kind: Kind, id: string): 
 }
 
 async function findOnPages(
-  { source }: OutboundParts,
+  parts: OutboundParts,
   kind: ListedKind,
   id: string,
   range: PageRange,
 ): Promise<JsonObject | null> {
-  for await (const response of source.pages(kind, range, NO_TICKS)) {
+  for await (const response of parts.source.pages(kind, range, NO_TICKS)) {
     const found = response.read().find((record) => {
       const read = recordId(record);
       return 'id' in read && read.id === id;
@@ -77,17 +77,13 @@ export async function readControl(
 }
 
 /** The first, the last and the next live record that the list has shown. */
-async function controlsOf(
-  { session }: OutboundParts,
-  { name }: Kind,
-  id: string,
-): Promise<readonly string[]> {
+async function controlsOf(parts: OutboundParts, kind: Kind, id: string): Promise<readonly string[]> {
   const others = sql`
-    select cast(k.id as text) as id from ${sql.identifier(name)} as k
+    select cast(k.id as text) as id from ${sql.identifier(kind.name)} as k
     where k._deleted_at is null and k._listed is not null and k.id <> ${id}`;
   const ends = [sql`order by k.id`, sql`order by k.id desc`, sql`and k.id > ${id} order by k.id`];
   const ids = new Set<string>();
   for (const end of ends)
-    for (const one of await readTexts(session, sql`${others} ${end} limit 1`)) ids.add(one);
+    for (const one of await readTexts(parts.session, sql`${others} ${end} limit 1`)) ids.add(one);
   return [...ids];
 }

@@ -35,22 +35,18 @@ async function recover(tx: Transaction, parts: OutboundParts, id: number, epoch:
   await closeAttempt(tx, { outboxId: id, n: last.n, ...told, now });
 }
 
-function whereNow(
-  { rules, clock, watch }: OutboundParts,
-  { state, operation }: Entry,
-  isOpen: boolean,
-): EntryPatch {
-  if (state !== 'sending') return {};
-  const now = clock.now();
-  if (operation === 'update')
+function whereNow(parts: OutboundParts, entry: Entry, isOpen: boolean): EntryPatch {
+  if (entry.state !== 'sending') return {};
+  const now = parts.clock.now();
+  if (entry.operation === 'update')
     return { state: 'ready', nextAttemptAt: instantText(now), ...(isOpen && { verdict: 'no_answer' }) };
-  const nextAttemptAt = instantText(new Date(now.getTime() + firstLookMs(rules)));
+  const nextAttemptAt = instantText(new Date(now.getTime() + firstLookMs(parts.rules)));
   return {
     state: 'unsettled',
     verdict: 'ambiguous',
     result: null,
     settlement: {},
     nextAttemptAt,
-    ...noneElapsed(watch),
+    ...noneElapsed(parts.watch),
   };
 }

@@ -31,8 +31,9 @@ import { equalOnes, possibleOnes, readNewcomers, soleOne } from './newcomers.ts'
 export async function settle(
   tx: Transaction,
   parts: OutboundParts,
-  { kind, entry: stored, now }: Unsettled,
+  unsettled: Unsettled,
 ): Promise<Journalled | null> {
+  const { kind, entry: stored, now } = unsettled;
   const entry = { ...stored, ...elapsedBy(parts.watch, stored) };
   const { knownFrom } = await readStanding(tx, kind.name);
   if (knownFrom > 0 && watermarkOf(entry).tick <= knownFrom) {
@@ -55,21 +56,24 @@ export async function settle(
 
 async function readFacts(
   tx: Transaction,
-  { rules }: OutboundParts,
-  { kind, entry, now }: Unsettled,
+  parts: OutboundParts,
+  unsettled: Unsettled,
 ): Promise<SettlementFacts> {
+  const { kind, entry, now } = unsettled;
   const { settlement: notes } = entry;
   const isAskedFor = wasAskedFor(entry);
   const asked = notes.asked ?? null;
   const dismissed = isAskedFor ? (notes.ids ?? []) : []; // A person has seen them and decided against them.
-  const newcomers = (await readNewcomers(tx, { kind, entry })).filter(({ id }) => !dismissed.includes(id));
+  const newcomers = (await readNewcomers(tx, { kind, entry })).filter(
+    (newcomer) => !dismissed.includes(newcomer.id),
+  );
   const { certifiedAt, lastSweepAt } = await readStanding(tx, kind.name);
   const attempts = await readAttempts(tx, entry.id);
   const facts = {
     ...(await readTrust(tx, kind.name, notes, { isAskedFor, certifiedAt })),
     elapsedMs: entry.elapsedMs,
     asked,
-    isMade: attempts.some(({ grade }) => grade === 'made'),
+    isMade: attempts.some((attempt) => attempt.grade === 'made'),
     isFresh: isYoung(certifiedAt, now) || isYoung(lastSweepAt, now),
     repeats: kind.repeats === true,
     isDoubtful:
@@ -77,11 +81,11 @@ async function readFacts(
     isAskedFor,
     lostSends: attempts.filter(mayHaveArrived).length,
     altersKeys: await altersKeys(tx, kind.name),
-    rules,
+    rules: parts.rules,
   };
   const left = isFinal(facts) ? await possibleOnes(tx, { kind, entry }, newcomers) : [];
-  const possible = newcomers.filter(({ id }) => left.includes(id));
-  const sole = facts.isMade ? await soleOne(tx, { kind, entry }, possible) : null;
+  const possible = newcomers.filter((newcomer) => left.includes(newcomer.id));
+  const sole = facts.isMade ? await soleOne(tx, kind, entry, possible) : null;
   return { ...facts, equal: equalOnes(kind, entry, newcomers), left, sole };
 }
 
@@ -117,10 +121,11 @@ const wasAskedFor = (entry: Entry): boolean =>
 
 async function carryOut(
   tx: Transaction,
-  { kind, entry, now }: Unsettled,
+  unsettled: Unsettled,
   facts: SettlementFacts,
   decision: Exclude<Settlement, { readonly is: 'resend' }>,
 ): Promise<void> {
+  const { kind, entry, now } = unsettled;
   if (decision.is === 'wait') return lookLater(tx, { kind, entry, now }, facts, decision);
   const { elapsedMs, elapsedAt } = entry;
   await changeEntry(tx, { ...entry, patch: { elapsedMs, elapsedAt }, now });
@@ -167,13 +172,14 @@ async function barsOf(tx: Transaction, unsettled: Unsettled, facts: SettlementFa
 
 async function lookLater(
   tx: Transaction,
-  { kind, entry, now }: Unsettled,
+  unsettled: Unsettled,
   facts: SettlementFacts,
-  { untilMs, asks }: Extract<Settlement, { readonly is: 'wait' }>,
+  extract: Extract<Settlement, { readonly is: 'wait' }>,
 ): Promise<void> {
+  const { kind, entry, now } = unsettled;
   const { elapsedMs, elapsedAt } = entry;
   const pull = { kinds: [kind.name], request: 'outbox: what became of a create', now };
-  const run = asks ? await requestPull(tx, pull) : null;
+  const run = extract.asks ? await requestPull(tx, pull) : null;
   const asked = run === null ? facts.asked : askedOnceMore(facts, run);
   const isWaiting = asked !== null && !isKnownSince(facts, asked.first);
   const awaits = isWaiting ? await awaitReading(tx, { kind, entry, now }, facts) : undefined;
@@ -181,7 +187,7 @@ async function lookLater(
     state: 'unsettled',
     verdict: wasAskedFor(entry) ? 'retry' : 'looking',
     settlement: { ...entry.settlement, ...(asked && { asked }), awaits },
-    nextAttemptAt: instantText(new Date(now.getTime() + untilMs - elapsedMs)),
+    nextAttemptAt: instantText(new Date(now.getTime() + extract.untilMs - elapsedMs)),
     elapsedMs,
     elapsedAt,
     now,

@@ -101,8 +101,8 @@ async function concludeGone(parts: OutboundParts, kind: Kind, entry: Entry): Pro
 const HOUR_MS = 3_600_000;
 
 /** What earlier readings of the record have noted. */
-const readNotes = ({ verdict, settlement }: Entry): SettlementNotes =>
-  verdict === 'unreachable' || verdict === 'gone' ? settlement : {};
+const readNotes = (entry: Entry): SettlementNotes =>
+  entry.verdict === 'unreachable' || entry.verdict === 'gone' ? entry.settlement : {};
 
 /** Puts off an entry whose record could not be read, or was not there. No request was sent, so the attempts do not count that. */
 async function readLater(

@@ -23,17 +23,17 @@ const LOOK_EVERY_MS = 3_600_000;
  */
 export async function watchTwins(
   tx: Transaction,
-  { clock }: OutboundParts,
+  parts: OutboundParts,
   { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
 ): Promise<void> {
-  const now = clock.now();
+  const now = parts.clock.now();
   const payloads = [payloadOf(entry), await payloadAsKept(tx, kind, entry)];
-  const twins = (await newcomersSince(tx, kind.name, watermarkOf(entry))).filter(({ raw }) => {
-    const record = parseJson(raw);
+  const twins = (await newcomersSince(tx, kind.name, watermarkOf(entry))).filter((liveRecord) => {
+    const record = parseJson(liveRecord.raw);
     if (!isObject(record)) return false;
     return payloads.some((payload) => isEqualTo(kind, payload, record));
   });
-  const ids = twins.map(({ id }) => id);
+  const ids = twins.map((twin) => twin.id);
   if (ids.length > 0) await saveTwins(tx, kind.name, { recordId: entry.recordId ?? '', ids, now });
   const isOver = now.getTime() - instantOf(watermarkOf(entry).at).getTime() > WATCH_MS;
   const nextAttemptAt = isOver ? null : instantText(new Date(now.getTime() + LOOK_EVERY_MS));

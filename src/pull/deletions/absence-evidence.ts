@@ -32,7 +32,7 @@ export function byCertificate(certificate: Certificate, shown: number): AbsenceE
     isCertified: true,
     sweep: point.sweep ?? 0,
     isEmpty: size === 0,
-    isOutside: ({ id, response }) => response < point.sent && !lists(id) && !showedSince(id),
+    isOutside: (row) => row.response < point.sent && !lists(row.id) && !showedSince(row.id),
     lastShown,
     suspects,
     shown,
@@ -53,8 +53,7 @@ export function bySweeps(sweeps: {
   readonly isEmpty: boolean;
 }): AbsenceEvidence {
   const { unseen, sweep, before, noted, isEmpty } = sweeps;
-  const lastKnown = ({ id, response }: LiveRow): number =>
-    Math.max(response, unseen.lastShown(id) ?? -Infinity);
+  const lastKnown = (row: LiveRow): number => Math.max(row.response, unseen.lastShown(row.id) ?? -Infinity);
   const missedSince = (id: string): number => Math.max(before ?? -1, noted.get(id)?.sweep ?? -1);
   return {
     isCertified: false,
@@ -88,8 +87,8 @@ export async function askForAbsent(
   if ((await ask(asked.control)) !== 'there') return unsound;
   const answers = await Promise.all(asked.ids.map(async (id) => ({ id, look: await ask(id) })));
   if ((await ask(asked.control)) !== 'there') return unsound;
-  const those = (look: Look) => answers.filter((answer) => answer.look === look).map(({ id }) => id);
-  const rest = answers.filter(({ look }) => look !== 'gone' && look !== 'there');
+  const those = (look: Look) => answers.filter((answer) => answer.look === look).map((answer) => answer.id);
+  const rest = answers.filter((answer) => answer.look !== 'gone' && answer.look !== 'there');
   const unclear = new Map(rest.map(({ id, look }): readonly [string, string] => [id, look]));
   return { gone: those('gone'), there: those('there'), unclear, isSound: true };
 }
@@ -98,14 +97,12 @@ export async function askForAbsent(
 type Look = 'there' | 'gone' | SourceReason;
 
 /** Retrieves one record. */
-async function lookAt(
-  { source, signal }: PullParts,
-  kind: RetrievableKind,
-  id: string,
-  ticks: Ticks,
-): Promise<Look> {
+async function lookAt(parts: PullParts, kind: RetrievableKind, id: string, ticks: Ticks): Promise<Look> {
   try {
-    const { record } = await source.retrieve(kind, id, { tick: ticks.next, ...(signal && { signal }) });
+    const { record } = await parts.source.retrieve(kind, id, {
+      tick: ticks.next,
+      ...(parts.signal && { signal: parts.signal }),
+    });
     return record === null ? 'gone' : 'there';
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
@@ -125,16 +122,16 @@ export interface RetrievalMethod {
 /** A path that failed in three sweeps is tried with the control first, because it may work again. */
 export async function retrievalMethod(
   parts: PullParts,
-  { kind, lease, ticks }: Sweep,
+  sweep: Sweep,
   control: string | null,
 ): Promise<RetrievalMethod> {
-  const askable = askableKind(kind);
-  const failures = lease.controlFailures;
+  const askable = askableKind(sweep.kind);
+  const failures = sweep.lease.controlFailures;
   const hasFailed = failures >= MOST_CONTROL_FAILURES;
   if (askable === null || control === null)
     return { path: null, isUsable: askable !== null && !hasFailed, failures };
   const path = { kind: askable, control };
   if (!hasFailed) return { path, isUsable: true, failures };
-  const isMended = (await lookAt(parts, askable, control, ticks)) === 'there';
+  const isMended = (await lookAt(parts, askable, control, sweep.ticks)) === 'there';
   return { path: isMended ? path : null, isUsable: isMended, failures: isMended ? 0 : failures };
 }

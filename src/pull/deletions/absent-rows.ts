@@ -32,12 +32,12 @@ export async function sortAbsent(
     ? await liveRowsOf(session, name, outside)
     : await unseenRows(session, name, evidence, noted);
   const surplus = await findSurplus(session, name, rows, { knownFrom, lastShown });
-  const records = rows.filter(({ id }) => !surplus.has(id));
-  const absent = records.filter(isOutside).map(({ id, changedAt, listed }): AbsentRow => ({
-    id,
-    isListed: listed !== null,
-    changedAt: instantOf(changedAt),
-    lastShown: lastShown(id) ?? 0,
+  const records = rows.filter((row) => !surplus.has(row.id));
+  const absent = records.filter(isOutside).map((record): AbsentRow => ({
+    id: record.id,
+    isListed: record.listed !== null,
+    changedAt: instantOf(record.changedAt),
+    lastShown: lastShown(record.id) ?? 0,
   }));
   const neverListed = records.filter((row) => !isOutside(row) && row.listed === null).length;
   return { absent, neverListed, surplus: surplus.size };

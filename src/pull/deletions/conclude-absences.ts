@@ -92,7 +92,7 @@ export async function concludeAbsences(
     deleted,
     surplus,
     waiting: absent.length + neverListed + missingRows - deleted - kept,
-    neverListed: absent.filter(({ isListed }) => !isListed).length + neverListed + missingRows,
+    neverListed: absent.filter((row) => !row.isListed).length + neverListed + missingRows,
     kept,
     controlFailures,
   };
@@ -143,19 +143,19 @@ async function prove(
  * kinds with single retrieval, two complete sweeps. Null if there is neither evidence nor an absence to take back.
  */
 function evidenceOf(
-  { began, lease }: Sweep,
-  { list, tally }: CompleteReading,
+  sweep: Sweep,
+  reading: CompleteReading,
   noted: ReadonlyMap<string, Absence>,
   isUsable: boolean,
 ): AbsenceEvidence | null {
-  const { verdict, unseenSince } = list;
-  const before = isUsable && !tally.hasHoles() ? lease.lastCompleteSweep : null;
-  const { rows } = tally.counts();
+  const { verdict, unseenSince } = reading.list;
+  const before = isUsable && !reading.tally.hasHoles() ? sweep.lease.lastCompleteSweep : null;
+  const { rows } = reading.tally.counts();
   const isNewEnough = verdict.certified && (before === null || (verdict.point.sweep ?? -1) >= before);
   if (isNewEnough) return byCertificate(verdict, rows);
   if (before === null && noted.size === 0) return null;
   const unseen = unseenSince(before ?? 0);
-  return bySweeps({ unseen, sweep: began ?? 0, before, noted, isEmpty: rows === 0 });
+  return bySweeps({ unseen, sweep: sweep.began ?? 0, before, noted, isEmpty: rows === 0 });
 }
 
 const NOTED_TOGETHER = 500;
@@ -188,12 +188,15 @@ async function note(
 }
 
 async function planFor(
-  { session, clock }: PullParts,
-  { kind, knownRows, lease }: Sweep,
-  { evidence, list, noted, retrieval, rules }: KnownAbsences,
+  parts: PullParts,
+  options: Sweep,
+  absences: KnownAbsences,
   absent: readonly AbsentRow[],
 ) {
-  const fresh = absent.filter(({ id }) => !noted.has(id));
+  const { evidence, list, noted, retrieval, rules } = absences;
+  const { kind, knownRows, lease } = options;
+  const { session, clock } = parts;
+  const fresh = absent.filter((row) => !noted.has(row.id));
   // Counting reads an index of the whole table; so few are never held for their number.
   const isFew = absent.length < Math.min(FEW, rules.holdAbove.rows + 1);
   const live = isFew ? 0 : await countLive(session, kind.name);
@@ -234,9 +237,9 @@ function mayBeCutOff({ verdict }: ListCertification, rowsBefore: number): boolea
 async function isAsLongAsBefore(
   db: Queryable,
   kind: string,
-  { verdict }: ListCertification,
+  certification: ListCertification,
 ): Promise<boolean> {
   const last = await lastReading(db, kind);
   const isWhole = last?.state === 'certified' || last?.state === 'complete';
-  return isWhole && verdict.certified && verdict.size === last.rows;
+  return isWhole && certification.verdict.certified && certification.verdict.size === last.rows;
 }

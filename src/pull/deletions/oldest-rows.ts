@@ -13,7 +13,7 @@ export async function readOldest(
   rows: readonly AbsentRow[],
 ): Promise<OldestRows | null> {
   if (rows.length === 0) return null;
-  const absent = new Set(rows.map(({ id }) => id));
+  const absent = new Set(rows.map((row) => row.id));
   const { by: decided, waves } = await readScope(db, kind.name);
   const dates = kind.fields.filter(({ type }) => type === 'date' || type === 'timestamp');
   let oldest: OldestRows | null = null;
@@ -36,14 +36,14 @@ export async function areAtOneEnd(
   fresh: readonly AbsentRow[],
   rows: readonly AbsentRow[],
 ): Promise<boolean> {
-  const absent = new Set(rows.map(({ id }) => id));
+  const absent = new Set(rows.map((row) => row.id));
   const orders = kind.fields.filter(
     ({ name, type }) => type === 'date' || type === 'timestamp' || kind.naturalKey.includes(name),
   );
   for (const by of ['id', ...orders.map(({ name }) => name)])
     for (const end of ['first', 'last'] as const) {
       const beyond = await beyondListed(db, kind.name, { by, end }, absent);
-      if (fresh.every(({ id }) => beyond.has(id))) return true;
+      if (fresh.every((row) => beyond.has(row.id))) return true;
     }
   return false;
 }
@@ -62,8 +62,8 @@ async function beyondListed(
     sql`select cast(k.id as text) as id, cast(k.${column} as text) as key from ${sql.identifier(kind)} as k
       where k._deleted_at is null and k.${column} is not null order by ${order} limit ${absent.size + 1}`,
   );
-  const listed = rows.find(({ id }) => !absent.has(id));
+  const listed = rows.find((row) => !absent.has(row.id));
   if (listed === undefined) return new Set(); // No row is listed: nothing is beyond it.
-  const beyond = rows.slice(0, rows.indexOf(listed)).filter(({ key }) => key !== listed.key);
-  return new Set(beyond.map(({ id }) => id));
+  const beyond = rows.slice(0, rows.indexOf(listed)).filter((row) => row.key !== listed.key);
+  return new Set(beyond.map((decoded) => decoded.id));
 }

@@ -36,7 +36,7 @@ export async function proveByAsking(
     const again = first.newlyGone.filter((absence) => isProvenGone(absence, parts.clock.now(), asking.rules));
     deleted += first.deleted;
     if (again.length === 0) continue;
-    deleted += (await askOnce(parts, sweep, { ...asking, ids: again.map(({ id }) => id) })).deleted;
+    deleted += (await askOnce(parts, sweep, { ...asking, ids: again.map((absence) => absence.id) })).deleted;
   }
   return { deleted, isSound: true };
 }
@@ -67,13 +67,13 @@ async function askOnce(parts: PullParts, sweep: Sweep, asking: Asking) {
     why: 'still_there',
   }));
   const doubtful = of([...unclear.keys()])
-    .filter(({ id, state, why }) => state === 'suspected' && why !== unclear.get(id))
+    .filter((absence) => absence.state === 'suspected' && absence.why !== unclear.get(absence.id))
     .map((absence): Absence => ({ ...absence, why: unclear.get(absence.id) }));
   const looked = [...newlyGone, ...unlisted, ...doubtful];
   for (const absence of looked) noted.set(absence.id, absence);
   const seen = looked.map((absence) => ({ ...absence, lastSeenAt: null })); // Noted before.
   await underLease(parts, sweep, (tx) => saveAbsences(tx, sweep.kind.name, seen));
-  const ids = proven.map(({ id }) => id);
+  const ids = proven.map((absence) => absence.id);
   const deleted = await tombstoneRecords(parts, sweep, ids, 'retrieve');
   return { deleted, newlyGone, unlisted, isSound };
 }

@@ -39,10 +39,10 @@ export function followLists(kinds: readonly ListedKind[]) {
     const fresh = await readChangesSince(db, seq, MOST_ROWS);
     seq = fresh.at(-1)?.seq ?? seq;
     const from = instantText(new Date(now.getTime() - HISTORY_MS));
-    if (fresh.length > 0) recent = [...recent, ...fresh].filter(({ observedAt }) => observedAt >= from);
+    if (fresh.length > 0) recent = [...recent, ...fresh].filter((change) => change.observedAt >= from);
     // Some run reads them, or is about to.
     const runs = (await openRuns(db)).filter(
-      ({ command, isAskedFor, isRunning }) => isAskedFor && (isRunning || command !== 'verify'),
+      (run) => run.isAskedFor && (run.isRunning || run.command !== 'verify'),
     );
     const reading = new Set(runs.flatMap((run) => run.kinds));
     const awaited = await readAwaitedKinds(db);
@@ -81,9 +81,10 @@ const countOf = (
 async function begin(
   db: Queryable,
   order: WatchedList['order'],
-  { kind, pageSize, lastCompleteSweep: sweep }: WatchedKind,
+  watchedKind: WatchedKind,
   history: ChangeHistory,
 ): Promise<Followed | null> {
+  const { kind, pageSize, lastCompleteSweep: sweep } = watchedKind;
   const responses = await readSweepPages(db, kind, sweep ?? 0, MOST_ROWS);
   if (responses === null) return null;
   const total = responses.findLast((response) => response.total !== null)?.total ?? null;
@@ -91,7 +92,7 @@ async function begin(
   const firsts = new Map<string, number>();
   for (const { page, ids } of responses) firsts.set(ids, Math.min(page, firsts.get(ids) ?? page));
   const pages = new Map(
-    responses.filter(({ page, ids }) => firsts.get(ids) === page).map((one) => [one.page, one]),
+    responses.filter((response) => firsts.get(response.ids) === response.page).map((one) => [one.page, one]),
   );
   const list = watchList({ kind, order, total }, [...pages.values()].map(readingOf), pageSize);
   return { sweep, tick: responses.at(-1)?.answered ?? sweep ?? 0, list, history };
@@ -104,9 +105,9 @@ async function catchUp(db: Queryable, known: Followed): Promise<Followed> {
   return { ...known, list, tick: responses.at(-1)?.answered ?? known.tick };
 }
 
-const readingOf = ({ page, ids, total, seenAt }: PageSighting): PageReading => ({
-  page,
-  ids: idsOf(ids),
-  total,
-  atMs: instantOf(seenAt).getTime(),
+const readingOf = (sighting: PageSighting): PageReading => ({
+  page: sighting.page,
+  ids: idsOf(sighting.ids),
+  total: sighting.total,
+  atMs: instantOf(sighting.seenAt).getTime(),
 });

@@ -92,7 +92,7 @@ function createNextReader(parts: PullParts, rules: FreshnessRules) {
       list: { ...list, readMs: new Map([...list.readMs, ...(unread.get(list.kind) ?? [])]) },
     }));
     const next = chooseRead(lists, now.getTime());
-    const kind = rules.kinds.find(({ name }) => name === next?.kind);
+    const kind = rules.kinds.find((kind) => kind.name === next?.kind);
     if (next === null || kind === undefined) return null;
     const end = await readBetween(kind, next.page, () => (token.isSpent = true));
     logger.debug({ ...next, ...end }, 'a page was read between sweeps');

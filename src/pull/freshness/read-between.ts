@@ -41,7 +41,7 @@ export function createBetweenReader(
   let isConfirmed = false; // The company of the token: it is asked for once, not for every page that does not name it.
   /** @param onSend Called before the request leaves. */
   return async (kind: ListedKind, page: number, onSend?: () => void): Promise<BetweenEnd> => {
-    const claim = { ...(await claimSource(session, { baseUrl, acceptNew: false })), isConfirmed };
+    const claim = { ...(await claimSource(session, baseUrl, false)), isConfirmed };
     const claimed = { kind: kind.name, owner: owner.name, now: clock.now(), isDead: owner.isDead };
     const lease = await claimYielding(session, claimed);
     if (lease === null) return { is: 'not begun' };
@@ -55,7 +55,7 @@ export function createBetweenReader(
       end = endOf(error);
     } finally {
       const hasChanges = end.is === 'landed' && end.found > 0;
-      await session.atomically((tx) => releaseYielding(tx, lease, { hasChanges, now: clock.now() }));
+      await session.atomically((tx) => releaseYielding(tx, lease, hasChanges, clock.now()));
     }
     return end;
   };
@@ -77,9 +77,9 @@ async function readPage(
   const pages = source.pages(kind, { from: page, to: page }, options);
   for await (const response of requireTenant(pages, { parts, kind, claim, tenants })) {
     const landings = await landPages(session, reading, [response], clock.now());
-    const appeared = landings.flatMap(({ created, restored }) => [...created, ...restored]).length;
+    const appeared = landings.flatMap((landing) => [...landing.created, ...landing.restored]).length;
     if (appeared > 0) await session.atomically((tx) => wakeSearches(tx, kind.name, clock.now()));
-    return { is: 'landed', found: appeared + landings.flatMap(({ changed }) => changed).length };
+    return { is: 'landed', found: appeared + landings.flatMap((landing) => landing.changed).length };
   }
   return { is: 'failed', reason: 'page_repeated', isRefused: false, waitMs: null };
 }

@@ -51,7 +51,7 @@ export function watchList(
   pages: readonly PageReading[],
   pageSize: number | null,
 ): WatchedList {
-  const shown = pages.filter(({ ids }) => ids.length > 0).toSorted((a, b) => a.page - b.page);
+  const shown = pages.filter((page) => page.ids.length > 0).toSorted((a, b) => a.page - b.page);
   const first = Math.max(1, shown[0]?.ids.length ?? 0);
   // A record on two pages moved meanwhile: the later page counts.
   const ids = [...new Set(shown.flatMap((reading) => reading.ids).reverse())].reverse();
@@ -62,8 +62,8 @@ export function watchList(
     stride: shown.length > 1 ? first : Math.max(first, pageSize ?? Number.MAX_SAFE_INTEGER),
     ids,
     places: placesOf(ids),
-    readMs: new Map(pages.map(({ page, atMs }) => [page, atMs])),
-    totalMs: Math.max(0, ...pages.map(({ atMs }) => atMs)),
+    readMs: new Map(pages.map((reading) => [reading.page, reading.atMs])),
+    totalMs: Math.max(0, ...pages.map((page) => page.atMs)),
     gap: null,
   };
 }
@@ -72,8 +72,8 @@ const placesOf = (ids: readonly string[]): ReadonlyMap<string, number> =>
   new Map(ids.map((id, place) => [id, place]));
 
 /** Pages that the list has now. Without a total, a full page may have a successor. */
-export const pageCount = ({ ids, stride, total }: WatchedList): number =>
-  Math.max(1, Math.ceil((total ?? ids.length + 1) / stride));
+export const pageCount = (list: WatchedList): number =>
+  Math.max(1, Math.ceil((list.total ?? list.ids.length + 1) / list.stride));
 
 /** The page on which new records are expected, by the order of the list; null = any. */
 export function pageOfNew(list: WatchedList): number | null {
@@ -108,7 +108,8 @@ export function observePage(list: WatchedList, reading: PageReading): WatchedLis
  * Puts the records of a page where it shows them: what stood between them, and is not shown, has gone. Gives how many places
  * behind those in `ids` its rows stand (`shift`; null = none was known).
  */
-function placePage(list: WatchedList, { page, ids }: PageReading) {
+function placePage(list: WatchedList, reading: PageReading) {
+  const { page, ids } = reading;
   const offset = (page - 1) * list.stride;
   const known = placesInOrder(list, ids, offset);
   const [start = Math.min(offset, list.ids.length)] = known;
@@ -122,15 +123,15 @@ function placePage(list: WatchedList, { page, ids }: PageReading) {
 }
 
 /** The places of the known records of a page, without those that have moved from elsewhere; the first is the lowest. */
-function placesInOrder({ places, stride }: WatchedList, ids: readonly string[], offset: number): number[] {
+function placesInOrder(list: WatchedList, ids: readonly string[], offset: number): number[] {
   const known = ids.flatMap((id, index) => {
-    const place = places.get(id);
+    const place = list.places.get(id);
     return place === undefined ? [] : [{ place, shift: offset + index - place }];
   });
   const shifts = known.map(({ shift }) => shift).sort((a, b) => a - b);
   const median = shifts[shifts.length >> 1] ?? 0;
   return known
-    .filter(({ shift }) => Math.abs(shift - median) <= stride / 4)
+    .filter(({ shift }) => Math.abs(shift - median) <= list.stride / 4)
     .map(({ place }) => place)
     .sort((a, b) => a - b);
 }

@@ -19,7 +19,7 @@ export type ComparedRecord = Judged | (Incoming & { readonly verdict: { readonly
 
 export const isJudged = (compared: ComparedRecord): compared is Judged => compared.verdict.is !== 'overtaken';
 
-export const mustBeWritten = ({ verdict }: Judged): boolean => verdict.is !== 'unchanged';
+export const mustBeWritten = (judged: Judged): boolean => judged.verdict.is !== 'unchanged';
 
 /** Compares records with their rows. */
 export async function compareRecords(
@@ -29,7 +29,7 @@ export async function compareRecords(
   sent: number,
 ): Promise<ComparedRecord[]> {
   const { kind, sending } = sweep;
-  const rows = await sweep.rows.read(received.map(({ id }) => id));
+  const rows = await sweep.rows.read(received.map((incoming) => incoming.id));
   const records = received.map((record) => {
     const row = rows.get(record.id);
     const isAsStored = row?.raw === record.raw && !row.isDeleted && row.listed !== null;
@@ -51,15 +51,15 @@ const LAG_MS = 60_000;
 /** Records that a reading between sweeps leaves alone, because their list may lag behind an update of ours. */
 async function readLagging(
   tx: Transaction,
-  { kind, runId, now }: LandingSweep,
+  sweep: LandingSweep,
   rows: ReadonlyMap<string, StoredRow>,
 ): Promise<ReadonlySet<string>> {
-  if (runId !== NO_RUN) return new Set();
-  const since = new Date(now.getTime() - LAG_MS);
+  if (sweep.runId !== NO_RUN) return new Set();
+  const since = new Date(sweep.now.getTime() - LAG_MS);
   const ids = [...rows]
     .filter(([, { changedAt }]) => String(changedAt) >= instantText(since))
     .map(([id]) => id);
-  return readUpdatedSince(tx, kind.name, { ids, since });
+  return readUpdatedSince(tx, sweep.kind.name, ids, since);
 }
 
 function judgeListed(kind: Kind, stored: StoredRow | undefined, received: Incoming): Judged {

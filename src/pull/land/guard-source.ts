@@ -90,7 +90,7 @@ export async function* requireCompanies(
 export async function verifyTenant(parts: TenantGuard['parts'], claim: SourceClaim): Promise<void> {
   if (claim.isNew || claim.isConfirmed) return;
   if (!claim.isAsked) {
-    const isShort = ({ name }: Kind): number => Number(name === 'departments');
+    const isShort = (kind: Kind): number => Number(kind.name === 'departments');
     for (const kind of LISTED_KINDS.filter(namesCompany).toSorted((a, b) => isShort(b) - isShort(a))) {
       const tenants = await readTenants(parts.session, kind, false);
       if (tenants.isLearning || !(await isOurs({ parts, kind, claim, tenants }))) continue;
@@ -116,10 +116,10 @@ async function isOurs(guard: TenantGuard & { readonly kind: ListedKind }): Promi
   }
 }
 
-async function isKnown({ parts, kind }: TenantGuard, response: ListResponse): Promise<boolean> {
+async function isKnown(guard: TenantGuard, response: ListResponse): Promise<boolean> {
   if (response.isKnown) return true; // Records shown before belong to the same company.
   const ids = idsOf(response.read());
-  const known = await parts.session.atomically((tx) => tx.rowsById(kind.name, ['id'], ids));
+  const known = await guard.parts.session.atomically((tx) => tx.rowsById(guard.kind.name, ['id'], ids));
   return known.size > 0;
 }
 
@@ -148,9 +148,10 @@ export async function tellingFirst(session: Session, kinds: readonly ListedKind[
  * @throws {OtherSourceError}
  */
 export function requireCompany(
-  { kind, tenants }: CompaniesOfKind,
+  companiesOfKind: CompaniesOfKind,
   { isKnown: isSame, read }: { readonly isKnown: boolean; readonly read: () => readonly Json[] },
 ): boolean {
+  const { kind, tenants } = companiesOfKind;
   if (!namesCompany(kind)) return false;
   if (isSame) return true;
   if (tenants.isLearning) {
@@ -197,10 +198,10 @@ export function countCompanies(records: readonly Json[], known: ReadonlySet<stri
  *
  * One foreign record among many is left to the service; one shared record among many foreign ones does not make a list ours.
  */
-export function judgeCompany({ own, others }: NamedCompanies): 'own' | 'other' | null {
-  const foreign = [...others.values()].reduce((sum, count) => sum + count, 0);
-  if (own + foreign === 0) return null;
-  return own >= foreign ? 'own' : 'other';
+export function judgeCompany(companies: NamedCompanies): 'own' | 'other' | null {
+  const foreign = [...companies.others.values()].reduce((sum, count) => sum + count, 0);
+  if (companies.own + foreign === 0) return null;
+  return companies.own >= foreign ? 'own' : 'other';
 }
 
 /** The company of each record that names one. */

@@ -39,8 +39,10 @@ export const TOGETHER = {
   lingerMs: 100,
   most: 32 * (100 + PAGE_WEIGHT),
   pauseMs: 2, // The next pages are not requested while these land.
-  weigh: ({ isKnown, rows, digest }: ListResponse): number =>
-    isKnown ? KNOWN_WEIGHT : PAGE_WEIGHT + Math.max(rows, (digest?.bytes ?? 0) / ROW_BYTES),
+  weigh: (response: ListResponse): number =>
+    response.isKnown
+      ? KNOWN_WEIGHT
+      : PAGE_WEIGHT + Math.max(response.rows, (response.digest?.bytes ?? 0) / ROW_BYTES),
 };
 
 /**
@@ -50,7 +52,7 @@ export const TOGETHER = {
  * @throws {LeaseError} If another owner has taken the sweep over.
  */
 export async function landArriving(
-  { session, clock }: PullParts,
+  parts: PullParts,
   arriving: {
     readonly sweep: Sweep;
     readonly tally: { readonly add: (landing: Landing) => void };
@@ -64,10 +66,12 @@ export async function landArriving(
   const { sweep, tally, responses, stop, onLanded } = arriving;
   let last: ListResponse | null = null;
   for await (const batch of arrivedTogether(responses, TOGETHER)) {
-    const landings = await landPages(session, sweep, batch, clock.now()).catch((error: unknown) => {
-      stop?.abort(); // Stop before the loop ends: its end awaits the requests under way.
-      throw error;
-    });
+    const landings = await landPages(parts.session, sweep, batch, parts.clock.now()).catch(
+      (error: unknown) => {
+        stop?.abort(); // Stop before the loop ends: its end awaits the requests under way.
+        throw error;
+      },
+    );
     for (const landing of landings) tally.add(landing);
     last = batch.at(-1) ?? last;
     if (last !== null) await onLanded?.(last);
@@ -119,7 +123,7 @@ interface ParsedPage extends SortedPage {
 async function parsePage(response: ListResponse): Promise<ParsedPage> {
   await ownTurn(); // Apart from the reading of its answer.
   const sorted = sortPage(response.read(), response.texts);
-  const seen = sorted.incoming.map(({ id }) => id);
+  const seen = sorted.incoming.map((incoming) => incoming.id);
   const fields = new Set<string>();
   let before: readonly string[] = []; // Most records have the same fields in the same order: these are checked once.
   for (const { record } of sorted.incoming) {
@@ -134,23 +138,23 @@ async function parsePage(response: ListResponse): Promise<ParsedPage> {
 /** The stored page whose bytes, and so whose records, a response shows again, while its rows are as it left them; else null. */
 function knownPage(
   sweep: Sweep & Partial<Pick<LandingSweep, 'effects' | 'sending'>>,
-  { page, keys, isKnown }: ListResponse,
+  response: ListResponse,
 ): StoredPage | null {
-  const known = isKnown ? sweep.pages.get(page) : undefined;
-  return known === undefined || hasOtherWrites(keys, known, sweep) ? null : known;
+  const known = response.isKnown ? sweep.pages.get(response.page) : undefined;
+  return known === undefined || hasOtherWrites(response.keys, known, sweep) ? null : known;
 }
 
 /** Text of the pages whose rows are read at once; rows of longer pages are read with each of them. */
 const LONGEST_AHEAD = 4_000_000;
 
 /** The ids of the records that are compared with their rows; none where the pages, or those stored of them, are long. */
-function idsAhead({ pages }: Sweep, responses: readonly ListResponse[]): readonly string[] {
-  const parsed = responses.filter(({ isKnown }) => !isKnown);
+function idsAhead(sweep: Sweep, responses: readonly ListResponse[]): readonly string[] {
+  const parsed = responses.filter((response) => !response.isKnown);
   let text = 0;
   for (const { page, digest } of parsed)
-    text += Math.max(digest?.bytes ?? Infinity, pages.get(page)?.bytes ?? 0);
+    text += Math.max(digest?.bytes ?? Infinity, sweep.pages.get(page)?.bytes ?? 0);
   if (text > LONGEST_AHEAD) return [];
-  return parsed.flatMap(({ keys }) => keys.filter((key) => /^[1-9]\d{0,14}$/.test(key))); // Some record may have no usable id.
+  return parsed.flatMap((response) => response.keys.filter((key) => /^[1-9]\d{0,14}$/.test(key))); // Some record may have no usable id.
 }
 
 /**
@@ -170,7 +174,7 @@ export async function landTogether<T>(
   const { result, effects, tick } = await session.atomically(async (tx) => {
     const effects = noEffects(state);
     const sending = await readSending(tx, kind.name);
-    const tick = await renewLease(tx, lease, { tick: ticks.latest(), now });
+    const tick = await renewLease(tx, lease, ticks.latest(), now);
     await bindSource(tx, claim, tenants);
     noteWrites(effects, await readDirtyRows(tx, kind.name, state.latestWrite));
     const suppressed = await readSuppressed(tx, kind.name);
@@ -199,10 +203,10 @@ export interface Landing extends LandedRecords {
 }
 
 /** Lands the same bytes again: they hold the same records, and only their sighting is new. */
-function landKnown(sweep: LandingSweep, response: ListResponse, { ids, fields }: StoredPage): Landing {
+function landKnown(sweep: LandingSweep, response: ListResponse, page: StoredPage): Landing {
   noteSent(sweep, response);
-  const sighting = sightingOf(sweep, response, ids);
-  return { ...nothingLanded(), response, seen: response.keys, fields, sighting };
+  const sighting = sightingOf(sweep, response, page.ids);
+  return { ...nothingLanded(), response, seen: response.keys, fields: page.fields, sighting };
 }
 
 /** Lands one list response: its records and its digest. */
@@ -223,23 +227,25 @@ async function landPage(
   sweep.rows.putPage(page, content);
   noteSent(sweep, response);
   // Known to be in the list, although no row can be made of them.
-  const unclear = parsed.quarantined.flatMap(({ id, code }) =>
-    id !== null && (code === 'two_versions' || code === 'too_deep') ? [id] : [],
+  const unclear = parsed.quarantined.flatMap((quarantined) =>
+    quarantined.id !== null && (quarantined.code === 'two_versions' || quarantined.code === 'too_deep')
+      ? [quarantined.id]
+      : [],
   );
   const sighting = sightingOf(sweep, response, unclear.length === 0 ? ids : idsText([...seen, ...unclear]));
   return { ...landed, response, seen, fields, sighting };
 }
 
-function noteSent({ effects }: LandingSweep, { sent }: ListResponse): void {
-  effects.newestSent = Math.max(effects.newestSent, sent);
+function noteSent(sweep: LandingSweep, response: ListResponse): void {
+  sweep.effects.newestSent = Math.max(sweep.effects.newestSent, response.sent);
 }
 
-function sightingOf({ kind, runId, began, ticks }: Sweep, response: ListResponse, ids: string): NewSighting {
+function sightingOf(sweep: Sweep, response: ListResponse, ids: string): NewSighting {
   const { page, sent, answered, rows, end, meta } = response;
   return {
-    kind: kind.name,
-    runId,
-    sweep: began,
+    kind: sweep.kind.name,
+    runId: sweep.runId,
+    sweep: sweep.began,
     page,
     sent,
     answered,
@@ -247,6 +253,6 @@ function sightingOf({ kind, runId, began, ticks }: Sweep, response: ListResponse
     rows,
     endRows: end?.rows ?? null,
     total: meta?.total ?? null,
-    sentAt: ticks.instantOf(sent),
+    sentAt: sweep.ticks.instantOf(sent),
   };
 }

@@ -60,10 +60,16 @@ export async function landRecords(
   tx: Transaction,
   sweep: LandingSweep,
   page: SortedPage,
-  { sent, answered }: LandingAnswer,
+  answer: LandingAnswer,
 ): Promise<LandedRecords> {
+  const { sent, answered } = answer;
   const { incoming, quarantined } = withoutSuppressed(page, sweep.suppressed);
-  const issues = quarantined.map(({ id, code, raw }) => ({ recordId: id, field: null, code, detail: raw }));
+  const issues = quarantined.map((quarantined) => ({
+    recordId: quarantined.id,
+    field: null,
+    code: quarantined.code,
+    detail: quarantined.raw,
+  }));
   const { state, effects } = sweep;
   const fresh = issues.filter((issue) => {
     const key = issueKey(issue);
@@ -90,12 +96,12 @@ export async function landRecords(
     if (news.length > 0) {
       await sweep.rows.put({ records: news, response: answered });
       await yieldToEventLoop();
-      const written = news.map(({ record }) => record);
+      const written = news.map((judged) => judged.record);
       await landFields(tx, sweep, written);
     }
     if (!sweep.isListed) {
       // Retrieved and unchanged records become as new as their answer, so that an older page cannot undo them.
-      const ids = judged.filter((record) => !mustBeWritten(record)).map(({ id }) => id);
+      const ids = judged.filter((record) => !mustBeWritten(record)).map((judged) => judged.id);
       const confirmed = new Map(ids.map((id) => [id, answered]));
       await confirmRows(tx, sweep.kind.name, ids, answered);
       await saveDirtyRows(tx, sweep.kind.name, confirmed);
@@ -119,13 +125,13 @@ export const nothingLanded = (): LandedRecords => ({
 /** The count that a record adds to; a row rewritten without an event has not changed. */
 function placeOf(
   compared: ComparedRecord,
-  { ignoredFields }: Sweep,
+  sweep: Sweep,
 ): Exclude<keyof LandedRecords, 'quarantined' | 'fieldsChanged'> | null {
   if (!isJudged(compared)) return 'overtaken';
   const { verdict } = compared;
   if (verdict.is === 'unchanged') return null;
   if (verdict.is !== 'changed') return verdict.is;
-  return verdict.fields.some((name) => !ignoredFields.has(name)) ? 'changed' : null;
+  return verdict.fields.some((name) => !sweep.ignoredFields.has(name)) ? 'changed' : null;
 }
 
 const EXAMPLES = 3;
@@ -145,7 +151,7 @@ async function landFields(
     await saveDrift(tx, [{ ...drift, detail }], now);
   }
   if (seen.size === 0) return;
-  await saveFields(tx, kind, { fields: seen, now });
+  await saveFields(tx, kind, seen, now);
   const drifts = lease.completeSweeps === 0 ? [] : valueDrift(fields, seen);
   const noted = drifts.map((drift) => ({ kind: kind.name, ...drift }));
   await saveDrift(tx, noted, now);

@@ -6,17 +6,18 @@ import type { LandedRecords } from './land-records.ts';
 /** Counts in how many records each field has changed: a record that is read twice in a sweep counts once. */
 function countFields(
   counts: Map<string, number>,
-  { fieldsChanged }: LandedRecords,
+  records: LandedRecords,
   touched: ReadonlySet<string>,
 ): void {
-  for (const [id, names] of fieldsChanged)
+  for (const [id, names] of records.fieldsChanged)
     for (const name of touched.has(id) ? [] : names) counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /** How a list is wrapped and paged: as its first page is, unless another one is wrapped oddly. */
-function shapeWith(shape: ListShape, { page, envelope, meta }: Landing['response']): ListShape {
-  const first = page === 1 ? { envelope, pageSize: meta?.perPage ?? null } : shape;
-  const odd = [envelope, shape.envelope].find((each) => each !== null && isOddEnvelope(each));
+function shapeWith(shape: ListShape, response: Landing['response']): ListShape {
+  const first =
+    response.page === 1 ? { envelope: response.envelope, pageSize: response.meta?.perPage ?? null } : shape;
+  const odd = [response.envelope, shape.envelope].find((each) => each !== null && isOddEnvelope(each));
   return odd === undefined ? first : { ...first, envelope: odd };
 }
 

@@ -31,24 +31,27 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
   const known = mayTellMore ? await knownBefore(session, sweep, responses) : [];
   const spans = known.length === 0 ? shown : spansOf(responses, known);
   const verdict = known.length === 0 ? alone : certify(responses, known, spans);
-  const sentAt = (tick: number): string | null => responses.find(({ sent }) => sent === tick)?.seenAt ?? null;
+  const sentAt = (tick: number): string | null =>
+    responses.find((response) => response.sent === tick)?.seenAt ?? null;
   const facts = { verdict, spans, sentAt, unseenSince: (tick: number) => unseenSince(shown, tick) };
   if (!verdict.certified) return { ...facts, certifiedAt: null, isOfThisSweep: false, mayBeMixed: true };
   const { sent, sweep: ofSweep, total } = verdict.point;
   const pages = responses.filter((response) => response.sweep === ofSweep && response.rows > 0);
   const mayBeMixed =
-    pages.some(({ page }) => page > 1) && pages.some((page) => page.total === null || page.total !== total);
+    pages.some((seenPage) => seenPage.page > 1) &&
+    pages.some((page) => page.total === null || page.total !== total);
   return { ...facts, certifiedAt: sentAt(sent), isOfThisSweep: ofSweep === sweep.began, mayBeMixed };
 }
 
 /** Records that a list had shown before the first of these responses: only lists without a firm order need them. */
 async function knownBefore(
   session: Session,
-  { kind, lease }: Sweep,
+  sweep: Sweep,
   responses: readonly SeenPage[],
 ): Promise<string[]> {
+  const { kind, lease } = sweep;
   if (lease.completeSweeps === 0) return [];
-  const first = Math.min(...responses.map(({ sent }) => sent));
+  const first = Math.min(...responses.map((response) => response.sent));
   const rows = await session.query(sql`
     select cast(id as text) as id from ${sql.identifier(kind.name)}
     where _listed > ${lease.knownFrom} and _listed < ${first}

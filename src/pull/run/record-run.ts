@@ -35,7 +35,7 @@ export async function recordRun<T>(
   const startedAt = clock.now();
   const startMs = clock.monotonicMs();
   const begun = { owner: owner.name, now: startedAt, isDead: owner.isDead };
-  const names = kinds.map(({ name }) => name);
+  const names = kinds.map((kind) => kind.name);
   const runId = request.runId ?? (await startRun(session, { ...request, kinds: names, ...begun }));
   const run = { runId, owner: owner.name };
   // Between its lists too.
@@ -70,7 +70,7 @@ export async function recordRun<T>(
 export function startHeartbeat(parts: PullParts, lease: KindLease): () => void {
   const { session, clock, logger } = parts;
   return beating(logger, 'the lease', { kind: lease.kind }, () =>
-    session.atomically((tx) => renewLease(tx, lease, { tick: 0, now: clock.now() })),
+    session.atomically((tx) => renewLease(tx, lease, 0, clock.now())),
   );
 }
 

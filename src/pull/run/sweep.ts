@@ -82,8 +82,14 @@ export function createSweepState(
 }
 
 /** Creates the effects of a transaction that has done nothing yet: few are collected, and nothing large is copied. */
-export function noEffects({ latestWrite, fields, newestSent }: SweepState): SweepState {
-  return { dirty: new Map(), latestWrite, quarantined: new Set(), fields: new Map(fields), newestSent };
+export function noEffects(state: SweepState): SweepState {
+  return {
+    dirty: new Map(),
+    latestWrite: state.latestWrite,
+    quarantined: new Set(),
+    fields: new Map(state.fields),
+    newestSent: state.newestSent,
+  };
 }
 
 /** Applies the effects of a transaction once it has landed; one that was rolled back leaves no trace. */
@@ -115,13 +121,13 @@ interface WrittenRows {
  */
 export function hasOtherWrites(
   ids: readonly string[],
-  { sent, response }: StoredPage,
+  page: StoredPage,
   { state, effects, sending }: WrittenRows,
 ): boolean {
   if (state.dirty.size + (effects?.dirty.size ?? 0) + (sending?.size ?? 0) === 0) return false;
   return ids.some((id) => {
     const write = Math.max(state.dirty.get(id) ?? 0, effects?.dirty.get(id) ?? 0);
-    return sending?.has(id) === true || (write > sent && write !== response);
+    return sending?.has(id) === true || (write > page.sent && write !== page.response);
   });
 }
 
@@ -131,14 +137,14 @@ export function hasOtherWrites(
  * @throws {LeaseError} If another owner has taken the sweep over; nothing lands.
  */
 export async function underLease<T>(
-  { session, clock }: PullParts,
-  { lease, ticks }: Sweep,
+  parts: PullParts,
+  sweep: Sweep,
   work: (tx: Transaction, now: Date) => Promise<T>,
 ): Promise<T> {
-  const tick = ticks.latest();
-  const now = clock.now();
-  return session.atomically(async (tx) => {
-    await renewLease(tx, lease, { tick, now });
+  const tick = sweep.ticks.latest();
+  const now = parts.clock.now();
+  return parts.session.atomically(async (tx) => {
+    await renewLease(tx, sweep.lease, tick, now);
     return work(tx, now);
   });
 }

@@ -100,25 +100,26 @@ export async function beginPage(
 
 /** The state that any reading of a kind lands on. */
 async function readState(
-  { session, clock }: PullParts,
-  { kind, claim, rules }: Omit<ReadingRequest, 'runId'>,
+  parts: PullParts,
+  request: Omit<ReadingRequest, 'runId'>,
   lease: KindLease,
   { mirrored, fields }: { readonly mirrored: Kind; readonly fields: ReadonlyMap<string, KnownField> },
 ) {
+  const { kind, claim, rules } = request;
   // Another token, decoder or setting may turn the same bytes into other rows. Discovered columns are no part of it: they are
   // filled from `_raw`, for older rows too.
   const ignored = rules.ignoreFields[kind.name] ?? [];
   const hints = kind.hints.map(({ name, type }) => [name, type]);
   const excluded = (kind.excluded ?? []).map(({ name }) => name);
   const scope = [rules.digestScope, decoderOf(kind), hints, ignored, ...excluded];
-  const dirty = await readDirtyRows(session, kind.name, 0);
+  const dirty = await readDirtyRows(parts.session, kind.name, 0);
   return {
     kind: mirrored,
     lease,
     claim,
-    ticks: createTicks(lease.tick, clock),
+    ticks: createTicks(lease.tick, parts.clock),
     digestScope: createHash('sha256').update(JSON.stringify(scope)).digest('hex'),
     ignoredFields: new Set(ignored),
-    state: createSweepState(dirty, await readQuarantined(session, kind.name), fields),
+    state: createSweepState(dirty, await readQuarantined(parts.session, kind.name), fields),
   };
 }

@@ -88,11 +88,11 @@ export async function endSweep(
       const wholeAt = tally.wholeAt();
       if (wholeAt !== null && wholeAt > wholeUpTo) await writeMeta(tx, `whole.${kind.name}`, String(wholeAt));
       await closeQuarantined(tx, kind.name, tally.quarantined, now);
-      await prunePages(tx, kind.name, { lastPage: tally.lastPage(), began: began ?? 0 });
+      await prunePages(tx, kind.name, tally.lastPage(), began ?? 0);
       await keepUnlisted(tx, kind.name, spans);
       await pruneSightings(tx, kind.name);
       if (report.state === 'certified') {
-        await saveVanishedIssues(tx, kind.name, { fields: await readVanished(tx, kind), now });
+        await saveVanishedIssues(tx, kind.name, await readVanished(tx, kind), now);
       }
       await wakeAfterSweep(tx, kind.name, now);
     }
@@ -104,7 +104,8 @@ export async function endSweep(
 }
 
 /** The standing afterwards. A hole may have hidden rows, and a broken sweep proves nothing. */
-function standingAfter({ lease, began }: Sweep, tally: Tally, ending: Ending, now: Date) {
+function standingAfter(sweep: Sweep, tally: Tally, ending: Ending, now: Date) {
+  const { lease, began } = sweep;
   if (ending.state !== 'complete') return lease;
   const { verdict } = ending;
   const certifiedAt = verdict.certifiedAt ?? lease.certifiedAt; // Not the later one: a clock may have been set back.
@@ -148,15 +149,16 @@ export async function addColumns({ session, clock, logger }: PullParts, kind: Ki
 /** Notes drift in the service's answers: fields that appeared or vanished, and changes of envelope and paging. */
 async function noteDrift(
   tx: Transaction,
-  { kind, lease, hasHoles: hadHoles }: Sweep,
+  sweep: Sweep,
   tally: Tally,
   { fieldsBefore, now }: { readonly fieldsBefore: ReadonlyMap<string, KnownField>; readonly now: Date },
 ): Promise<void> {
+  const { kind, lease, hasHoles: hadHoles } = sweep;
   const drifts = presenceDrift(fieldsBefore, tally.fields);
   const fieldsWith = (wanted: string) =>
-    drifts.filter(({ code }) => code === wanted).map(({ field }) => field);
-  await saveVanished(tx, kind.name, { fields: fieldsWith('vanished_field'), since: now });
-  await saveVanished(tx, kind.name, { fields: fieldsWith('returned_field'), since: null });
+    drifts.filter((drift) => drift.code === wanted).map((drift) => drift.field);
+  await saveVanished(tx, kind.name, fieldsWith('vanished_field'), now);
+  await saveVanished(tx, kind.name, fieldsWith('returned_field'), null);
   const before = await readListShape(tx, kind.name);
   const shape = tally.shape();
   await saveListShape(tx, kind.name, shape);

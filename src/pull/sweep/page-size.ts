@@ -11,33 +11,25 @@ const REMEMBERED_MS = 86_400_000;
  *
  * @param isSweep A sweep alone goes back to larger pages: page numbers mean those of the latest sweep.
  */
-export async function recallPageSize(
-  { session, source, clock }: PullParts,
-  kind: string,
-  isSweep: boolean,
-): Promise<void> {
-  const { wanted, answered } = source.pageSizes;
+export async function recallPageSize(parts: PullParts, kind: string, isSweep: boolean): Promise<void> {
+  const { wanted, answered } = parts.source.pageSizes;
   answered.delete(kind);
-  const stored = await readMeta(session, `page_size.${kind}`);
+  const stored = await readMeta(parts.session, `page_size.${kind}`);
   if (stored === null) return;
   const [size, before, since = ''] = stored.split('/');
-  const isStale = since < instantText(new Date(clock.now().getTime() - REMEMBERED_MS));
+  const isStale = since < instantText(new Date(parts.clock.now().getTime() - REMEMBERED_MS));
   if (isSweep && (isStale || Number(before) !== wanted))
-    await session.atomically((tx) => dropMeta(tx, `page_size.${kind}`));
+    await parts.session.atomically((tx) => dropMeta(tx, `page_size.${kind}`));
   else answered.set(kind, Number(size));
 }
 
 /** Keeps the size of the pages in which a list was answered, where it is smaller than the settings want. */
-export async function keepPageSize(
-  tx: Transaction,
-  { source, logger, clock }: PullParts,
-  kind: string,
-): Promise<void> {
-  const { wanted, answered } = source.pageSizes;
+export async function keepPageSize(tx: Transaction, parts: PullParts, kind: string): Promise<void> {
+  const { wanted, answered } = parts.source.pageSizes;
   const size = answered.get(kind) ?? wanted;
   const stored = await readMeta(tx, `page_size.${kind}`);
   if (size >= wanted || stored?.startsWith(`${size}/`)) return;
   const what = 'the list is read in smaller pages: the service refuses larger ones, or takes too long';
-  logger.warn({ kind, pageSize: size, wanted }, what);
-  await writeMeta(tx, `page_size.${kind}`, `${size}/${wanted}/${instantText(clock.now())}`);
+  parts.logger.warn({ kind, pageSize: size, wanted }, what);
+  await writeMeta(tx, `page_size.${kind}`, `${size}/${wanted}/${instantText(parts.clock.now())}`);
 }

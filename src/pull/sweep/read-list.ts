@@ -56,15 +56,15 @@ export async function readList(parts: PullParts, reading: ListReading): Promise<
 }
 
 /** How a reading ends by an error of this kind alone. @throws Every other error. */
-function endOf(error: unknown, { logger }: PullParts, { kind, sweep }: ListReading): Ending {
+function endOf(error: unknown, parts: PullParts, reading: ListReading): Ending {
   if (error instanceof OtherSourceError) {
-    sweep.claim.refusal ??= error; // Kinds that do not name their company depend on it.
+    reading.sweep.claim.refusal ??= error; // Kinds that do not name their company depend on it.
     return { state: 'invalid', reason: OTHER_SOURCE, detail: describe(error) };
   }
   if (error instanceof MirrorError && error.code === `mirror.${EXCLUDED_SINCE}`)
     return { state: 'aborted', reason: EXCLUDED_SINCE, detail: describe(error) };
   if (!(error instanceof SourceError)) throw error;
-  logger.debug({ kind: kind.name, reason: error.reason, err: error }, 'sweep ended early');
+  parts.logger.debug({ kind: reading.kind.name, reason: error.reason, err: error }, 'sweep ended early');
   return { state: error.state, reason: error.reason, detail: describe(error) };
 }
 
@@ -73,14 +73,16 @@ function endOf(error: unknown, { logger }: PullParts, { kind, sweep }: ListReadi
  * for; of a list that is known, only if it does not tell its length and ends below the live rows: one look may have missed some.
  */
 async function isWorthAnother(
-  { session, signal }: PullParts,
-  { kind, rules, sweep, tally }: ListReading,
-  { isOfThisSweep, mayMiss }: ListCertification & { readonly mayMiss: boolean },
+  parts: PullParts,
+  reading: ListReading,
+  certification: ListCertification & { readonly mayMiss: boolean },
 ): Promise<boolean> {
+  const { kind, rules, sweep, tally } = reading;
+  const { session, signal } = parts;
   if (tally.pages() >= rules.repeatBelowPages || signal?.aborted) return false;
   const seen = tally.counts().rows;
-  if (isOfThisSweep) {
-    if (!mayMiss) return false;
+  if (certification.isOfThisSweep) {
+    if (!certification.mayMiss) return false;
     return (await countLive(session, kind.name)) - (await readAbsences(session, kind.name)).size > seen;
   }
   if (sweep.lease.baselineAt === null || (await awaitsSweep(session, kind.name))) return true;

@@ -52,7 +52,7 @@ export async function openExport(
   if (asOf === undefined)
     return { source: { ...shown, batches: readView(session, { name, columns, table }) }, remark: null };
   const { at, isZoned } = asOfInstant(asOf, now, timezone);
-  const past = await findPast(session, kinds, { view: name, at });
+  const past = await findPast(session, kinds, name, at);
   if (past === null)
     throw new UsageError(`The past of ${name} is not known: it shows neither records nor their lists.`, {
       code: 'usage.as_of',
@@ -103,13 +103,14 @@ interface Past extends PastRows {
 export async function findPast(
   db: Queryable,
   kinds: readonly Kind[],
-  { view, at }: { readonly view: string; readonly at: Date },
+  view: string,
+  at: Date,
 ): Promise<Past | null> {
   const table = view === OLD_CONTACTS ? 'clients_contacts' : view.replace(/^bi_/, '');
   const instant = instantText(at);
-  for (const declared of kinds.filter(({ name }) => table.startsWith(name))) {
+  for (const declared of kinds.filter((kind) => table.startsWith(kind.name))) {
     const kind = await asMirrored(db, declared);
-    const nested = nestedTables(kind).find(({ name }) => name === table) ?? null;
+    const nested = nestedTables(kind).find((nestedTable) => nestedTable.name === table) ?? null;
     if (table !== kind.name && nested === null) continue;
     const known = await readKnownPast(db, kind.name, instant);
     const unknown = whyUnknown(kind.name, at, known);

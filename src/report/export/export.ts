@@ -47,17 +47,19 @@ export async function exportText(
   return count;
 }
 
-function encodingOf({ columns }: ExportSource, { format, isExcel, isRaw }: ExportOptions) {
-  if (format === 'ndjson') return ndjsonEncoding(columns);
-  return isExcel ? excelEncoding(columns, isRaw) : csvEncoding(columns, isRaw);
+function encodingOf(source: ExportSource, options: ExportOptions) {
+  if (options.format === 'ndjson') return ndjsonEncoding(source.columns);
+  return options.isExcel
+    ? excelEncoding(source.columns, options.isRaw)
+    : csvEncoding(source.columns, options.isRaw);
 }
 
 /** The batches, each told once it is taken. */
-async function* followed({ batches }: ExportSource, { signal, onRows }: ExportOptions) {
-  for await (const batch of batches) {
-    if (signal.aborted) throw new ExportStopped('The export was stopped.');
+async function* followed(source: ExportSource, options: ExportOptions) {
+  for await (const batch of source.batches) {
+    if (options.signal.aborted) throw new ExportStopped('The export was stopped.');
     yield batch;
-    onRows(batch.length);
+    options.onRows(batch.length);
   }
 }
 

@@ -29,10 +29,10 @@ const ROWS_A_QUERY = 250; // More make the program larger, and hardly faster.
 export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator<readonly Values[]> {
   const { name, columns, table = null } = view;
   const toValues = (row: Row): Values =>
-    columns.map(({ name: column, type }) => {
-      if (table !== null && column === VERSION_COLUMN) return versionOf(String(row['_raw']));
-      const exact = type === 'decimal' ? String(row[column + EXACT] ?? '') : ''; // An amount comes as its exact digits.
-      return isNumberText(exact) ? exact : (row[column] ?? null);
+    columns.map((exportColumn) => {
+      if (table !== null && exportColumn.name === VERSION_COLUMN) return versionOf(String(row['_raw']));
+      const exact = exportColumn.type === 'decimal' ? String(row[exportColumn.name + EXACT] ?? '') : ''; // An amount comes as its exact digits.
+      return isNumberText(exact) ? exact : (row[exportColumn.name] ?? null);
     });
   const key = keyOf(name, columns);
   const shown = columns.filter((column) => table === null || column.name !== VERSION_COLUMN);
@@ -84,9 +84,9 @@ export async function* readAsOf(
   columns: readonly ExportColumn[],
   amounts: 'exact' | 'numbers',
 ): AsyncGenerator<readonly Values[]> {
-  const sources = columns.map(({ name, type }) => {
-    if (type === 'exact') return name.slice(0, -EXACT.length);
-    return type === 'decimal' && amounts === 'numbers' ? `${name}_real` : name;
+  const sources = columns.map((column) => {
+    if (column.type === 'exact') return column.name.slice(0, -EXACT.length);
+    return column.type === 'decimal' && amounts === 'numbers' ? `${column.name}_real` : column.name;
   });
   for await (const rows of rowsAsOf(db, past))
     yield rows.map((row) =>

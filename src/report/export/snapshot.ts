@@ -79,7 +79,7 @@ async function tryToTake({ url, path, kinds, waitMs, asOf, clock }: SnapshotWish
       }
       const all = await tablesOf(reader, kinds);
       const { tables, remarks } =
-        asOf === null ? { tables: all, remarks: [] } : await tablesThen(reader, kinds, { all, asOf });
+        asOf === null ? { tables: all, remarks: [] } : await tablesThen(reader, kinds, all, asOf);
       const taken = { takenAt: instantText(takenAt), asOf: asOf && instantText(asOf) };
       file.create(TAKEN)([[taken.takenAt, taken.asOf]]);
       const rows = await copyTables(reader, file, tables);
@@ -108,11 +108,9 @@ async function openReader(url: string, file: SnapshotFile): Promise<InstantReade
 /** The kinds that a pull under way is reading, or has still to read. */
 async function kindsBeingRead(reader: Queryable, now: Date): Promise<readonly string[]> {
   const latest = await listRuns(reader, { limit: 1000, now });
-  const living = latest.filter(({ state }) => state === 'running').map(({ id }) => id); // Not one whose process is gone.
-  const pulls = (await openRuns(reader)).filter(
-    ({ id, command }) => command === 'pull' && living.includes(id),
-  );
-  return [...new Set(pulls.flatMap(({ kinds }) => kinds))];
+  const living = latest.filter((run) => run.state === 'running').map((run) => run.id); // Not one whose process is gone.
+  const pulls = (await openRuns(reader)).filter((run) => run.command === 'pull' && living.includes(run.id));
+  return [...new Set(pulls.flatMap((pull) => pull.kinds))];
 }
 
 /** Says when the snapshot was taken, and as of when its rows are if that is another instant. */
@@ -151,19 +149,20 @@ async function tablesOf(reader: InstantReader, kinds: readonly Kind[]): Promise<
 async function tablesThen(
   reader: Queryable,
   kinds: readonly Kind[],
-  { all, asOf }: { readonly all: readonly TableToCopy[]; readonly asOf: Date },
+  all: readonly TableToCopy[],
+  asOf: Date,
 ) {
   const unknown = new Set<string>();
   const partial = new Set<string>();
   const tables: TableToCopy[] = [];
   for (const table of all) {
-    const past = await findPast(reader, kinds, { view: table.name, at: asOf });
+    const past = await findPast(reader, kinds, table.name, asOf);
     if (past?.unknown) unknown.add(past.unknown);
     else if (past !== null || TIMELESS.includes(table.name)) tables.push({ ...table, past });
     if (past?.partial) partial.add(past.partial);
   }
   const reasons = [...unknown].join('; ');
-  if (tables.every(({ past }) => past === null)) throw unknownState('every record kind', asOf, reasons);
+  if (tables.every((table) => table.past === null)) throw unknownState('every record kind', asOf, reasons);
   return { tables, remarks: [...(reasons === '' ? [] : [`Left out: ${reasons}.`]), ...partial] };
 }
 

@@ -91,9 +91,9 @@ function separated(
   const cell = (type: ExportType, value: SqlValue | undefined): string =>
     value === null || value === undefined ? '' : cellOf(type, value);
   return {
-    head: line(columns.map(({ name }) => cellOf('text', name))),
+    head: line(columns.map((column) => cellOf('text', column.name))),
     rows: (batch: readonly Values[]): string =>
-      batch.map((values) => line(columns.map(({ type }, index) => cell(type, values[index])))).join(''),
+      batch.map((values) => line(columns.map((column, index) => cell(column.type, values[index])))).join(''),
   };
 }
 
@@ -101,10 +101,10 @@ export const NUMBERS: readonly ExportType[] = ['integer', 'decimal', 'real'];
 
 /** One JSON object a line: numbers and amounts with all their digits, dates and instants as text. */
 export function ndjsonEncoding(columns: readonly ExportColumn[]) {
-  const members = columns.map(({ name, type }, index) => {
-    const head = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+  const members = columns.map((column, index) => {
+    const head = `${index === 0 ? '{' : ','}${JSON.stringify(column.name)}:`;
     return (value: SqlValue): string => {
-      const isNumber = typeof value === 'string' && NUMBERS.includes(type) && isNumberText(value);
+      const isNumber = typeof value === 'string' && NUMBERS.includes(column.type) && isNumberText(value);
       return head + (isNumber ? value : JSON.stringify(value));
     };
   });

@@ -21,7 +21,7 @@ export async function writeWorkbook(source: ExportSource, path: string): Promise
     count += batch.length;
     if (count >= MOST_ROWS) throw tooMany(name);
     for (const values of batch)
-      sheet.addRow(columns.map(({ type }, index) => cellOf(type, values[index] ?? null))).commit();
+      sheet.addRow(columns.map((column, index) => cellOf(column.type, values[index] ?? null))).commit();
     await turn(); // What the library has compressed meanwhile gets out.
   }
   sheet.commit();

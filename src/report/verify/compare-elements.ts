@@ -28,7 +28,7 @@ export async function findAlteredElements(
 ): Promise<ReadonlyMap<string, readonly AlteredElements[]>> {
   const altered = new Map<string, AlteredElements[]>();
   if (records.length === 0) return altered;
-  const ids = records.map(({ id }) => id);
+  const ids = records.map((record) => record.id);
   for (const table of nestedTables(kind)) {
     const { read } = elementReader(table, db.dialect, []);
     const elements = await readElements(db, table, ids);
@@ -44,7 +44,7 @@ export async function findAlteredElements(
 
 /** The elements of these parents by parent, in the order of their positions; each value as text. */
 async function readElements(db: Queryable & WithDialect, table: NestedTable, ids: readonly string[]) {
-  const columns = nestedColumns(table, db.dialect).map(({ name }) => name);
+  const columns = nestedColumns(table, db.dialect).map((column) => column.name);
   const names = columns.map((name) => sql.identifier(name));
   const rows = await db.query(sql`
     select ${sql.join(names, sql`, `)} from ${sql.identifier(table.name)}

@@ -46,7 +46,8 @@ export function recordComparer(
  * Other spellings of the same value are no difference, but columns are filled from the spelling that `_raw` has: the content is
  * the record with those.
  */
-function compareRaw(kind: Kind, { record, raw }: Incoming, stored: string): RecordComparison {
+function compareRaw(kind: Kind, incoming: Incoming, stored: string): RecordComparison {
+  const { record, raw } = incoming;
   if (stored === raw) return { differences: [], content: record };
   const held = tryParse(stored);
   if (!isObject(held))

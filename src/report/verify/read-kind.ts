@@ -95,7 +95,7 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
     if (setAside.has(one.id)) quarantined.add(one.id);
     else comparable.push(one);
   }
-  const ids = comparable.map(({ id }) => id);
+  const ids = comparable.map((incoming) => incoming.id);
   const rows = await readComparedRows(session, kind, ids);
   const live: ParentRecord[] = [];
   for (const one of comparable) {
@@ -107,11 +107,8 @@ async function comparePage(reading: OpenReading, response: ListResponse): Promis
 }
 
 /** Returns the content of which the elements must be the decoding; null where there is no live row. */
-function compareKnown(
-  { compare, onFinding }: OpenReading,
-  incoming: Incoming,
-  row: Row | undefined,
-): JsonObject | null {
+function compareKnown(reading: OpenReading, incoming: Incoming, row: Row | undefined): JsonObject | null {
+  const { compare, onFinding } = reading;
   const { id } = incoming;
   if (row === undefined) {
     onFinding({ id, is: 'missing', field: 'id', service: id, mirror: null });
@@ -129,15 +126,12 @@ function compareKnown(
 
 const PARENTS_AT_ONCE = 100;
 
-async function compareNested(
-  { session, kind, onFinding }: OpenReading,
-  live: readonly ParentRecord[],
-): Promise<void> {
+async function compareNested(reading: OpenReading, live: readonly ParentRecord[]): Promise<void> {
   for (const some of inChunks(live, PARENTS_AT_ONCE)) {
-    for (const [id, altered] of await findAlteredElements(session, kind, some))
+    for (const [id, altered] of await findAlteredElements(reading.session, reading.kind, some))
       for (const { table, expected, held } of altered) {
         const values = { service: JSON.stringify(expected), mirror: JSON.stringify(held) }; // Whole: `shown` finds the place.
-        onFinding({ id, is: 'value', field: table.name, ...values });
+        reading.onFinding({ id, is: 'value', field: table.name, ...values });
       }
     await yieldToEventLoop();
   }
@@ -146,13 +140,10 @@ async function compareNested(
 const ROWS_AT_ONCE = 1_000;
 
 /** Rows that were live during the whole reading and that no page showed. */
-async function findSurplus(
-  { kind, session, shown, onFinding }: OpenReading,
-  live: ReadonlySet<string>,
-): Promise<void> {
-  const unseen = [...live].filter((id) => !shown.has(id));
+async function findSurplus(reading: OpenReading, live: ReadonlySet<string>): Promise<void> {
+  const unseen = [...live].filter((id) => !reading.shown.has(id));
   for (const ids of inChunks(unseen, ROWS_AT_ONCE))
-    for (const [id, row] of await readComparedRows(session, kind, ids))
+    for (const [id, row] of await readComparedRows(reading.session, reading.kind, ids))
       if (row['_deleted_at'] === null)
-        onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
+        reading.onFinding({ id, is: 'surplus', field: 'id', service: null, mirror: id });
 }

@@ -85,8 +85,8 @@ export async function verifyKind(
  * 64 bits of a hash: a million findings collide once in 37 million times. Equal findings have the same record, the same field and
  * the same value of the service.
  */
-function hashOf({ id, is, field, service }: AuditFinding): bigint {
-  const text = JSON.stringify([id, is, field, service]);
+function hashOf(finding: AuditFinding): bigint {
+  const text = JSON.stringify([finding.id, finding.is, finding.field, finding.service]);
   return createHash('sha256').update(text).digest().readBigInt64BE();
 }
 
@@ -129,17 +129,23 @@ function audited({ kind, reading, suspects, confirmed }: Comparison): KindCompar
 }
 
 /** The result if a list or the pull ended early: a difference found once is no result yet. */
-function notCompared(comparison: Comparison, { reason, detail }: PullOutcome): KindComparison {
+function notCompared(comparison: Comparison, outcome: PullOutcome): KindComparison {
   const open = comparison.suspects.size - comparison.confirmed.ids.size;
   const left = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
-  return { ...audited(comparison), moved: 0, reason, detail: `${detail ?? ''}${left}`.trim() };
+  return {
+    ...audited(comparison),
+    moved: 0,
+    reason: outcome.reason,
+    detail: `${outcome.detail ?? ''}${left}`.trim(),
+  };
 }
 
 const LONGEST = 80;
 const LEAD_IN = 20;
 
 /** Shortens the two values of a difference for display, from a little before the first differing character. */
-function shown({ field, service, mirror }: Difference): Difference {
+function shown(difference: Difference): Difference {
+  const { field, service, mirror } = difference;
   const a = service ?? '';
   const b = mirror ?? '';
   let parting = 0;
@@ -157,15 +163,17 @@ function shown({ field, service, mirror }: Difference): Difference {
 const LONGEST_LIST = 2_000;
 
 /** The command that reads the differing records again: by their ids, or the whole list if there are many or rows too many. */
-function repairCommand(kind: string, { ids, surplus }: Confirmed): string | null {
-  if (ids.size === 0) return null;
-  if (surplus.size > 0) return `bms-sync backfill ${kind} --all`;
+function repairCommand(kind: string, confirmed: Confirmed): string | null {
+  if (confirmed.ids.size === 0) return null;
+  if (confirmed.surplus.size > 0) return `bms-sync backfill ${kind} --all`;
   const ranges: { from: bigint; to: bigint }[] = []; // `1,5-9`: neighbours as ranges.
-  for (const id of [...ids].map(BigInt).sort((a, b) => (a < b ? -1 : 1))) {
+  for (const id of [...confirmed.ids].map(BigInt).sort((a, b) => (a < b ? -1 : 1))) {
     const last = ranges.at(-1);
     if (last !== undefined && last.to + 1n === id) last.to = id;
     else ranges.push({ from: id, to: id });
   }
-  const list = ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`)).join();
+  const list = ranges
+    .map((range) => (range.from === range.to ? `${range.from}` : `${range.from}-${range.to}`))
+    .join();
   return `bms-sync backfill ${kind} ${list.length <= LONGEST_LIST ? `--ids ${list}` : '--all'}`;
 }

@@ -32,10 +32,7 @@ export function createBullmqNotifier(
     return joined(await Promise.all(texts));
   };
   const probing = { probe: metrics, answerMs: timings.notifyMs, everyMs: timings.reopenMs };
-  const { faults, stop } = createProbingLog(
-    { clock, logger },
-    { event: 'queue', name: 'the queue', ...probing },
-  );
+  const { faults, stop } = createProbingLog(logger, clock, { event: 'queue', name: 'the queue', ...probing });
   let isClosed = false;
   // Without a handler, jobs are only added.
   const openShared = (queue: string, concurrency = 1, handler: WorkHandler | null = null): Reopening => {
@@ -53,7 +50,7 @@ export function createBullmqNotifier(
     return opened;
   };
   return {
-    subscribe: ({ name, concurrency }, handler) => openShared(name, concurrency, handler),
+    subscribe: (queue, handler) => openShared(queue.name, queue.concurrency, handler),
     notify: async (queue, refs) => {
       if (isClosed) return false;
       const client = (queues.get(queue.name) ?? openShared(queue.name)).get();

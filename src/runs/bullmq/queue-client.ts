@@ -58,21 +58,22 @@ export function createReopening(
   name: string,
   open: OpenClient,
   running: ReadonlySet<Promise<void>>,
-  { clock, timings, faults }: ReopeningContext,
+  context: ReopeningContext,
 ) {
+  const { clock, timings, faults } = context;
   let ended: Promise<unknown> = Promise.resolve();
   let current: QueueClient | null = null;
   let notBefore = -Infinity;
   let isClosed = false;
 
   /** Waits for running handlers, then closes for a moment, then cuts the connections: a silent store would never close. */
-  const dispose = async ({ queue, worker, drop }: QueueClient): Promise<void> => {
-    const closed = Promise.all([queue.close(), worker?.close()]).catch((error: unknown) => {
+  const dispose = async (client: QueueClient): Promise<void> => {
+    const closed = Promise.all([client.queue.close(), client.worker?.close()]).catch((error: unknown) => {
       faults(`closing ${name}`, error);
     });
     await Promise.all(running);
     await within(clock, timings.notifyMs, closed);
-    drop();
+    client.drop();
   };
   const abandon = (): void => {
     if (current === null) return;
@@ -135,8 +136,8 @@ function createStormCounter(clock: Clock): () => boolean {
 }
 
 /** The job that notifies a row: unique by row and epoch, one attempt, removed when it ends; retries are the row's. */
-export function jobOf({ jobPrefix }: WorkQueue, { id, epoch }: WorkRef) {
-  const jobId = `${jobPrefix}-${id}-${epoch}`; // Never digits only, never with a colon: BullMQ refuses both.
+export function jobOf(queue: WorkQueue, { id, epoch }: WorkRef) {
+  const jobId = `${queue.jobPrefix}-${id}-${epoch}`; // Never digits only, never with a colon: BullMQ refuses both.
   const opts = { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true };
   return { name: 'work', data: { id, epoch }, opts };
 }

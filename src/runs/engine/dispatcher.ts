@@ -11,11 +11,8 @@ interface DispatcherContext {
 }
 
 /** Polls one queue's due rows and notifies them. */
-export function createDispatcher(
-  queue: WorkQueue,
-  pool: WorkerPool,
-  { notifier, clock, timings }: DispatcherContext,
-) {
+export function createDispatcher(queue: WorkQueue, pool: WorkerPool, context: DispatcherContext) {
+  const { notifier, clock, timings } = context;
   const states = new Map<number, NotifyState>();
   let isFirstPoll = true; // Until one has succeeded.
   let isFull = false;
@@ -40,7 +37,7 @@ export function createDispatcher(
       isFull = due.length === timings.batch;
       worked = 0;
       // A row that is no longer due was claimed; if it is due again later, it starts without a state.
-      const ids = new Set(due.map(({ id }) => id));
+      const ids = new Set(due.map((ref) => ref.id));
       for (const id of states.keys()) if (!ids.has(id)) states.delete(id);
       const free = pool.free(); // Before this poll gives the pool work: all its rows may wait for a worker.
       const dispatched: (WorkRef | null)[] = [];
@@ -50,8 +47,7 @@ export function createDispatcher(
       if (refs.length === 0) return;
       const sent = await notifier.notify(queue, refs);
       const now = clock.monotonicMs();
-      for (const { id, epoch } of refs)
-        states.set(id, afterNotification(states.get(id), { epoch, now, sent }));
+      for (const { id, epoch } of refs) states.set(id, afterNotification(states.get(id), epoch, now, sent));
     },
     /** Called after each worked row; true if a poll now would find more rows than the last one could read. */
     hasRoom: (): boolean => {
@@ -91,7 +87,8 @@ export type Dispatch = 'notify' | 'raise' | 'work' | 'wait';
  * the epoch is raised to get a new id. While all workers are busy, a waiting row says nothing about the queue: it is notified
  * once and then left alone.
  */
-export function decideDispatch({ ref, state, now, free, isFirstPoll }: DueRow, timings: Timings): Dispatch {
+export function decideDispatch(row: DueRow, timings: Timings): Dispatch {
+  const { ref, state, now, free, isFirstPoll } = row;
   if (state === undefined) return isFirstPoll ? 'raise' : 'notify';
   const { sent, times, firstAt } = state;
   const fallbackMs = sent ? timings.fallbackMs : timings.unsentFallbackMs;
@@ -105,7 +102,9 @@ export function decideDispatch({ ref, state, now, free, isFirstPoll }: DueRow, t
 /** The state of a row that was notified a moment ago. */
 export function afterNotification(
   state: NotifyState | undefined,
-  { epoch, now, sent }: { readonly epoch: number; readonly now: number; readonly sent: boolean },
+  epoch: number,
+  now: number,
+  sent: boolean,
 ): NotifyState {
   return { epoch, firstAt: state?.firstAt ?? now, lastAt: now, sent, times: (state?.times ?? 0) + 1 };
 }

@@ -21,10 +21,15 @@ export function createHttpClient(settings: SourceSettings): HttpClient {
   const timeoutMs = timeoutSeconds * 1000;
 
   return {
-    get: ({ target, headers, where }, signal) => {
-      const path = prefix + target;
-      const request = { origin, path, method: 'GET' as const, headers: { ...OWN_HEADERS, ...headers } };
-      return receive(dispatcher, request, { maxBytes, timeoutMs, where, signal });
+    get: (httpRequest, signal) => {
+      const path = prefix + httpRequest.target;
+      const request = {
+        origin,
+        path,
+        method: 'GET' as const,
+        headers: { ...OWN_HEADERS, ...httpRequest.headers },
+      };
+      return receive(dispatcher, request, { maxBytes, timeoutMs, where: httpRequest.where, signal });
     },
     send: (request, signal) => {
       const target = prefix + request.target;

@@ -191,11 +191,8 @@ function collect(
 }
 
 /** Calls back once when the signal fires or the time is up; returns the function that removes both. */
-function onInterruption(
-  { signal, timeoutMs, where }: Reception,
-  status: () => number,
-  stop: (why: Error) => void,
-): () => void {
+function onInterruption(reception: Reception, status: () => number, stop: (why: Error) => void): () => void {
+  const { signal, timeoutMs, where } = reception;
   const abort = (): void => {
     release();
     stop(new errors.RequestAbortedError());
@@ -217,6 +214,9 @@ function onInterruption(
   return release;
 }
 
-function tooBig({ maxBytes, where }: Reception, got: string): SourceError {
-  return new SourceError('too_big', `${where}: got ${got} bytes, expected at most ${maxBytes}`);
+function tooBig(reception: Reception, got: string): SourceError {
+  return new SourceError(
+    'too_big',
+    `${reception.where}: got ${got} bytes, expected at most ${reception.maxBytes}`,
+  );
 }

@@ -150,11 +150,12 @@ interface CodedFault {
 }
 
 /** Words an error by its code: `nothing listens at this port of 127.0.0.1:4010 (ECONNREFUSED)`. */
-export function networkWords({ error, code }: CodedFault): string {
-  const isFor = (codes: string): boolean => codes.split(' ').some((beginning) => code.startsWith(beginning));
+export function networkWords(fault: CodedFault): string {
+  const isFor = (codes: string): boolean =>
+    codes.split(' ').some((beginning) => fault.code.startsWith(beginning));
   const [, words = 'there was no usable answer'] =
     Object.entries(MEANINGS).find(([codes]) => isFor(codes)) ?? [];
-  return `${typeof words === 'string' ? words : words(error)} (${code})`;
+  return `${typeof words === 'string' ? words : words(fault.error)} (${fault.code})`;
 }
 
 function placeOf(error: Error): string {

@@ -71,7 +71,8 @@ export const isOfFirewall = (headers: Received['headers']): boolean =>
   FIREWALL_HEADERS.some((name) => headers[name] !== undefined);
 
 /** Names the fault behind a status other than 2xx. */
-function statusFault({ status, headers, bytes, where, receivedAt }: Received): SourceError {
+function statusFault(received: Received): SourceError {
+  const { status, headers, bytes, where, receivedAt } = received;
   const got = `${where}: got status ${status}`;
   const body = lengthText(bytes);
   if (status >= 500 || PASSING.has(status)) {
@@ -91,8 +92,8 @@ function statusFault({ status, headers, bytes, where, receivedAt }: Received): S
   return new SourceError(named, `${got}, ${body}`, { status });
 }
 
-const lengthText = ({ length }: Uint8Array): string =>
-  length === 0 ? 'without a body' : `with a body of ${length} bytes`;
+const lengthText = (uint8Array: Uint8Array): string =>
+  uint8Array.length === 0 ? 'without a body' : `with a body of ${uint8Array.length} bytes`;
 
 /** The service speaks JSON: a web page or a bare sentence is not its own word. */
 const isForeign = (headers: Received['headers'], bytes: Uint8Array): boolean =>
@@ -106,12 +107,12 @@ const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-
  *
  * @throws {SourceError} cached
  */
-export function refuseCached({ headers, where }: Pick<Received, 'headers' | 'where'>): void {
-  const hit = CACHE_HEADERS.find((name) => /\bhit\b/i.test(String(headers[name] ?? '')));
-  const age = Number(headers['age'] ?? 0);
+export function refuseCached(received: Pick<Received, 'headers' | 'where'>): void {
+  const hit = CACHE_HEADERS.find((name) => /\bhit\b/i.test(String(received.headers[name] ?? '')));
+  const age = Number(received.headers['age'] ?? 0);
   if (hit === undefined && !(age > 0)) return;
   const got = hit === undefined ? `age ${age}` : `${hit}: hit`;
-  const message = `${where}: got an answer from a cache (${got}), expected the service's own`;
+  const message = `${received.where}: got an answer from a cache (${got}), expected the service's own`;
   throw new SourceError('cached', message, { passing: { waitMs: null } });
 }
 
@@ -146,8 +147,7 @@ export function openList(body: Json, where: string): ListBody {
   const members = isObject(body) ? body : {};
   const { data } = members;
   const records = recordsIn(data) ?? (isObject(data) && 'id' in data ? [data] : null);
-  if (records === null)
-    throw fault('data_not_a_list', where, { got: data ?? body, expected: 'an array in "data"' });
+  if (records === null) throw fault('data_not_a_list', where, data ?? body, 'an array in "data"');
   const names = storable(Object.keys(members).sort().join(' '));
   const envelope = records === data ? names : `${names} ${ODD}`;
   return { records, meta: readMeta(members['meta'], where), envelope };
@@ -179,7 +179,7 @@ export function openRecord(body: Json, id: string, where: string): JsonObject | 
   const record = onlyRecord(body);
   if (isArray(record) && record.length === 0) return null;
   if (isObject(record) && idText(record['id']) === id) return record;
-  throw fault('wrong_record', where, { got: record, expected: `the record with id ${id}` });
+  throw fault('wrong_record', where, record, `the record with id ${id}`);
 }
 
 /** The value of `data`; a bare record is recognised by its `id`. */
@@ -212,13 +212,13 @@ export function saysFailed(body: Json): boolean {
 }
 
 function failure(body: Json, where: string): SourceError {
-  return fault('success_false', where, { got: body, expected: '"success" not to be false' });
+  return fault('success_false', where, body, '"success" not to be false');
 }
 
 function readMeta(meta: Json | undefined, where: string): Meta | null {
   // An empty array is how PHP writes an empty object.
   if (meta === undefined || meta === null || (isArray(meta) && meta.length === 0)) return null;
-  if (!isObject(meta)) throw fault('bad_meta', where, { got: meta, expected: 'an object in "meta"' });
+  if (!isObject(meta)) throw fault('bad_meta', where, meta, 'an object in "meta"');
   return {
     currentPage: count(meta['current_page'], 1),
     lastPage: count(meta['last_page'], 1),
@@ -234,11 +234,7 @@ function count(value: Json | undefined, least: number): number | null {
   return number < least ? null : number;
 }
 
-function fault(
-  reason: SourceReason,
-  where: string,
-  { got, expected }: { got: Json; expected: string },
-): SourceError {
+function fault(reason: SourceReason, where: string, got: Json, expected: string): SourceError {
   return new SourceError(reason, `${where}: got ${shapeOf(got)}, expected ${expected}`);
 }
 

@@ -125,10 +125,11 @@ export const UNAUTHORIZED = 401;
 /** Out and back, with a line in the log. */
 async function fetchAnswer(
   settings: SourceSettings,
-  { clock, logger }: SourceParts,
+  parts: SourceParts,
   client: HttpClient,
   question: Question<unknown> & { readonly signal: AbortSignal },
 ): Promise<Answered<Received>> {
+  const { clock, logger } = parts;
   const { path, query, page, tick = () => 0, signal } = question;
   const where = placeOf(question);
   const started = clock.monotonicMs();
@@ -176,9 +177,9 @@ async function interruptible<T>(
 /** The headers that carry the token of one request. */
 export function tokenHeaders(
   { token, authHeaders }: SourceSettings,
-  { header, tokenUnder }: Pick<Question<unknown>, 'header' | 'tokenUnder'>,
+  question: Pick<Question<unknown>, 'header' | 'tokenUnder'>,
 ): Record<string, string> {
   const bySetting =
-    authHeaders === 'all' ? AUTH_HEADERS : authHeaders === 'documented' ? [header] : authHeaders;
-  return Object.fromEntries((tokenUnder ?? bySetting).map((name) => [name, `Bearer ${token}`]));
+    authHeaders === 'all' ? AUTH_HEADERS : authHeaders === 'documented' ? [question.header] : authHeaders;
+  return Object.fromEntries((question.tokenUnder ?? bySetting).map((name) => [name, `Bearer ${token}`]));
 }

@@ -100,7 +100,8 @@ export function createRetry(
     !isDown &&
     !(isGarbling && isGarbled(error));
 
-  const waitAfter = async ({ error, attemptNumber, retriesLeft }: RetryContext, signal: AbortSignal) => {
+  const waitAfter = async (context: RetryContext, signal: AbortSignal) => {
+    const { error, attemptNumber, retriesLeft } = context;
     if (error instanceof SourceError && !NO_ANSWER.includes(error.reason)) isDown = false;
     if (retriesLeft === 0 || !mayPass(error)) return;
     // Full jitter: anywhere between nothing and a bound that doubles with every attempt.
@@ -116,7 +117,7 @@ export function createRetry(
       const result = await afterFirst(attempt, signal, {
         retries: maxAttempts - 1,
         minTimeout: 0, // The waiting is done on our clock.
-        shouldRetry: ({ error }) => mayPass(error),
+        shouldRetry: (context) => mayPass(context.error),
         onFailedAttempt: (context) => waitAfter(context, signal),
       });
       isDown = false;

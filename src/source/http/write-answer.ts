@@ -43,9 +43,10 @@ const BYTES_A_CHARACTER = 3; // Of UTF-8, at most, for one unit of UTF-16.
  * brace is missing.
  */
 export function readWriteAnswer(
-  { status, headers, bytes }: HttpAnswer,
+  answer: HttpAnswer,
   about: { readonly kind: Kind; readonly where: string; readonly token: string; readonly receivedAt: Date },
 ): AnsweredWrite {
+  const { status, headers, bytes } = answer;
   const { kind, token } = about;
   const parsed = isOfFirewall(headers) ? undefined : tryParseBody(bytes, about.where); // Its JSON is not the service's.
   const whole = parsed === undefined || isDeeper(parsed, DEEPEST) ? undefined : parsed;
@@ -69,11 +70,12 @@ export function readWriteAnswer(
 }
 
 /** Takes the id from a `Location` like `/api/projects/500`: any other may lead to a page, or to a sign-in. */
-function locatedId({ create }: Kind, status: number, location: unknown): string | undefined {
-  if (create === null || typeof location !== 'string' || (status !== 201 && status !== 303)) return undefined;
-  const path = URL.parse(location, `http://service${create.path}`)?.pathname ?? '';
+function locatedId(kind: Kind, status: number, location: unknown): string | undefined {
+  if (kind.create === null || typeof location !== 'string' || (status !== 201 && status !== 303))
+    return undefined;
+  const path = URL.parse(location, `http://service${kind.create.path}`)?.pathname ?? '';
   const [id = '', list] = path.replace(/\/$/, '').split('/').reverse();
-  return list === create.path.split('/').at(-1) && /^\d+$/.test(id) ? id : undefined;
+  return list === kind.create.path.split('/').at(-1) && /^\d+$/.test(id) ? id : undefined;
 }
 
 /**

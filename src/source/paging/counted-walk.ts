@@ -49,12 +49,12 @@ function detourFrom(walk: PageWalk, shown: PageTaken): number | null {
 
 /** The last page by the total, where that names other rows than those before this empty page. */
 function pageOfTotal(
-  { stride }: PageWalk,
+  walk: PageWalk,
   { page, meta: { total } }: PageTaken,
   believed: number | null,
 ): number | null {
-  if (page === 1 || total === null || total === (page - 1) * stride) return null;
-  const named = believed ?? Math.max(1, pagesFor(total, stride));
+  if (page === 1 || total === null || total === (page - 1) * walk.stride) return null;
+  const named = believed ?? Math.max(1, pagesFor(total, walk.stride));
   return named === page ? null : named;
 }
 

@@ -110,22 +110,22 @@ const NO_PAGE: ListPage = {
  *
  * @throws {SourceError} Where the answer is no list.
  */
-export function readPage({ digestScope, known }: KnownPageHint): (answer: Received) => ListPage {
+export function readPage(hint: KnownPageHint): (answer: Received) => ListPage {
   return (answer) => {
     refuseFault(answer);
     const { records, ...list } = openPage(answer.bytes, answer.where);
     const keys = records.map(recordKey);
     const cuts: number[] = [];
-    const isPlain = digestScope !== undefined && !isOddEnvelope(list.envelope);
-    const digest = isPlain ? digestPage(answer, digestScope, cuts) : null;
-    const isCut = known !== undefined && digest !== null && cuts.length === records.length + 1;
+    const isPlain = hint.digestScope !== undefined && !isOddEnvelope(list.envelope);
+    const digest = isPlain ? digestPage(answer, hint.digestScope, cuts) : null;
+    const isCut = hint.known !== undefined && digest !== null && cuts.length === records.length + 1;
     const texts = isCut ? textsBetween(answer.bytes, cuts) : undefined;
     return { ...list, keys, isKnown: false, digest, read: () => records, texts };
   };
 }
 
-function textsBetween({ buffer, byteOffset, length }: Uint8Array, cuts: readonly number[]): string[] {
-  const body = Buffer.from(buffer, byteOffset, length);
+function textsBetween(uint8Array: Uint8Array, cuts: readonly number[]): string[] {
+  const body = Buffer.from(uint8Array.buffer, uint8Array.byteOffset, uint8Array.length);
   return cuts.slice(1).map((cut, at) => body.toString('utf8', (cuts[at] ?? 0) + 1, cut));
 }
 
@@ -212,10 +212,10 @@ function digestOf(bytes: Uint8Array, digestScope: string, start: number, end: nu
 }
 
 /** Opens a list without its records; null if it is no list, or if other bytes than these are its records. */
-function openAround({ bytes, where }: Received, start: number, end: number) {
-  const around = [bytes.subarray(0, start), STAND_IN_ARRAY, bytes.subarray(end)];
+function openAround(received: Received, start: number, end: number) {
+  const around = [received.bytes.subarray(0, start), STAND_IN_ARRAY, received.bytes.subarray(end)];
   try {
-    const { records, ...list } = openPage(Buffer.concat(around), where);
+    const { records, ...list } = openPage(Buffer.concat(around), received.where);
     return records.length === 1 && records[0] === STAND_IN ? list : null;
   } catch (error) {
     if (error instanceof SourceError) return null; // A full parse finds the same fault and can quote it.

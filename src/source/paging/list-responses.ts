@@ -117,11 +117,11 @@ export function somePages(
 async function* readOn(
   loader: PageLoader,
   known: PageWalk,
-  { from, to }: PageRange,
+  pageRange: PageRange,
   unread: ReturnType<typeof createUnread>,
 ): AsyncGenerator<ListResponse> {
   let walk = walkEnds({ ...known, end: null });
-  let range = { from, to };
+  let range = { from: pageRange.from, to: pageRange.to };
   let isOver = false;
   while (!isOver && range.from <= range.to && (await unread.mayReadOn(walk, range.from))) {
     const most = Math.min(range.to, Math.max(range.from, lastNamed(walk)));
@@ -147,7 +147,7 @@ async function* readOn(
   await unread.end(walk);
 }
 
-const hasEnded = ({ answers, latest }: PageWalk): boolean => answers > 0 && latest.keys.length === 0;
+const hasEnded = (walk: PageWalk): boolean => walk.answers > 0 && walk.latest.keys.length === 0;
 
 /** Adds a page; null if an earlier page came instead of it, by its `meta` or by its records. */
 function follow(walk: PageWalk, response: PageResponse): PageWalk | null {
@@ -170,6 +170,14 @@ function follow(walk: PageWalk, response: PageResponse): PageWalk | null {
   };
 }
 
-function listResponse({ sent, answered, value }: LoadedPage, walk: PageWalk): ListResponse {
-  return { sent, answered, rows: value.keys.length, ...value, page: walk.shown, end: walk.end, walk };
+function listResponse(page: LoadedPage, walk: PageWalk): ListResponse {
+  return {
+    sent: page.sent,
+    answered: page.answered,
+    rows: page.value.keys.length,
+    ...page.value,
+    page: walk.shown,
+    end: walk.end,
+    walk,
+  };
 }

@@ -137,22 +137,26 @@ const OF_THE_SERVICE: readonly SourceReason[] = [
 ];
 
 /** Whether other pages may be read although this one cannot. A service that asks to wait means all of them. */
-function isOfPage({ reason, passing }: SourceError, page: number): boolean {
-  const isAskedToWait = (passing?.waitMs ?? null) !== null;
-  return !isAskedToWait && !OF_THE_LIST.includes(reason) && !(page === 1 && OF_THE_SERVICE.includes(reason));
+function isOfPage(sourceError: SourceError, page: number): boolean {
+  const isAskedToWait = (sourceError.passing?.waitMs ?? null) !== null;
+  return (
+    !isAskedToWait &&
+    !OF_THE_LIST.includes(sourceError.reason) &&
+    !(page === 1 && OF_THE_SERVICE.includes(sourceError.reason))
+  );
 }
 
 /** Creates the requests for the pages of a list, with the reading of their answers. */
 function createQuestions(
   kind: ListedKind,
-  { tick, digestScope, knownPages }: LoadOptions & KnownPages,
+  options: LoadOptions & KnownPages,
   size: () => number,
 ): (page: number, signal: AbortSignal) => Question<ListPage> {
   const { path, header } = kind.list;
   const oneByOne = createQueue(); // Each in a turn of the event loop of its own.
   return (page, signal) => {
-    const known = digestScope === undefined ? undefined : knownPages?.get(page);
-    const hint = { digestScope, known };
+    const known = options.digestScope === undefined ? undefined : options.knownPages?.get(page);
+    const hint = { digestScope: options.digestScope, known };
     const readUnparsed = page === 1 ? readKnown(hint) : orMissing(readKnown(hint));
     const readAll = page === 1 ? readPage(hint) : orMissing(readPage(hint));
     const readParsed = (answer: Received): ListPage => {
@@ -168,19 +172,19 @@ function createQuestions(
         return answer.withRedactedErrors(() => readParsed(answer));
       });
     };
-    return { path, query: pageQuery(kind, page, size()), page, header, read, tick, signal };
+    return { path, query: pageQuery(kind, page, size()), page, header, read, tick: options.tick, signal };
   };
 }
 
 /** A loaded page as a walk compares it. */
-export function pageResponse({ page, value }: LoadedPage): PageResponse {
-  const { keys, meta, hasNext, missing } = value;
-  return { page, keys, meta: meta ?? NO_META, hasNext, missing };
+export function pageResponse(loadedPage: LoadedPage): PageResponse {
+  const { keys, meta, hasNext, missing } = loadedPage.value;
+  return { page: loadedPage.page, keys, meta: meta ?? NO_META, hasNext, missing };
 }
 
 /** The query for a page (§8); a list without documented parameters is asked bare first. */
-export function pageQuery({ list }: ListedKind, page: number, size: number): string {
-  if (list.paging === 'documented') return `?page=${page}&per_page=${size}`;
+export function pageQuery(kind: ListedKind, page: number, size: number): string {
+  if (kind.list.paging === 'documented') return `?page=${page}&per_page=${size}`;
   return page === 1 ? '' : `?page=${page}`;
 }
 
@@ -194,17 +198,18 @@ export function pageQuery({ list }: ListedKind, page: number, size: number): str
  * @param load Must end soon after its signal fires; that signal fires with the caller's too.
  */
 export async function* inOrder<T>(
-  { from, to }: PageRange,
-  { width, signals }: ReturnType<typeof pageLoader>['window'],
+  range: PageRange,
+  options: ReturnType<typeof pageLoader>['window'],
   load: (page: number, signal: AbortSignal) => Promise<T>,
 ): AsyncGenerator<T> {
   const stop = new AbortController();
-  const scope = createDeadline(null, [stop.signal, ...signals]);
+  const scope = createDeadline(null, [stop.signal, ...options.signals]);
   // Settled results: a page that fails before its turn must not be an unhandled rejection.
   const window: Promise<PromiseSettledResult<T>[]>[] = [];
-  let next = from;
+  let next = range.from;
   const refill = (): void => {
-    while (window.length < width && next <= to) window.push(Promise.allSettled([load(next++, scope.signal)]));
+    while (window.length < options.width && next <= range.to)
+      window.push(Promise.allSettled([load(next++, scope.signal)]));
   };
   try {
     refill();

@@ -95,11 +95,12 @@ export function pageAgain(known: PagesKnown, response: PageResponse): PageAgain 
 }
 
 /** Where page 1 comes again, and is full by its own word, `page` may be ignored, and further rows are never shown. */
-function mayHideRows(shown: number, { keys, meta }: PageResponse): boolean {
-  return shown === 1 && meta.perPage !== null && keys.length >= meta.perPage;
+function mayHideRows(shown: number, response: PageResponse): boolean {
+  return shown === 1 && response.meta.perPage !== null && response.keys.length >= response.meta.perPage;
 }
 
-function lastPageAgain(known: PagesKnown, { page, keys }: PageResponse): PageAgain | null {
+function lastPageAgain(known: PagesKnown, response: PageResponse): PageAgain | null {
+  const { page, keys } = response;
   if (sameTexts(keys, known.first)) {
     if (page === 2 && known.onePage) return { page: known.top.page, isSure: true };
     throw fault('page_ignored', known, `page ${page}: got the records of page 1, expected others`);
@@ -144,8 +145,8 @@ export function sameRows(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** Whether an answer names another page than the requested one. */
-export function saysOther({ page, meta }: PageResponse): boolean {
-  return meta.currentPage !== null && meta.currentPage !== page;
+export function saysOther(response: PageResponse): boolean {
+  return response.meta.currentPage !== null && response.meta.currentPage !== response.page;
 }
 
 /**
@@ -154,7 +155,8 @@ export function saysOther({ page, meta }: PageResponse): boolean {
  * @returns That page.
  * @throws {SourceError} page_ignored
  */
-export function refuseUnlessLast(known: PagesKnown, { page, meta, hasNext }: PageResponse): number {
+export function refuseUnlessLast(known: PagesKnown, response: PageResponse): number {
+  const { page, meta, hasNext } = response;
   const shown = meta.currentPage ?? page;
   const byTotal = meta.total === null ? shown : Math.max(1, pagesFor(meta.total, known.stride));
   const last = meta.lastPage ?? known.lastPage ?? byTotal;
@@ -174,7 +176,8 @@ export function refuseGrowth(known: PagesKnown, { page, keys }: PageResponse): v
  *
  * @throws {SourceError} page_resized
  */
-export function refuseResized(known: PagesKnown, { page, keys, meta }: PageResponse): void {
+export function refuseResized(known: PagesKnown, response: PageResponse): void {
+  const { page, keys, meta } = response;
   if (known.sizesVary) return;
   const claimsMore = (meta.lastPage ?? known.lastPage ?? 0) > page;
   const isHole = claimsMore && keys.length < known.stride && page < known.top.page;
@@ -184,12 +187,12 @@ export function refuseResized(known: PagesKnown, { page, keys, meta }: PageRespo
   throw fault('page_resized', known, `page ${page}: ${got}, expected ${known.stride} a page`);
 }
 
-function saysOtherSize({ perPage }: PagesKnown, meta: Meta): boolean {
-  return Boolean(perPage) && Boolean(meta.perPage) && meta.perPage !== perPage;
+function saysOtherSize(known: PagesKnown, meta: Meta): boolean {
+  return Boolean(known.perPage) && Boolean(meta.perPage) && meta.perPage !== known.perPage;
 }
 
-function fault(reason: SourceReason, { where }: PagesKnown, what: string): SourceError {
-  return new SourceError(reason, `${where} ${what}`);
+function fault(reason: SourceReason, known: PagesKnown, what: string): SourceError {
+  return new SourceError(reason, `${known.where} ${what}`);
 }
 
 /** The list had exactly this many rows when the response was made; after an empty page: at most. */
@@ -228,8 +231,8 @@ export function provenEnd(shown: PageShown, stride: number): ListEnd | null {
 const isClaimed = (page: number, lastPage: number | null): boolean => (lastPage ?? 0) >= page;
 
 /** A `next` that is null, in a list that tells its end in no other way. */
-function endsByLink({ meta, hasNext }: PageShown): boolean {
-  return hasNext === false && !tellsPages(meta);
+function endsByLink(shown: PageShown): boolean {
+  return shown.hasNext === false && !tellsPages(shown.meta);
 }
 
 /** Whether all that tells the end confirms a last page, so that no further page must be requested. */
@@ -251,10 +254,10 @@ const MOST_PAGES = 1_000_000;
  * The page size is the number of rows sent, never the number requested. Only if page 1 is the whole list may `meta`
  * give a larger size.
  */
-export function learnFromFirst({ keys, meta }: PageResponse) {
-  const rows = keys.length;
-  const { lastPage, perPage, total } = meta;
-  const isCounted = tellsPages(meta);
+export function learnFromFirst(response: PageResponse) {
+  const rows = response.keys.length;
+  const { lastPage, perPage, total } = response.meta;
+  const isCounted = tellsPages(response.meta);
   const onePage = isCounted && (lastPage ?? 1) === 1 && (total ?? rows) <= rows;
   const stride = onePage ? Math.max(rows, perPage ?? 0) : rows;
   const pages = isCounted
@@ -264,8 +267,8 @@ export function learnFromFirst({ keys, meta }: PageResponse) {
 }
 
 /** Whether `meta` gives the length of the list. */
-function tellsPages({ lastPage, total }: Meta): boolean {
-  return lastPage !== null || total !== null;
+function tellsPages(meta: Meta): boolean {
+  return meta.lastPage !== null || meta.total !== null;
 }
 
 export function pagesFor(rows: number, stride: number): number {

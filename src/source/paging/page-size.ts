@@ -9,8 +9,9 @@ const isTooSlow = ({ reason, status = 0 }: SourceError): boolean =>
 const isRefused = ({ status = 0 }: SourceError): boolean => status === 400 || status === 422;
 
 /** The size of the pages that one reading asks for: half of it where the service refuses so many records, or takes too long. */
-export function createPageSize({ name, list }: ListedKind, { wanted, answered }: PageSizes) {
-  const before = answered.get(name) ?? wanted;
+export function createPageSize(kind: ListedKind, sizes: PageSizes) {
+  const { wanted, answered } = sizes;
+  const before = answered.get(kind.name) ?? wanted;
   let size = before;
   let hasAnswered = false;
   /**
@@ -20,7 +21,7 @@ export function createPageSize({ name, list }: ListedKind, { wanted, answered }:
   const isTooLarge = (fault: SourceError): boolean => {
     const least = hasAnswered || fault.reason === 'timeout' ? Math.ceil(wanted / 4) : 1;
     const mayHelp = isTooSlow(fault) || (!hasAnswered && isRefused(fault));
-    return list.paging === 'documented' && mayHelp && Math.floor(size / 2) >= least;
+    return kind.list.paging === 'documented' && mayHelp && Math.floor(size / 2) >= least;
   };
   return {
     size: () => size,
@@ -32,7 +33,7 @@ export function createPageSize({ name, list }: ListedKind, { wanted, answered }:
     },
     noteAnswer: (): void => {
       hasAnswered = true;
-      answered.set(name, size);
+      answered.set(kind.name, size);
     },
     /** Halves the size where that may mend the fault; returns how many times as many pages the list has then. */
     halve: (fault: SourceError): number => {

@@ -120,8 +120,8 @@ const pageOfDoubt = (again: PageAgain | null): number | null =>
   again?.mayBeOther === true ? again.page : null;
 
 /** Rows of page 1, where it certainly came instead of a later page; else null. */
-const rowsOfWhole = ({ isCounted }: PageWalk, { page, rows, again }: PageTaken): number | null =>
-  !isCounted && page === 1 && again?.isSure === true ? rows : null;
+const rowsOfWhole = (walk: PageWalk, taken: PageTaken): number | null =>
+  !walk.isCounted && taken.page === 1 && taken.again?.isSure === true ? taken.rows : null;
 
 function remember(walk: PageWalk, response: PageResponse, shown: PageTaken): PageWalk {
   const { isCounted, stride, top } = walk;

@@ -10,8 +10,8 @@ const IN_A_ROW = 3;
 const MOST_UNREAD = 20;
 
 /** The last page that the list names; 0 where it names none. */
-export function lastNamed({ lastPage, latest, stride }: PageWalk): number {
-  return lastPage ?? pagesFor(latest.meta.total ?? 0, stride);
+export function lastNamed(walk: PageWalk): number {
+  return walk.lastPage ?? pagesFor(walk.latest.meta.total ?? 0, walk.stride);
 }
 
 /** Collects the pages of a reading that could not be read, and decides whether to read on behind them. */
@@ -20,8 +20,8 @@ export function createUnread(loader: PageLoader, kind: ListedKind, failed?: Fail
   let inARow = 0;
   let isChecked = false;
 
-  const add = ({ page, fault }: FailedPage): void => {
-    faults.set(page, fault);
+  const add = (failedPage: FailedPage): void => {
+    faults.set(failedPage.page, failedPage.fault);
     inARow++;
     isChecked = false;
   };
@@ -87,7 +87,9 @@ function unreadError(
     if (last?.to === page - 1) last.to = page;
     else ranges.push({ from: page, to: page });
   }
-  const spans = ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`));
+  const spans = ranges.map((range) =>
+    range.from === range.to ? `${range.from}` : `${range.from}-${range.to}`,
+  );
   const pages = `${faults.size === 1 ? 'page' : 'pages'} ${spans.join(', ')} could not be read`;
   const rest = faults.size < MOST_UNREAD ? 'all others have landed' : 'pages behind them were not asked for';
   const commands = spans.map((span) => `bms-sync backfill ${kind.name} --pages ${span}`);

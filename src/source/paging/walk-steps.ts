@@ -42,7 +42,7 @@ export const MOST_DETOURS = 4;
 /** One page alone. */
 export const only = (page: number): PageRange => ({ from: page, to: page });
 
-export const showsEnd = ({ rows, again }: PageTaken): boolean => rows === 0 || again !== null;
+export const showsEnd = (taken: PageTaken): boolean => taken.rows === 0 || taken.again !== null;
 
 export const walkEnds = (walk: PageWalk): PageWalk => ({ ...walk, step: { phase: 'done', ask: null } });
 

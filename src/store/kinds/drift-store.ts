@@ -14,13 +14,10 @@ export async function saveDrift(tx: Transaction, drifts: readonly Drift[], now: 
 }
 
 /** Whether an equal note of drift exists already. */
-export async function hasDrift(
-  db: Queryable,
-  { kind, code, field }: Omit<Drift, 'detail'>,
-): Promise<boolean> {
+export async function hasDrift(db: Queryable, drift: Omit<Drift, 'detail'>): Promise<boolean> {
   return hasRow(
     db,
-    sql`select 1 from drift where kind = ${kind} and code = ${code} and coalesce(field, '') = ${field ?? ''} limit 1`,
+    sql`select 1 from drift where kind = ${drift.kind} and code = ${drift.code} and coalesce(field, '') = ${drift.field ?? ''} limit 1`,
   );
 }
 

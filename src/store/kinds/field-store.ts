@@ -31,7 +31,7 @@ export async function readFields(
   excluded: readonly Field[] = [],
 ): Promise<Map<string, KnownField>> {
   const rows = await select(db, FIELDS, sql`where kind = ${kind} order by position`);
-  const shown = rows.filter(({ field }) => excluded.every(({ name }) => name !== field));
+  const shown = rows.filter((row) => excluded.every(({ name }) => name !== row.field));
   return new Map(shown.map((row) => [row.field, { ...seenField(row), vanishedAt: row.vanishedAt }]));
 }
 
@@ -45,12 +45,19 @@ export async function asMirrored<K extends Kind>(db: Queryable, kind: K): Promis
     FIELDS,
     sql`where kind = ${kind.name} and (column_type <> 'unusable' or text_column is not null)`,
   );
-  const shown = rows.filter(({ field }) => !isExcludedName(kind, field));
-  const texts = shown.flatMap(({ field: textOf, textColumn: name, textPosition }): AddedField[] =>
-    name === null ? [] : [{ position: textPosition ?? 0, field: { name, type: 'text', textOf } }],
+  const shown = rows.filter((row) => !isExcludedName(kind, row.field));
+  const texts = shown.flatMap((decoded): AddedField[] =>
+    decoded.textColumn === null
+      ? []
+      : [
+          {
+            position: decoded.textPosition ?? 0,
+            field: { name: decoded.textColumn, type: 'text', textOf: decoded.field },
+          },
+        ],
   );
   const added = inOrder([...shown.flatMap((row) => discoveredField(kind.hints, row)), ...texts]);
-  const columns = new Map(added.map(({ field }) => [field.name, field]));
+  const columns = new Map(added.map((addedField) => [addedField.field.name, addedField.field]));
   const documented = kind.fields.map((field) => withColumn(field, columns.get(field.name)));
   for (const { name } of documented) columns.delete(name);
   return withFoundItems(db, { ...kind, fields: [...documented, ...columns.values()] });
@@ -97,10 +104,10 @@ function nestedField(name: string, wire: string, hint?: Field): Field {
 async function withFoundItems<K extends Kind>(db: Queryable, kind: K): Promise<K> {
   const tables = nestedTables(kind);
   if (tables.length === 0) return kind;
-  const names = sqlList(tables.map(({ name }) => name));
+  const names = sqlList(tables.map((table) => table.name));
   const rows = await select(db, FIELDS, sql`where kind in (${names}) and column_type <> 'unusable'`);
   if (rows.length === 0) return kind;
-  const tableOf = new Map(tables.map(({ name, array }) => [array, name]));
+  const tableOf = new Map(tables.map((table) => [table.array, table.name]));
   const withItems = (field: Field): Field => {
     const own = rows.filter((row) => row.kind === tableOf.get(field.name));
     if (own.length === 0 || !isArrayField(field)) return field;
@@ -118,27 +125,28 @@ export async function readUndiscovered(
   const unseen = sql`where kind = ${kind.name} and column_type is null order by position`;
   const rows = await select(db, FIELDS, unseen);
   const sent = new Set(kind.fields.filter(({ textOf }) => textOf === undefined).map(({ name }) => name));
-  const open = rows.filter(({ field }) => !sent.has(field) && !isExcludedName(kind, field));
+  const open = rows.filter((row) => !sent.has(row.field) && !isExcludedName(kind, row.field));
   return open.map((row) => [row.field, seenField(row)] as const);
 }
 
-const seenField = ({ type, fitsHint, wire }: RowOf<typeof FIELDS>): SeenField => ({
-  type,
-  fitsHint: fitsHint === 1,
-  wire,
+const seenField = (row: RowOf<typeof FIELDS>): SeenField => ({
+  type: row.type,
+  fitsHint: row.fitsHint === 1,
+  wire: row.wire,
 });
 
 /** Records fields seen for the first time, or with a wider type than before. */
 export async function saveFields(
   tx: Transaction,
-  { name, fields: documented }: Shape,
-  { fields, now }: { fields: ReadonlyMap<string, SeenField>; now: Date },
+  shape: Shape,
+  fields: ReadonlyMap<string, SeenField>,
+  now: Date,
 ): Promise<void> {
   if (fields.size === 0) return;
-  const names = new Set(documented.map((known) => known.name));
-  const after = await readNumber(tx, sql`select ${nextPosition(name)}`);
+  const names = new Set(shape.fields.map((known) => known.name));
+  const after = await readNumber(tx, sql`select ${nextPosition(shape.name)}`);
   const rows = [...fields].map(([field, { type, fitsHint, wire }], index) => ({
-    kind: name,
+    kind: shape.name,
     field,
     documented: names.has(field) ? 1 : 0,
     type,
@@ -178,7 +186,7 @@ export async function saveTextColumn(
   const isOne = sql`kind = ${kind.name} and field = ${field}`;
   const shown = new Map([[field, { type: 'none', fitsHint: false, wire: '' }]] as const);
   const isKnown = await hasRow(tx, sql`select 1 from fields where ${isOne}`);
-  if (!isKnown) await saveFields(tx, kind, { fields: shown, now });
+  if (!isKnown) await saveFields(tx, kind, shown, now);
   await tx.query(sql`
     update fields set text_column = ${column}, text_position = ${nextPosition(kind.name)} where ${isOne}`);
 }
@@ -195,7 +203,8 @@ export async function saveUnusable(tx: Transaction, kind: string, fields: readon
 export async function saveVanished(
   tx: Transaction,
   kind: string,
-  { fields, since }: { fields: readonly string[]; since: Date | null },
+  fields: readonly string[],
+  since: Date | null,
 ): Promise<void> {
   const at = since === null ? null : instantText(since);
   for (const some of inChunks(fields))

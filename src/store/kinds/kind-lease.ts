@@ -65,11 +65,16 @@ export async function claimKind(session: Session, claim: LeaseClaim): Promise<Ki
 
 /** Whether an owner that may be alive holds the lease, be it for a sweep or for a reading between sweeps. */
 function isBusy(
-  { owner, leaseUntil }: Pick<State, 'owner' | 'leaseUntil'>,
-  { now, isDead }: Pick<LeaseClaim, 'now' | 'isDead'>,
+  state: Pick<State, 'owner' | 'leaseUntil'>,
+  claim: Pick<LeaseClaim, 'now' | 'isDead'>,
 ): boolean {
-  const until = leaseUntil ?? '';
-  return owner !== null && until > instantText(now) && !isAhead(until, now) && !isDead(owner);
+  const until = state.leaseUntil ?? '';
+  return (
+    state.owner !== null &&
+    until > instantText(claim.now) &&
+    !isAhead(until, claim.now) &&
+    !claim.isDead(state.owner)
+  );
 }
 
 type Standing = Omit<KindLease, 'kind' | 'owner' | 'epoch'>;
@@ -114,7 +119,8 @@ function standingOf(row: State): Standing {
 export async function renewLease(
   tx: Transaction,
   lease: KindLease,
-  { tick, now }: { tick: number; now: Date },
+  tick: number,
+  now: Date,
 ): Promise<number> {
   const renewal = sql`
     update kind_state set tick = case when tick < ${tick} then ${tick} else tick end, lease_until = ${leaseEnd(now)}
@@ -124,9 +130,9 @@ export async function renewLease(
   return renewed;
 }
 
-function lost({ kind, owner }: KindLease): LeaseError {
+function lost(lease: KindLease): LeaseError {
   return new LeaseError(
-    `${owner} no longer has the lease of ${kind}: another process has taken the sweep over.`,
+    `${lease.owner} no longer has the lease of ${lease.kind}: another process has taken the sweep over.`,
     { code: 'mirror.lease_lost', hint: 'Nothing is lost: the other process reads the list again.' },
   );
 }
@@ -194,13 +200,14 @@ export async function claimYielding(session: Session, claim: LeaseClaim): Promis
 /** Gives the lease back; does nothing if a sweep has taken it over. */
 export async function releaseYielding(
   tx: Transaction,
-  { kind, owner, epoch }: KindLease,
-  { hasChanges, now }: { hasChanges: boolean; now: Date },
+  lease: KindLease,
+  hasChanges: boolean,
+  now: Date,
 ): Promise<void> {
   await tx.query(sql`
     update kind_state set owner = null, lease_until = null, lease_yields = null,
       last_change_at = case when ${hasChanges ? 1 : 0} = 1 then ${instantText(now)} else last_change_at end
-    where kind = ${kind} and owner = ${owner} and epoch = ${epoch} and lease_yields = 1`);
+    where kind = ${lease.kind} and owner = ${lease.owner} and epoch = ${lease.epoch} and lease_yields = 1`);
 }
 
 /** Notes the instant since which these records of a kind are held, in the transaction that notes the records. */

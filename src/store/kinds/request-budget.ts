@@ -46,7 +46,7 @@ async function readOrBegin(tx: Transaction, now: Date): Promise<RequestBudget> {
   return empty;
 }
 
-const rowOf = ({ tokens, atMs }: RequestBudget) => ({
-  thousandths: Math.round(tokens * THOUSAND),
-  filledAt: instantText(new Date(atMs)),
+const rowOf = (budget: RequestBudget) => ({
+  thousandths: Math.round(budget.tokens * THOUSAND),
+  filledAt: instantText(new Date(budget.atMs)),
 });

@@ -27,7 +27,8 @@ export interface SourceClaim {
  */
 export async function claimSource(
   session: Session,
-  { baseUrl, acceptNew }: { baseUrl: string; acceptNew: boolean },
+  baseUrl: string,
+  acceptNew: boolean,
 ): Promise<SourceClaim> {
   const bound = await boundUrl(session);
   const unread = { isConfirmed: false, isAsked: false, refusal: null };
@@ -40,11 +41,9 @@ export async function claimSource(
 }
 
 /** Binds the mirror to its source and a kind to its companies, within the transaction that lands an answer of the kind. */
-export async function bindSource(
-  tx: Transaction,
-  { baseUrl, isNew, isBound }: SourceClaim,
-  { kind, companies, saved, isReset }: KindTenants,
-): Promise<void> {
+export async function bindSource(tx: Transaction, claim: SourceClaim, tenants: KindTenants): Promise<void> {
+  const { kind, companies, saved, isReset } = tenants;
+  const { baseUrl, isNew, isBound } = claim;
   const bound = isBound ? baseUrl : await boundUrl(tx);
   if (bound !== baseUrl) await writeMeta(tx, 'source.base_url', baseUrl);
   if (bound !== baseUrl && bound !== null) await forgetLists(tx, sql`true`); // Another service's lists.
@@ -82,21 +81,29 @@ export interface KindTenants {
 }
 
 /** Whether a kind's records name their company. */
-export function namesCompany({ fields }: Kind): boolean {
-  return fields.some(({ name, type }) => name === 'system_id' && (type === 'integer' || type === 'text'));
+export function namesCompany(kind: Kind): boolean {
+  return kind.fields.some(
+    ({ name, type }) => name === 'system_id' && (type === 'integer' || type === 'text'),
+  );
 }
 
 /** Reads the companies of a kind that the mirror remembers. */
-export async function readTenants(db: Queryable, { name: kind }: Kind, isNew: boolean): Promise<KindTenants> {
-  const [row] = isNew ? [] : await select(db, KIND_STATE, sql`where kind = ${kind}`);
+export async function readTenants(db: Queryable, options: Kind, isNew: boolean): Promise<KindTenants> {
+  const [row] = isNew ? [] : await select(db, KIND_STATE, sql`where kind = ${options.name}`);
   const companies = new Set(idsIn(row?.systemIds ?? null));
-  return { kind, companies, saved: companies.size, isLearning: companies.size === 0, isReset: false };
+  return {
+    kind: options.name,
+    companies,
+    saved: companies.size,
+    isLearning: companies.size === 0,
+    isReset: false,
+  };
 }
 
 /** Every kind with the companies that the mirror remembers for it. */
 export async function boundCompanies(db: Queryable): Promise<ReadonlyMap<string, readonly string[]>> {
   const rows = await select(db, KIND_STATE, sql`where system_ids is not null order by kind`);
-  return new Map(rows.map(({ kind, systemIds }) => [kind, idsIn(systemIds)]));
+  return new Map(rows.map((row) => [row.kind, idsIn(row.systemIds)]));
 }
 
 const idsIn = (text: string | null): readonly string[] =>

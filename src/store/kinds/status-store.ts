@@ -37,7 +37,12 @@ export async function readFreshness(db: Queryable): Promise<KindFreshness[]> {
 
 /** When the list of each kind was last read to its end; null = never. */
 export const sweptAtOf = (kinds: readonly KindFreshness[]): ReadonlyMap<string, Date | null> =>
-  new Map(kinds.map(({ kind, last_sweep_at: at }) => [kind, at === null ? null : instantOf(at)]));
+  new Map(
+    kinds.map((freshness) => [
+      freshness.kind,
+      freshness.last_sweep_at === null ? null : instantOf(freshness.last_sweep_at),
+    ]),
+  );
 
 function standingOf(row: Row): KindFreshness {
   const text = (name: string): string | null => (typeof row[name] === 'string' ? row[name] : null);
@@ -137,5 +142,5 @@ export async function readUncertified(db: Queryable): Promise<UncertifiedKind[]>
 }
 
 /** Whether no list of the kind was ever known exactly, and one sweep at most has read it to its end. */
-export const isFirstReading = ({ since, sweeps }: Pick<UncertifiedKind, 'since' | 'sweeps'>): boolean =>
-  since === null && sweeps <= 1;
+export const isFirstReading = (kind: Pick<UncertifiedKind, 'since' | 'sweeps'>): boolean =>
+  kind.since === null && kind.sweeps <= 1;

@@ -45,7 +45,7 @@ async function frozenNeeds(db: Queryable) {
 }
 
 async function heldNeeds(db: Queryable) {
-  const held = (await readDisappeared(db)).filter(({ state }) => state === 'held');
+  const held = (await readDisappeared(db)).filter((hold) => hold.state === 'held');
   return held.map(({ kind, records, since, check = '', why = null }) =>
     need('kind.held', { kind, records, since, check, why }),
   );
@@ -66,27 +66,37 @@ async function parkedNeeds(db: Queryable) {
 
 async function blockNeeds(db: Queryable) {
   const blocks = await readBlocks(db);
-  return blocks.map(({ kind, reason, since }) => need('kind.blocked', { kind, reason, since }));
+  return blocks.map((block) =>
+    need('kind.blocked', { kind: block.kind, reason: block.reason, since: block.since }),
+  );
 }
 
 /** One need a cause: kinds whose readings ended alike share it. */
 async function readingNeeds(db: Queryable, stale: readonly StaleKind[]) {
   const kinds = await readFreshness(db);
-  const failed = kinds.filter(({ state }) => state === 'invalid' || state === 'aborted');
-  const alike = Map.groupBy(failed, ({ state, reason }) => reason ?? state);
-  const others = stale.filter(({ kind }) => failed.every((one) => one.kind !== kind));
+  const failed = kinds.filter((kind) => kind.state === 'invalid' || kind.state === 'aborted');
+  const alike = Map.groupBy(failed, (freshness) => freshness.reason ?? freshness.state);
+  const others = stale.filter((staleKind) => failed.every((one) => one.kind !== staleKind.kind));
   const unread = [...alike.values()].flatMap((some) => {
-    const names = some.map(({ kind }) => kind);
+    const names = some.map((freshness) => freshness.kind);
     return some
       .slice(0, 1)
-      .map(({ state, reason, last_sweep_at: since }) =>
-        reason === 'unauthorized'
-          ? need('token.refused', { kinds: names, since })
-          : need('kind.unread', { kinds: names, state, reason, since }),
+      .map((freshness) =>
+        freshness.reason === 'unauthorized'
+          ? need('token.refused', { kinds: names, since: freshness.last_sweep_at })
+          : need('kind.unread', {
+              kinds: names,
+              state: freshness.state,
+              reason: freshness.reason,
+              since: freshness.last_sweep_at,
+            }),
       );
   });
-  const names = others.map(({ kind }) => kind);
-  return [...unread, ...others.slice(0, 1).map(({ since }) => need('kind.stale', { kinds: names, since }))];
+  const names = others.map((other) => other.kind);
+  return [
+    ...unread,
+    ...others.slice(0, 1).map((other) => need('kind.stale', { kinds: names, since: other.since })),
+  ];
 }
 
 async function volatileNeeds(db: Queryable) {

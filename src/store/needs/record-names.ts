@@ -24,7 +24,7 @@ export async function readRecordNames(
 
 async function heldNames(db: Queryable, kind: string): Promise<readonly string[]> {
   const held = await readHeldRecords(db, { kind, state: 'held' }, { limit: NAMES_SHOWN });
-  return held.map(({ id, raw }) => recordName(raw) || id);
+  return held.map((row) => recordName(row.raw) || row.id);
 }
 
 async function entryNames(db: Queryable, id: number): Promise<readonly string[]> {

@@ -56,7 +56,7 @@ export async function archiveEndedEntries(session: Session, oldest: Date): Promi
   const archiveSome = async (tx: Transaction): Promise<number> => {
     const entries = await entriesWhere(tx, some);
     if (entries.length === 0) return 0;
-    const ids = sqlList(entries.map(({ id }) => id));
+    const ids = sqlList(entries.map((entry) => entry.id));
     await tx.query(sql`${insertInto(OUTBOX_KEYS, ...entries.map(keyRow))} on conflict do nothing`); // Another process may archive them, too.
     await tx.query(sql`delete from links where outbox_id in (${ids})`);
     await tx.query(sql`delete from outbox_attempts where outbox_id in (${ids})`);

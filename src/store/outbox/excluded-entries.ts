@@ -89,10 +89,10 @@ function withoutValues(kind: Kind, key: string | null, payload: string): string 
  * Removes, once a field is newly excluded, what the service answered to writes of the kind: an answer may quote a value under any
  * name or none. Later answers are kept without it.
  */
-export async function removeAnswers(tx: Transaction, { name }: Kind): Promise<void> {
+export async function removeAnswers(tx: Transaction, kind: Kind): Promise<void> {
   await tx.write(sql`
-    update outbox_attempts set response_start = null where outbox_id in (select id from outbox where kind = ${name})`);
-  const answered = sql`where kind = ${name} and result like '%"answer":%'`;
+    update outbox_attempts set response_start = null where outbox_id in (select id from outbox where kind = ${kind.name})`);
+  const answered = sql`where kind = ${kind.name} and result like '%"answer":%'`;
   for (const { id, result } of await select(tx, pick(OUTBOX, 'id', 'result'), answered)) {
     const kept = compactJson({ ...parseObject(result ?? ''), answer: NOT_SHOWN });
     await tx.query(sql`update outbox set result = ${kept} where id = ${id}`);

@@ -67,9 +67,12 @@ export async function entryBefore(db: Queryable, entry: Entry): Promise<number |
 }
 
 /** Whether a row is an entry of the same operation for the same record, or with the same natural key. */
-function isLike({ kind, operation, recordId, naturalKey }: Entry): SQL {
-  const isSame = operation === 'update' ? sql`record_id = ${recordId}` : sql`natural_key = ${naturalKey}`;
-  return sql`kind = ${kind} and operation = ${operation} and ${isSame}`;
+function isLike(entry: Entry): SQL {
+  const isSame =
+    entry.operation === 'update'
+      ? sql`record_id = ${entry.recordId}`
+      : sql`natural_key = ${entry.naturalKey}`;
+  return sql`kind = ${entry.kind} and operation = ${entry.operation} and ${isSame}`;
 }
 
 /** Creates of a kind whose sends may have made a record that nobody has found yet. */
@@ -119,7 +122,8 @@ export async function readSending(db: Queryable, kind: string): Promise<Readonly
 export async function readUpdatedSince(
   db: Queryable,
   kind: string,
-  { ids, since }: { ids: readonly string[]; since: Date },
+  ids: readonly string[],
+  since: Date,
 ): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const updated = sql`
@@ -158,24 +162,24 @@ export async function probeBlocks(tx: Transaction): Promise<void> {
 }
 
 /** How many other entries of the kind are ready to be sent, but for those that wait for something else. */
-export async function countOthersReady(db: Queryable, { id, kind }: Entry): Promise<number> {
-  const ready = sql`kind = ${kind} and id <> ${id} and state = 'ready' and (verdict is null or verdict = 'kind_blocked')`;
+export async function countOthersReady(db: Queryable, entry: Entry): Promise<number> {
+  const ready = sql`kind = ${entry.kind} and id <> ${entry.id} and state = 'ready' and (verdict is null or verdict = 'kind_blocked')`;
   return (await readNumber(db, sql`select count(*) from outbox where ${ready}`)) ?? 0;
 }
 
 /** Whether an update of another record has been refused, and no write of the kind has succeeded since. */
-export async function isOtherForbidden(db: Queryable, { id, kind }: Entry, now: Date): Promise<boolean> {
+export async function isOtherForbidden(db: Queryable, entry: Entry, now: Date): Promise<boolean> {
   const other = sql`
-    select 1 from outbox where kind = ${kind} and id <> ${id} and state = 'ready' and verdict = 'forbidden'
+    select 1 from outbox where kind = ${entry.kind} and id <> ${entry.id} and state = 'ready' and verdict = 'forbidden'
       and next_attempt_at > ${instantText(now)} limit 1`;
   return hasRow(db, other);
 }
 
 /** Whether another entry of the kind has been written, and the service has said so, since an instant. */
-export async function hasWrittenOther(db: Queryable, { id, kind }: Entry, since: string): Promise<boolean> {
+export async function hasWrittenOther(db: Queryable, entry: Entry, since: string): Promise<boolean> {
   const written = sql`
     select 1 from outbox as o join outbox_attempts as a on a.outbox_id = o.id
-    where o.kind = ${kind} and o.id <> ${id} and a.grade = 'done' and a.closed_at >= ${since} limit 1`;
+    where o.kind = ${entry.kind} and o.id <> ${entry.id} and a.grade = 'done' and a.closed_at >= ${since} limit 1`;
   return hasRow(db, written);
 }
 

@@ -94,10 +94,10 @@ export async function pushersOf(
   db: Queryable,
   events: readonly { readonly origin: string }[],
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = events.flatMap(({ origin }) => entryOf(origin) ?? []);
+  const ids = events.flatMap((event) => entryOf(event.origin) ?? []);
   if (ids.length === 0) return new Map();
   const rows = await select(db, pick(OUTBOX, 'id', 'pushed_by'), sql`where id in (${sqlList(ids)})`);
-  return new Map(rows.flatMap(({ id, pushedBy }) => (pushedBy === null ? [] : [[`outbox:${id}`, pushedBy]])));
+  return new Map(rows.flatMap((row) => (row.pushedBy === null ? [] : [[`outbox:${row.id}`, row.pushedBy]])));
 }
 
 /** The number of the entry that an origin names; null for changes that others made. */
@@ -127,15 +127,18 @@ export interface EntriesWanted {
 }
 
 /** The first entries after an id that are in these states, in the order of their ids. */
-export async function entriesAfter(db: Queryable, { states, after, limit }: EntriesWanted): Promise<Entry[]> {
-  return entriesWhere(db, sql`id > ${after} and state in (${sqlList(states)}) order by id limit ${limit}`);
+export async function entriesAfter(db: Queryable, wanted: EntriesWanted): Promise<Entry[]> {
+  return entriesWhere(
+    db,
+    sql`id > ${wanted.after} and state in (${sqlList(wanted.states)}) order by id limit ${wanted.limit}`,
+  );
 }
 
 /** The number of entries by state; states without any are left out. */
 export async function countEntries(db: Queryable): Promise<Partial<Record<EntryState, number>>> {
   const counts = sql`select state, count(*) as n from outbox group by state`;
   const rows = await readRows(db, [textColumn<'state', EntryState>('state'), bigint('n')], counts);
-  return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
+  return Object.fromEntries(rows.map((row) => [row.state, row.n]));
 }
 
 /** Updates of a record that were done between this entry's base and its claim, in their order. */
@@ -169,13 +172,13 @@ export type EntryPatch = Partial<Omit<Entry, 'key' | FixedOfEntry>> & {
  */
 export async function changeEntry(
   tx: Transaction,
-  { id, epoch, patch, now, raises }: WorkRef & { patch: EntryPatch; now: Date; raises?: true },
+  ref: WorkRef & { patch: EntryPatch; now: Date; raises?: true },
 ): Promise<boolean> {
-  const { settlement, ...columns } = patch;
+  const { settlement, ...columns } = ref.patch;
   const notes = settlement && { settlement: formatSettlement(settlement) };
   const change = sql`
-    update outbox set ${assign(OUTBOX, { ...columns, ...notes, updatedAt: instantText(now) })}
-      ${raises ? sql`, epoch = epoch + 1` : sql``}
-    where id = ${id} and epoch = ${epoch} returning id`;
+    update outbox set ${assign(OUTBOX, { ...columns, ...notes, updatedAt: instantText(ref.now) })}
+      ${ref.raises ? sql`, epoch = epoch + 1` : sql``}
+    where id = ${ref.id} and epoch = ${ref.epoch} returning id`;
   return hasRow(tx, change);
 }

@@ -50,13 +50,7 @@ export async function insertPlan(
 
 /** Equal for equal plans: it covers all that is shown and all that is sent. */
 export function planChecksum(kind: string, rows: readonly NewPlanRow[]): string {
-  const told = rows.map(({ position, operation, recordId, cells, refusal }) => [
-    position,
-    operation,
-    recordId,
-    cells,
-    refusal,
-  ]);
+  const told = rows.map((row) => [row.position, row.operation, row.recordId, row.cells, row.refusal]);
   return createHash('sha256')
     .update(JSON.stringify([kind, told]))
     .digest('hex');
@@ -112,7 +106,7 @@ export const listPlans = (
 /** The latest open plans that nobody has approved, by their numbers. */
 export async function plansToApprove(db: Queryable, limit: number): Promise<readonly number[]> {
   const waiting = sql`where state = 'open' and approved_by is null order by id desc limit ${limit}`;
-  return (await select(db, pick(PLANS, 'id'), waiting)).map(({ id }) => id);
+  return (await select(db, pick(PLANS, 'id'), waiting)).map((row) => row.id);
 }
 
 /** Marks an open plan as applied; false if it is already. */

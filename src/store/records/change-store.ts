@@ -24,16 +24,20 @@ export interface NewChanges {
  * last (`postgres/transaction.ts`), so that `seq` rises in the order of commits: a reader who has read up to n never later
  * finds a row ≤ n. `observed_at` never goes back, even if the clock does.
  */
-export async function appendChanges(
-  tx: Transaction,
-  { kind, events, origin, runId, now }: NewChanges,
-): Promise<void> {
-  if (events.length === 0) return;
-  const at = await mirrorInstant(tx, now);
-  const rows = events.map((event) => {
+export async function appendChanges(tx: Transaction, changes: NewChanges): Promise<void> {
+  if (changes.events.length === 0) return;
+  const at = await mirrorInstant(tx, changes.now);
+  const rows = changes.events.map((event) => {
     // If the clock was set back in between, the interval is empty rather than reversed.
     const observedFrom = event.observedFrom !== null && event.observedFrom > at ? at : event.observedFrom;
-    return { ...event, kind, observedFrom, observedAt: at, origin, runId };
+    return {
+      ...event,
+      kind: changes.kind,
+      observedFrom,
+      observedAt: at,
+      origin: changes.origin,
+      runId: changes.runId,
+    };
   });
   await append(tx, CHANGES, rows);
 }

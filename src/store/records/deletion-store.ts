@@ -70,7 +70,7 @@ export async function saveProofs(
     update deletions set state = 'deleted', proof = ${proof}, concluded_at = ${instantText(now)}
     where kind = ${kind} and record_id in (${sqlList(ids)}) returning record_id, last_seen_at`;
   const rows = await readRows(tx, pick(DELETIONS, 'record_id', 'last_seen_at').columns, concluded);
-  return new Map(rows.map(({ recordId, lastSeenAt }) => [recordId, lastSeenAt]));
+  return new Map(rows.map((row) => [row.recordId, row.lastSeenAt]));
 }
 
 /** The service said twice that the record is gone, or a later certified list lacks it too. */
@@ -92,8 +92,13 @@ const GROUP = [...HOLD, optionalText('why')];
 
 /** Disappearances that a person has decided or must decide: held, approved, released and rejected. */
 export async function readHolds(db: Queryable): Promise<Hold[]> {
-  const groups = (await readGroups(db)).filter(({ state }) => state !== 'suspected');
-  return groups.map(({ kind, state, records, since }) => ({ kind, state, records, since }));
+  const groups = (await readGroups(db)).filter((group) => group.state !== 'suspected');
+  return groups.map((group) => ({
+    kind: group.kind,
+    state: group.state,
+    records: group.records,
+    since: group.since,
+  }));
 }
 
 /** Disappearances that are not proven, by kind and state. */
@@ -111,13 +116,13 @@ const DISAPPEARED = [textColumn('id'), optionalText('raw')];
 /** The records of a hold after an id, in the order of their ids; the JSON text is null where the mirror has no row. */
 export async function readHeldRecords(
   db: Queryable,
-  { kind, state }: Pick<Hold, 'kind' | 'state'>,
+  hold: Pick<Hold, 'kind' | 'state'>,
   { after = '0', limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<readonly RowOf<typeof DISAPPEARED>[]> {
   const next = sql`
     select d.record_id as id, k._raw as raw from deletions as d
-    left join ${sql.identifier(kind)} as k on k.id = cast(d.record_id as bigint)
-    where d.kind = ${kind} and d.state = ${state} and cast(d.record_id as bigint) > cast(${after} as bigint)
+    left join ${sql.identifier(hold.kind)} as k on k.id = cast(d.record_id as bigint)
+    where d.kind = ${hold.kind} and d.state = ${hold.state} and cast(d.record_id as bigint) > cast(${after} as bigint)
     order by cast(d.record_id as bigint) limit ${limit}`;
   return readRows(db, DISAPPEARED, next);
 }
@@ -140,9 +145,9 @@ export function isLeftToPerson(disappeared: readonly Pick<Hold, 'kind' | 'state'
 const IDS_SHOWN = 20;
 
 /** Some of the records, and how many more there are. */
-export function idsShown({ ids, records }: Pick<ShownHold, 'ids' | 'records'>, limit = IDS_SHOWN): string {
-  const shown = ids.slice(0, limit);
-  const more = records - shown.length;
+export function idsShown(hold: Pick<ShownHold, 'ids' | 'records'>, limit = IDS_SHOWN): string {
+  const shown = hold.ids.slice(0, limit);
+  const more = hold.records - shown.length;
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }
 
@@ -156,7 +161,7 @@ export interface Disappearances {
 /** Lists the records that disappeared and are not proven to be gone. */
 export async function readDisappearances(db: Queryable): Promise<Disappearances> {
   const all = await readDisappeared(db);
-  const isSuspected = ({ state }: ShownHold): boolean => state === 'suspected';
+  const isSuspected = (hold: ShownHold): boolean => hold.state === 'suspected';
   return { deletions: all.filter((group) => !isSuspected(group)), suspected: all.filter(isSuspected) };
 }
 
@@ -169,7 +174,7 @@ export async function readDisappeared(db: Queryable): Promise<readonly ShownHold
     const canApprove = state === 'held' || state === 'rejected';
     const check = canApprove ? { check: await readCheck(db, kind, state) } : {};
     const reason = why !== null && state === 'held' ? { why } : {};
-    shown.push({ ...group, ids: some.map(({ id }) => id), ...check, ...reason });
+    shown.push({ ...group, ids: some.map((row) => row.id), ...check, ...reason });
   }
   return shown;
 }

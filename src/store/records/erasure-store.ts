@@ -71,17 +71,13 @@ export async function eraseTraces(tx: Transaction, record: RecordKey & RecordTra
 }
 
 /** Keys stay: without them a repeated request would be sent again. Without the hash, it is refused as another request. */
-async function eraseEntries(
-  tx: Transaction,
-  { kind, id }: RecordKey,
-  entries: readonly string[],
-): Promise<number> {
+async function eraseEntries(tx: Transaction, key: RecordKey, entries: readonly string[]): Promise<number> {
   if (entries.length > 0)
     await tx.query(sql`
       update outbox set payload = '{}', base = null, preimage = null, result = null, settlement = null, natural_key = null
       where id in (${sqlList(entries)})`);
   const ended = sql`
-    update outbox_keys set request_hash = '', base_hash = null where kind = ${kind} and record_id = ${id}
+    update outbox_keys set request_hash = '', base_hash = null where kind = ${key.kind} and record_id = ${key.id}
     returning outbox_id`;
   return entries.length + (await tx.query(ended)).length;
 }
@@ -89,18 +85,18 @@ async function eraseEntries(
 /** Without one of its rows an open plan can no longer be applied. */
 async function erasePlans(
   tx: Transaction,
-  { kind, id, hasContent }: RecordKey & RecordTraces,
+  key: RecordKey & RecordTraces,
   entries: readonly string[],
 ): Promise<void> {
   const made = entries.length === 0 ? sql`` : sql`or entry_id in (${sqlList(entries)})`;
-  const ofKind = sql`plan_id in (select id from plans where kind = ${kind})`;
-  await tx.query(sql`delete from plan_rows where (record_id = ${id} and ${ofKind}) ${made}`);
+  const ofKind = sql`plan_id in (select id from plans where kind = ${key.kind})`;
+  await tx.query(sql`delete from plan_rows where (record_id = ${key.id} and ${ofKind}) ${made}`);
   for (const { planId, position, cells, refusal } of await select(
     tx,
     PLAN_ROWS,
-    sql`where ${ofKind} and ${namesNoRow(kind)}`,
+    sql`where ${ofKind} and ${namesNoRow(key.kind)}`,
   ))
-    if (await hasContent(`${cells} ${refusal ?? ''}`))
+    if (await key.hasContent(`${cells} ${refusal ?? ''}`))
       await tx.query(sql`delete from plan_rows where plan_id = ${planId} and position = ${position}`);
 }
 

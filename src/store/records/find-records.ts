@@ -29,7 +29,7 @@ export async function findRecords(
     .sort((a, b) => b.length - a.length); // The longest is the rarest: few texts are tested for the others.
   if (words.length === 0) return [];
   const tables = foundTables(await asMirrored(db, kind));
-  const found = tables.map((table) => idsIn(table, words, { after, limit }));
+  const found = tables.map((table) => idsIn(table, words, after, limit));
   const isId = isRecordId(text.trim());
   const byId = sql`select id from ${sql.identifier(kind.name)} where id = ${text.trim()} and id > ${after}`;
   const ids = sql.join(isId ? [byId, ...found] : found, sql` union `);
@@ -40,18 +40,14 @@ export async function findRecords(
   return readRows(db, LISTED_RECORD, rows);
 }
 
-function idsIn(
-  { name, id }: FoundTable,
-  words: readonly string[],
-  { after, limit }: { readonly after: string; readonly limit: number },
-): SQL {
-  const column = sql.identifier(id);
+function idsIn(table: FoundTable, words: readonly string[], after: string, limit: number): SQL {
+  const column = sql.identifier(table.id);
   const hasAll = sql.join(
     words.map((word) => sql`${sql.identifier(FOUND_COLUMN)} like ${`%${word}%`}`),
     sql` and `,
   );
   return sql`
     select id from (
-      select distinct ${column} as id from ${sql.identifier(name)}
+      select distinct ${column} as id from ${sql.identifier(table.name)}
       where ${hasAll} and ${column} > ${after} order by ${column} limit ${limit}) as f`;
 }

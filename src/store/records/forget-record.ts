@@ -54,8 +54,9 @@ export async function planForgetting(session: Session, wanted: Forgettable) {
 
 async function checkedStanding(
   tx: Transaction,
-  { kind, id, suppress }: Forgettable,
+  forgettable: Forgettable,
 ): Promise<{ readonly standing: RecordStanding; readonly traces: RecordTraces }> {
+  const { kind, id, suppress } = forgettable;
   const row = (await readStored(tx, kind, [id])).get(id);
   const isLive = row !== undefined && !row.isDeleted;
   if (isLive && !suppress)
@@ -98,9 +99,10 @@ export async function forgetRecord(tx: Transaction, forgetting: Forgetting): Pro
 /** Writes the row as that of a record with nothing but its id, as landing would: columns, twins and nested tables follow. */
 async function emptyRow(
   tx: Transaction,
-  { kind, id, now }: Forgetting,
+  forgetting: Forgetting,
   { stored, left: record }: { readonly stored: StoredRow; readonly left: JsonObject },
 ): Promise<void> {
+  const { kind, id, now } = forgetting;
   const raw = compactJson(record);
   await writeRows(tx, {
     kind: await asMirrored(tx, kind),

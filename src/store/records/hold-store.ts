@@ -28,7 +28,7 @@ type Joined = Awaited<ReturnType<typeof readJoined>>;
 
 /** Names exactly these records: their number, and the beginning of a hash of their ids. */
 function checkOf(rows: Joined): string {
-  const ids = rows.map(({ id }) => id).join(',');
+  const ids = rows.map((row) => row.id).join(',');
   return `${rows.length}-${createHash('sha256').update(ids).digest('hex').slice(0, 10)}`;
 }
 
@@ -66,7 +66,7 @@ export async function decideHold(
     const isNew = decision === 'approved' && states.includes('held');
     const check = only ?? (isNew ? await readMeta(tx, `shown.${kind}`) : null);
     const shown = check === null ? rows : shownBy(rows, check, kind);
-    for (const some of inChunks(shown.map(({ id }) => id)))
+    for (const some of inChunks(shown.map((decoded) => decoded.id)))
       await tx.query(sql`
         update deletions set state = ${decision} where kind = ${kind} and record_id in (${sqlList(some)})`);
     await saveScope(tx, kind, decision, shown);
@@ -77,7 +77,7 @@ export async function decideHold(
 
 /** Rejecting the oldest rows says that what is older than the list stays; approving them takes that back. */
 async function saveScope(tx: Transaction, kind: string, decision: HoldDecision, rows: Joined): Promise<void> {
-  const by = rows.map(({ why }) => olderBy(why)).find((field) => field !== null);
+  const by = rows.map((row) => olderBy(row.why)).find((field) => field !== null);
   if (by === undefined) return;
   await (decision === 'rejected' ? writeMeta(tx, `scope.${kind}`, `${by} 0`) : dropMeta(tx, `scope.${kind}`));
 }

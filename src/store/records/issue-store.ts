@@ -55,13 +55,13 @@ export async function closeQuarantined(
 
 /** Ids of records that cannot become rows, by their open issues. */
 export async function readRecordsWithoutRow(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
-  return new Set((await openQuarantined(db, kind)).flatMap(({ recordId }) => recordId ?? []));
+  return new Set((await openQuarantined(db, kind)).flatMap((issue) => issue.recordId ?? []));
 }
 
 /** Names a kind's records that cannot become rows: by their id, else by what is wrong. One in two versions will be one. */
 export async function readUnreadable(db: Queryable, kind: string): Promise<readonly string[]> {
-  const open = (await openQuarantined(db, kind)).filter(({ code }) => code !== 'two_versions');
-  return [...new Set(open.map(({ recordId, code }) => recordId ?? code))];
+  const open = (await openQuarantined(db, kind)).filter((issue) => issue.code !== 'two_versions');
+  return [...new Set(open.map((issue) => issue.recordId ?? issue.code))];
 }
 
 /** Closes the open issues of records that are gone. */
@@ -87,7 +87,8 @@ const VANISHED = 'vanished_field';
 export async function saveVanishedIssues(
   tx: Transaction,
   kind: string,
-  { fields, now }: { fields: readonly string[]; now: Date },
+  fields: readonly string[],
+  now: Date,
 ): Promise<void> {
   const found = fields.map((field) => ({
     recordId: null,
@@ -127,8 +128,8 @@ export async function saveTwins(
 }
 
 /** The key of an issue within its kind. */
-export function issueKey({ recordId, field, code, detail }: Issue): string {
-  return JSON.stringify([recordId, field, code, detail]);
+export function issueKey(issue: Issue): string {
+  return JSON.stringify([issue.recordId, issue.field, issue.code, issue.detail]);
 }
 
 interface OpenIssue extends Issue {
@@ -158,7 +159,7 @@ const openRecordless = (db: Queryable, kind: string): Promise<OpenIssue[]> =>
   openWhere(db, kind, sql`field is null`);
 
 async function openQuarantined(db: Queryable, kind: string): Promise<OpenIssue[]> {
-  return (await openRecordless(db, kind)).filter(({ code }) => !STANDING.includes(code));
+  return (await openRecordless(db, kind)).filter((issue) => !STANDING.includes(issue.code));
 }
 
 /** Opens issues, each of which is known not to be open. */
@@ -169,8 +170,15 @@ export async function openIssues(
   now: Date,
 ): Promise<void> {
   const firstSeenAt = instantText(now);
-  const rows = issues.map(({ recordId, field, code, detail }) => {
-    return { kind, recordId, field, code, detail, firstSeenAt };
+  const rows = issues.map((issue) => {
+    return {
+      kind,
+      recordId: issue.recordId,
+      field: issue.field,
+      code: issue.code,
+      detail: issue.detail,
+      firstSeenAt,
+    };
   });
   await append(tx, ISSUES, rows);
 }

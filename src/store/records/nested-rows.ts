@@ -53,7 +53,7 @@ export async function putNestedRows(
     }
     if (former.length > 0)
       await tx.write(sql`delete from ${sql.identifier(table.name)} where parent_id in ${idsIn(tx, former)}`);
-    const columns = nestedColumns(table, tx.dialect).map(({ name }) => name);
+    const columns = nestedColumns(table, tx.dialect).map((column) => column.name);
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
       if (from > 0) await yieldToEventLoop();
       await tx.append({ table: table.name, columns, rows: rows.slice(from, from + ROWS_AT_ONCE) });
@@ -64,7 +64,8 @@ export async function putNestedRows(
 }
 
 /** False only for an array that both readings of a record spell alike: `_raw` and the rows must have one spelling. */
-function hasChanged({ record, verdict }: NestedParent, array: string): boolean {
+function hasChanged(parent: NestedParent, array: string): boolean {
+  const { record, verdict } = parent;
   if (verdict?.is !== 'changed' || verdict.fields.includes(array)) return true;
   const before = ownValue(verdict.before, array);
   const after = ownValue(record, array);
@@ -81,7 +82,7 @@ async function observeElements(
   const known = await readFields(tx, element.name);
   const { fields } = observeFields(element, known, records);
   for (const { name } of element.fields) fields.delete(name);
-  await saveFields(tx, element, { fields, now });
+  await saveFields(tx, element, fields, now);
 }
 
 /**
@@ -117,7 +118,8 @@ export function elementReader(table: NestedTable, dialect: Dialect, found: Issue
     for (const twin of twinValues(items, dialect, values)) row.push(twin);
     return row;
   };
-  const read = ({ id, record }: ParentRecord): SqlValue[][] => {
+  const read = (parentRecord: ParentRecord): SqlValue[][] => {
+    const { id, record } = parentRecord;
     const sent = sentElements(record, table);
     const elements = elementsOf(sent);
     if (elements === null) {
@@ -140,7 +142,8 @@ const elementsOf = (sent: Json): readonly Json[] | null =>
   itemsOf(sent) ?? (isObject(sent) && 'id' in sent ? [sent] : null);
 
 /** The array as sent, or the parts of a text as objects, so that they are decoded like the elements of an array. */
-function sentElements(record: JsonObject, { array, part }: NestedTable): Json {
+function sentElements(record: JsonObject, table: NestedTable): Json {
+  const { array, part } = table;
   const sent = ownValue(record, array) ?? null;
   if (part === undefined) return sent;
   if (typeof sent !== 'string' && !isNumber(sent)) return []; // The column of the text has the issue.
@@ -162,9 +165,9 @@ export interface WithDialect {
 }
 
 /** One parameter, however many ids: the statement stays the same and need not be compiled again. */
-export function idsIn({ dialect }: WithDialect, ids: readonly string[]): SQL {
+export function idsIn(withDialect: WithDialect, ids: readonly string[]): SQL {
   const list = ids.join(',');
-  return dialect === 'postgres'
+  return withDialect.dialect === 'postgres'
     ? sql`(select unnest(${`{${list}}`}::bigint[]))`
     : sql`(select value from json_each(${`[${list}]`}))`;
 }

@@ -137,12 +137,16 @@ const REWRITTEN = [textColumn('id'), textColumn('raw'), textColumn('before')];
 export type Rewritten = RowOf<typeof REWRITTEN>;
 
 /** Live records that others have changed after a watermark: the id of one may have come to belong to another record. */
-export async function rewrittenSince(db: Queryable, kind: string, { seq }: Watermark): Promise<Rewritten[]> {
-  if (seq === null) return [];
+export async function rewrittenSince(
+  db: Queryable,
+  kind: string,
+  watermark: Watermark,
+): Promise<Rewritten[]> {
+  if (watermark.seq === null) return [];
   const rewritten = sql`
     select cast(k.id as text) as id, k._raw as raw, c.before as before
     from changes as c join ${sql.identifier(kind)} as k on k.id = cast(c.record_id as bigint)
-    where c.seq > ${seq} and c.kind = ${kind} and c.change = 'updated' and c.origin = 'service'
+    where c.seq > ${watermark.seq} and c.kind = ${kind} and c.change = 'updated' and c.origin = 'service'
       and k._deleted_at is null order by c.seq`;
   return readRows(db, REWRITTEN, rewritten);
 }
@@ -154,13 +158,13 @@ export async function contentsSince(
   db: Queryable,
   kind: string,
   id: string,
-  { seq }: Watermark,
+  watermark: Watermark,
 ): Promise<readonly string[]> {
-  if (seq === null) return [];
+  if (watermark.seq === null) return [];
   const shown = sql`
     select case when change = 'updated' then before end as before, after
-    from changes where kind = ${kind} and record_id = ${id} and seq > ${seq} order by seq`;
-  const contents = (await readRows(db, CONTENT, shown)).flatMap(({ before, after }) => [before, after]);
+    from changes where kind = ${kind} and record_id = ${id} and seq > ${watermark.seq} order by seq`;
+  const contents = (await readRows(db, CONTENT, shown)).flatMap((row) => [row.before, row.after]);
   return contents.filter((content) => content !== null);
 }
 
@@ -168,12 +172,12 @@ export async function contentsSince(
 export async function wasLiveAt(
   db: Queryable,
   kind: string,
-  { id, tick, at }: Watermark & { readonly id: string },
+  watermark: Watermark & { readonly id: string },
 ): Promise<boolean> {
   const seen = sql`
     select 1 from ${sql.identifier(kind)} as k
-    where k.id = ${id} and (k._listed <= ${tick} or (k._listed is null and k._first_seen_at < ${at}))
-      and (k._deleted_at is null or k._deleted_at >= ${at})`;
+    where k.id = ${watermark.id} and (k._listed <= ${watermark.tick} or (k._listed is null and k._first_seen_at < ${watermark.at}))
+      and (k._deleted_at is null or k._deleted_at >= ${watermark.at})`;
   return hasRow(db, seen);
 }
 

@@ -85,8 +85,8 @@ function stateOf(row: MirroredRecord | null, absence: RecordAbsence | null): Rec
 }
 
 /** The records that a record's own fields name; those of nested lists are left out. */
-function referencesIn({ fields, hints }: Kind, record: JsonObject): readonly Reference[] {
-  return [...fields, ...hints].flatMap(({ name: field, refersTo: kind }) => {
+function referencesIn(options: Kind, record: JsonObject): readonly Reference[] {
+  return [...options.fields, ...options.hints].flatMap(({ name: field, refersTo: kind }) => {
     const value = record[field];
     const id = isNumber(value) || typeof value === 'string' ? String(value) : '';
     return kind !== undefined && /^[1-9]\d*$/.test(id) ? [{ field, kind, id }] : [];

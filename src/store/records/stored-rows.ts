@@ -91,18 +91,18 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<vo
   await refuseUnlessExcluded(tx, kind);
   await putRecords(tx, write, found);
   await putNestedRows(tx, { kind, records, found, now });
-  await saveFieldIssues(tx, { kind: kind.name, recordIds: records.map(({ id }) => id), found, now });
+  await saveFieldIssues(tx, { kind: kind.name, recordIds: records.map((record) => record.id), found, now });
 
-  const isNew = ({ stored }: Judged): boolean => stored === undefined;
+  const isNew = (judged: Judged): boolean => judged.stored === undefined;
   if (!write.isListed)
     await saveUnlisted(
       tx,
       kind.name,
-      records.filter(isNew).map(({ id }) => id),
+      records.filter(isNew).map((record) => record.id),
     );
 
   await saveDirtyRows(tx, kind.name, new Map(answers.flatMap(rewrittenBy)));
-  const returned = records.filter(({ verdict }) => verdict.is === 'restored').map(({ id }) => id);
+  const returned = records.filter((record) => record.verdict.is === 'restored').map((record) => record.id);
   await forgetAbsences(tx, kind.name, returned);
 
   await yieldToEventLoop(); // Rows and events of a record of 100,000 fields take long enough one by one.
@@ -111,8 +111,10 @@ export async function writeRows(tx: Transaction, write: RowsToWrite): Promise<vo
 }
 
 /** The records that had a row before, with the tick of the response that rewrites it. */
-export const rewrittenBy = ({ records, response }: AnsweredRecords): (readonly [string, number])[] =>
-  records.flatMap(({ id, stored }) => (stored === undefined ? [] : [[id, response] as const]));
+export const rewrittenBy = (answeredRecords: AnsweredRecords): (readonly [string, number])[] =>
+  answeredRecords.records.flatMap((record) =>
+    record.stored === undefined ? [] : [[record.id, answeredRecords.response] as const],
+  );
 
 /** A record without a row is inserted, any other one rewritten: an upsert would look for each row once more. */
 async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): Promise<void> {
@@ -137,9 +139,10 @@ async function putRecords(tx: Transaction, write: RowsToWrite, found: Issue[]): 
 /** The values of `OWN_COLUMNS`. */
 function ownValues(
   { isListed, at }: { isListed: boolean; at: string },
-  { raw, stored, verdict }: Judged,
+  judged: Judged,
   response: number,
 ): SqlValue[] {
+  const { raw, stored, verdict } = judged;
   const shownBefore = verdict.is === 'restored' ? null : stored?.listed; // From now on it counts as new.
   const listed = shownBefore ?? (isListed ? response : null);
   const changedAt = verdict.is === 'unchanged' ? (stored?.changedAt ?? at) : at;
@@ -150,15 +153,15 @@ function ownValues(
  * A record that is new to the mirror counts as new to the service only if the mirror has had the whole list before, or if we
  * created the record.
  */
-function eventOf({ standing, ignoredFields, origin }: RowsToWrite, judged: Judged): ChangeEvent[] {
+function eventOf(write: RowsToWrite, judged: Judged): ChangeEvent[] {
   const { id, raw, record, stored, verdict } = judged;
-  const { certifiedAt, baselineAt } = standing;
+  const { certifiedAt, baselineAt } = write.standing;
   const event = { recordId: id, before: null, after: raw, fields: '{}', observedFrom: certifiedAt };
-  const isNews = baselineAt !== null || origin !== 'service';
+  const isNews = baselineAt !== null || write.origin !== 'service';
   if (verdict.is === 'created') return isNews ? [{ ...event, change: 'created' }] : [];
   if (verdict.is === 'restored') return [{ ...event, change: 'restored' }];
   if (verdict.is !== 'changed' || stored === undefined) return [];
-  const names = verdict.fields.filter((name) => !ignoredFields.has(name));
+  const names = verdict.fields.filter((name) => !write.ignoredFields.has(name));
   if (names.length === 0) return [];
   const fields = fieldChanges(names, verdict.before, record);
   return [{ ...event, change: 'updated', before: stored.raw, fields }];

@@ -23,14 +23,14 @@ export async function findSurplus(
   db: Queryable,
   kind: string,
   rows: readonly LiveRow[],
-  { knownFrom, lastShown }: ListEvidence,
+  evidence: ListEvidence,
 ): Promise<ReadonlySet<string>> {
   const surplus = new Set<string>();
   for (const some of inChunks(rows)) {
-    const isOne = sql`kind = ${kind} and record_id in (${sqlList(some.map(({ id }) => id))})`;
+    const isOne = sql`kind = ${kind} and record_id in (${sqlList(some.map((row) => row.id))})`;
     const newest = sql`where seq in (select max(seq) from changes where ${isOne} group by record_id)`;
     const events = await select(db, pick(CHANGES, 'record_id', 'change'), newest);
-    const last = new Map(events.map(({ recordId, change }) => [recordId, change]));
+    const last = new Map(events.map((event) => [event.recordId, event.change]));
     const concluded = sql`select record_id from deletions where ${isOne} and concluded_at is not null`;
     const gone = new Set(await readTexts(db, concluded));
     const noted = sql`
@@ -39,8 +39,8 @@ export async function findSurplus(
     const named = new Set(await readTexts(db, noted));
     for (const { id, response } of some) {
       const change = last.get(id);
-      const isOfEarlierSource = knownFrom > 0 && response <= knownFrom;
-      const isNamed = named.has(id) || lastShown(id) !== null || isOfEarlierSource;
+      const isOfEarlierSource = evidence.knownFrom > 0 && response <= evidence.knownFrom;
+      const isNamed = named.has(id) || evidence.lastShown(id) !== null || isOfEarlierSource;
       if (change === undefined ? gone.has(id) || !isNamed : change === 'deleted') surplus.add(id);
     }
   }

@@ -27,10 +27,8 @@ export interface TombstoneBatch {
  * Marks rows as deleted and appends one event each; their content stays. Returns the ids of the rows that were unchanged
  * since `response`.
  */
-export async function writeTombstones(
-  tx: Transaction,
-  { kind, ids, proof, response, runId, now }: TombstoneBatch,
-): Promise<string[]> {
+export async function writeTombstones(tx: Transaction, batch: TombstoneBatch): Promise<string[]> {
+  const { kind, ids, proof, response, runId, now } = batch;
   if (ids.length === 0) return [];
   const at = instantText(now);
   const marking = sql`
@@ -38,15 +36,22 @@ export async function writeTombstones(
     where id in (${sqlList(ids)}) and _deleted_at is null and _response < ${response}
     returning cast(id as text) as id, _raw as raw`;
   const rows = await readRows(tx, [textColumn('id'), textColumn('raw')], marking);
-  const deleted = rows.map(({ id }) => id);
+  const deleted = rows.map((row) => row.id);
   if (deleted.length === 0) return [];
   const lastSeen = await saveProofs(tx, kind, { ids: deleted, proof, now });
   await closeIssuesOf(tx, kind, deleted, now);
   await saveDirtyRows(tx, kind, new Map(deleted.map((id) => [id, response])));
   await forgetUnlisted(tx, kind, deleted);
-  const events = rows.map(({ id: recordId, raw: before }) => {
-    const observedFrom = lastSeen.get(recordId) ?? null;
-    return { recordId, change: 'deleted' as const, before, after: null, fields: '{}', observedFrom };
+  const events = rows.map((row) => {
+    const observedFrom = lastSeen.get(row.id) ?? null;
+    return {
+      recordId: row.id,
+      change: 'deleted' as const,
+      before: row.raw,
+      after: null,
+      fields: '{}',
+      observedFrom,
+    };
   });
   await appendChanges(tx, { kind, events, origin: 'service', runId, now });
   return deleted;

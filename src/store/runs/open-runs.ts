@@ -16,15 +16,15 @@ export async function startableRuns(db: Queryable, reader: WorkerJudge, limit: n
   if (waiting.length === 0) return [];
   const open = await openRuns(db);
   const running = open.filter((run) => run.isAskedFor && run.isRunning);
-  const busy = new Set([...running.flatMap(({ kinds }) => kinds), ...(await leasedKinds(db, reader))]);
-  const isHeld = ({ kinds }: OpenRun): boolean => kinds.some((kind) => busy.has(kind));
-  const held = new Set(open.filter((run) => !run.isRunning && isHeld(run)).map(({ id }) => id));
-  return waiting.filter(({ id }) => !held.has(id)).slice(0, limit);
+  const busy = new Set([...running.flatMap((run) => run.kinds), ...(await leasedKinds(db, reader))]);
+  const isHeld = (run: OpenRun): boolean => run.kinds.some((kind) => busy.has(kind));
+  const held = new Set(open.filter((run) => !run.isRunning && isHeld(run)).map((run) => run.id));
+  return waiting.filter((ref) => !held.has(ref.id)).slice(0, limit);
 }
 
 /** Whether no process pulls, is about to pull or sends; a verification itself does not count. */
 export async function isIdle(db: Queryable, reader: WorkerJudge): Promise<boolean> {
-  const open = (await openRuns(db)).filter(({ command, isAskedFor }) => isAskedFor && command !== 'verify');
+  const open = (await openRuns(db)).filter((run) => run.isAskedFor && run.command !== 'verify');
   if (open.length > 0 || (await leasedKinds(db, reader)).length > 0) return false;
   return !(await hasRow(db, sql`select 1 from outbox where state = 'sending' limit 1`));
 }
@@ -47,7 +47,7 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
     id,
     command,
     kinds: (JSON.parse(kinds) as string[]).filter(
-      (name) => !done.some(({ runId, kind }) => runId === id && kind === name),
+      (name) => !done.some((decoded) => decoded.runId === id && decoded.kind === name),
     ),
     isAskedFor: epoch !== null,
     isRunning: state === 'running',
@@ -55,10 +55,10 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
 }
 
 /** The kinds whose lease is held for a sweep, by an owner that may still be alive: a reading between sweeps makes way. */
-export async function leasedKinds(db: Queryable, { now, isDead }: WorkerJudge): Promise<string[]> {
-  const leased = sql`where owner is not null and lease_yields is null and lease_until > ${instantText(now)}`;
+export async function leasedKinds(db: Queryable, judge: WorkerJudge): Promise<string[]> {
+  const leased = sql`where owner is not null and lease_yields is null and lease_until > ${instantText(judge.now)}`;
   const rows = await select(db, KIND_STATE, leased);
-  return rows.filter(({ owner }) => !isDead(String(owner))).map(({ kind }) => kind);
+  return rows.filter((row) => !judge.isDead(String(row.owner))).map((row) => row.kind);
 }
 
 /** A schedule that has come due. */
@@ -86,7 +86,7 @@ export async function requestSlot(tx: Transaction, request: SlotRequest): Promis
   if (isStored || mark?.getTime() === request.slot.getTime()) return { is: 'taken' };
   await writeMark(tx, request.schedule, request.slot);
   const leased = await leasedKinds(tx, request);
-  const pulls = (await openRuns(tx)).filter(({ command }) => command === 'pull');
+  const pulls = (await openRuns(tx)).filter((run) => run.command === 'pull');
   const isServed = (kind: string): boolean =>
     pulls.some((run) => run.kinds.includes(kind) && (run.isAskedFor || leased.includes(kind)));
   const kinds = request.kinds.filter((kind) => !isServed(kind));

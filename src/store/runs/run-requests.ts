@@ -44,7 +44,7 @@ export async function requestedRuns(db: Queryable, now: Date, limit: number): Pr
     where state = 'requested' and (next_attempt_at is null or next_attempt_at <= ${instantText(now)})
     order by id limit ${limit}`;
   const rows = await select(db, pick(RUNS, 'id', 'epoch'), waiting);
-  return rows.map(({ id, epoch }) => ({ id, epoch: epoch ?? 0 }));
+  return rows.map((row) => ({ id: row.id, epoch: row.epoch ?? 0 }));
 }
 
 /** Raises the epoch of a run that still waits with this one; null if it does not. */
@@ -70,15 +70,15 @@ export async function claimRun(tx: Transaction, claim: WorkClaim): Promise<reado
  * Ends the runs of dead processes; requested ones wait for another process. A process is dead if `isDead` says so or if the
  * run's lease has lapsed: nothing else is known of a process on another host.
  */
-export async function closeDeadRuns(tx: Transaction, { isDead, now }: WorkerJudge): Promise<void> {
+export async function closeDeadRuns(tx: Transaction, judge: WorkerJudge): Promise<void> {
   for (const run of await select(tx, RUNS, sql`where state = 'running'`)) {
-    const hasEnded = isDead(String(run.owner));
-    if (!hasEnded && !hasLapsed(run, now)) continue;
+    const hasEnded = judge.isDead(String(run.owner));
+    if (!hasEnded && !hasLapsed(run, judge.now)) continue;
     if (fateOf(run) === 'requested') await askAgain(tx, run.id);
     else
       await tx.query(sql`
         update runs set state = 'interrupted', reason = ${hasEnded ? ENDED : UNHEARD},
-          finished_at = ${instantText(now)}, lease_until = null
+          finished_at = ${instantText(judge.now)}, lease_until = null
         where id = ${run.id}`);
   }
 }
@@ -112,25 +112,25 @@ export const UNHEARD = 'nothing more was heard of its process';
 const MOST_EPOCH = 10;
 
 /** Whether a run is marked as running although its lease has lapsed. */
-export function hasLapsed({ state, leaseUntil }: RowOf<typeof RUNS>, now: Date): boolean {
-  return state === 'running' && (leaseUntil ?? '') <= instantText(now);
+export function hasLapsed(row: RowOf<typeof RUNS>, now: Date): boolean {
+  return row.state === 'running' && (row.leaseUntil ?? '') <= instantText(now);
 }
 
 /** The next state of a run whose process is gone: a requested run is worked again. */
-export function fateOf({ epoch }: RowOf<typeof RUNS>): 'requested' | 'interrupted' {
-  return epoch !== null && epoch < MOST_EPOCH ? 'requested' : 'interrupted';
+export function fateOf(row: RowOf<typeof RUNS>): 'requested' | 'interrupted' {
+  return row.epoch !== null && row.epoch < MOST_EPOCH ? 'requested' : 'interrupted';
 }
 
 /** Renews a run's lease; does nothing if another process owns the run by now. */
-export async function renewRun(session: Session, { runId, owner }: OwnRun, now: Date): Promise<void> {
+export async function renewRun(session: Session, run: OwnRun, now: Date): Promise<void> {
   await session.atomically(async (tx) => {
     await tx.query(sql`
       update runs set lease_until = ${leaseEnd(now)}
-      where id = ${runId} and owner = ${owner} and state = 'running'`);
+      where id = ${run.runId} and owner = ${run.owner} and state = 'running'`);
   });
 }
 
 /** Whether the process still owns the run: after a long standstill another may have taken it over. */
-export async function isOwnRun(tx: Transaction, { runId, owner }: OwnRun): Promise<boolean> {
-  return hasRow(tx, sql`select 1 from runs where id = ${runId} and owner = ${owner}`);
+export async function isOwnRun(tx: Transaction, run: OwnRun): Promise<boolean> {
+  return hasRow(tx, sql`select 1 from runs where id = ${run.runId} and owner = ${run.owner}`);
 }

@@ -29,8 +29,8 @@ const REPORT = without(RUN_KINDS, 'run_id', 'started_at');
 export type KindReport = RowOf<typeof REPORT>;
 
 /** Whether a run has read a kind to the end of its list, or to the last page that was asked for. */
-export const isRead = ({ state }: Pick<KindReport, 'state'>): boolean =>
-  state === 'certified' || state === 'complete';
+export const isRead = (report: Pick<KindReport, 'state'>): boolean =>
+  report.state === 'certified' || report.state === 'complete';
 
 export interface Run {
   readonly id: number;
@@ -88,12 +88,12 @@ async function noteRefusal(tx: Transaction, runId: number, now: Date): Promise<v
 /** Records how a run ended, unless another process owns it by now. */
 export async function finishRun(
   session: Session,
-  { runId, owner }: OwnRun,
+  run: OwnRun,
   { now, ...end }: { state: RunState; reason: string | null; now: Date },
 ): Promise<void> {
   const set = assign(RUNS, { ...end, finishedAt: instantText(now), leaseUntil: null });
   await session.atomically((tx) =>
-    tx.query(sql`update runs set ${set} where id = ${runId} and owner = ${owner}`),
+    tx.query(sql`update runs set ${set} where id = ${run.runId} and owner = ${run.owner}`),
   );
 }
 

@@ -52,15 +52,15 @@ export async function noteVolatile(
 export async function readVolatile(db: Queryable): Promise<VolatileFields | null> {
   const stored = sql`select substr(key, 10) as kind, value from mirror_meta where key like 'volatile.%' order by key`;
   const kinds = (await readRows(db, [textColumn('kind'), textColumn('value')], stored))
-    .map(({ kind, value }) => [kind, JSON.parse(value) as KindFields] as const)
+    .map((row) => [row.kind, JSON.parse(row.value) as KindFields] as const)
     .filter(([, fields]) => volatileIn(fields).length > 0);
   if (kinds.length === 0) return null;
   const fields = kinds.flatMap(([kind, of]) => volatileIn(of).map((name) => `${kind}.${name}`));
   return { fields, setting: settingFor(kinds) };
 }
 
-const volatileIn = ({ sweeps }: KindFields): readonly string[] =>
-  Object.keys(sweeps).filter((name) => (sweeps[name] ?? 0) >= SWEEPS);
+const volatileIn = (fields: KindFields): readonly string[] =>
+  Object.keys(fields.sweeps).filter((name) => (fields.sweeps[name] ?? 0) >= SWEEPS);
 
 /** A line of YAML with what is ignored already, so that it can take the place of the present one. */
 function settingFor(kinds: readonly (readonly [string, KindFields])[]): string {

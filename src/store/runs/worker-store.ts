@@ -56,7 +56,7 @@ export async function removeWorker(session: Session, owner: string): Promise<voi
 /** The owners whose rows are free again: without a heartbeat for the length of a lease, or dead by `isDead`. */
 export async function deadWorkers(db: Queryable, reader: WorkerJudge): Promise<string[]> {
   const workers = await readWorkers(db, reader);
-  return workers.filter(({ isGone }) => isGone).map(({ owner }) => owner);
+  return workers.filter((worker) => worker.isGone).map((worker) => worker.owner);
 }
 
 async function readWorkers(db: Queryable, judge: WorkerJudge) {
@@ -65,9 +65,9 @@ async function readWorkers(db: Queryable, judge: WorkerJudge) {
 }
 
 /** A heartbeat in the future is that of a clock which was ahead. */
-function isGone(worker: { owner: string; seenAt: string }, { now, isDead }: WorkerJudge): boolean {
-  const oldest = instantText(new Date(now.getTime() - LEASE_MS));
-  return worker.seenAt <= oldest || isAhead(worker.seenAt, now) || isDead(worker.owner);
+function isGone(worker: { owner: string; seenAt: string }, judge: WorkerJudge): boolean {
+  const oldest = instantText(new Date(judge.now.getTime() - LEASE_MS));
+  return worker.seenAt <= oldest || isAhead(worker.seenAt, judge.now) || judge.isDead(worker.owner);
 }
 
 /** The owners at work on a mirror that this or an older release has made: those with a heartbeat. */
@@ -75,7 +75,7 @@ export async function ownersAtWork(tx: Transaction, judge: WorkerJudge): Promise
   if ((await tx.columnsOf('workers')).size === 0) return [];
   const columns = [textColumn('owner'), timestampColumn('seen_at')] as const;
   const seen = await readRows(tx, columns, sql`select owner, seen_at from workers`);
-  return seen.filter((worker) => !isGone(worker, judge)).map(({ owner }) => owner);
+  return seen.filter((worker) => !isGone(worker, judge)).map((decoded) => decoded.owner);
 }
 
 /** The owners at work, and those that hold the lease of a kind or a run, such as a pull by hand. */
@@ -88,8 +88,8 @@ export async function ownersHolding(tx: Transaction, judge: WorkerJudge): Promis
       select owner, lease_until from kind_state where owner is not null and lease_until > ${instantText(now)}
       union select owner, lease_until from runs where owner is not null and lease_until > ${instantText(now)}`,
   );
-  const holders = leases.filter(({ owner, leaseUntil }) => !isAhead(leaseUntil, now) && !isDead(owner));
-  return [...(await ownersAtWork(tx, judge)), ...holders.map(({ owner }) => owner)];
+  const holders = leases.filter((lease) => !isAhead(lease.leaseUntil, now) && !isDead(lease.owner));
+  return [...(await ownersAtWork(tx, judge)), ...holders.map((holder) => holder.owner)];
 }
 
 /**
@@ -103,7 +103,7 @@ export async function goneOwners(db: Queryable, reader: WorkerJudge): Promise<Wo
 
 /** The processes at work: those with an entry that are not dead. */
 export const workersAtWork = async (db: Queryable, reader: WorkerJudge) =>
-  (await readWorkers(db, reader)).filter(({ isGone }) => !isGone);
+  (await readWorkers(db, reader)).filter((worker) => !worker.isGone);
 
 /** The owners at work. */
 export async function livingWorkers(db: Queryable, reader: WorkerJudge): Promise<ReadonlySet<string>> {

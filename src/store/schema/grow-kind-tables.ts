@@ -31,7 +31,8 @@ interface Growing {
   readonly create: (name: string, columns: readonly Column[]) => readonly string[];
 }
 
-async function grow(tx: Transaction, { name, columns, create }: Growing): Promise<void> {
+async function grow(tx: Transaction, growing: Growing): Promise<void> {
+  const { name, columns, create } = growing;
   const present = await tx.columnsOf(name);
   const missing = columns.filter((column) => !present.has(column.name));
   const statements = present.size === 0 ? create(name, columns) : addColumns(tx.dialect, name, missing);
@@ -67,8 +68,8 @@ function addColumns(dialect: Dialect, name: string, columns: readonly Column[]):
   return changes.map((change) => `alter table ${identifier(name)} ${change}`);
 }
 
-const definition = ({ name, type, rule }: Column): string =>
-  [identifier(name), type, rule ?? ''].join(' ').trimEnd();
+const definition = (column: Column): string =>
+  [identifier(column.name), column.type, column.rule ?? ''].join(' ').trimEnd();
 
 interface ReportIndex {
   readonly name: string;
@@ -93,9 +94,11 @@ export async function makeReportIndexes(session: Session, kinds: readonly Kind[]
   }
 }
 
-async function makeIndex(session: Session, { name, table, on }: ReportIndex): Promise<void> {
+async function makeIndex(session: Session, index: ReportIndex): Promise<void> {
   await session.atomically((tx) =>
-    tx.execute(`create index if not exists ${identifier(name)} on ${identifier(table)} ${on}`),
+    tx.execute(
+      `create index if not exists ${identifier(index.name)} on ${identifier(index.table)} ${index.on}`,
+    ),
   );
 }
 

@@ -74,7 +74,7 @@ export async function proveWrites(session: Session, kinds: readonly Kind[]): Pro
   const element = `(parent_id, position) values (${NOBODY}, 0)`;
   const tables = kinds.flatMap((kind) => [
     toProve(kind.name, 'id', record),
-    ...nestedTables(kind).map(({ name }) => toProve(name, 'parent_id', element)),
+    ...nestedTables(kind).map((table) => toProve(table.name, 'parent_id', element)),
   ]);
   await prove(session, tables);
 }
@@ -84,7 +84,7 @@ async function prove(session: Session, tables: readonly TableToProve[]): Promise
   const rolledBack = new Error('Rolled back.');
   try {
     await session.atomically(async (tx) => {
-      await tx.execute(tables.map(({ script }) => script).join('\n'));
+      await tx.execute(tables.map((table) => table.script).join('\n'));
       throw rolledBack;
     });
   } catch (cause) {

@@ -29,11 +29,7 @@ export interface RefillOptions {
  * Refills a kind's columns and its nested tables from `_raw` if their fields or the decoder have changed since they were
  * filled. After an interruption it starts over at the next migration. The rows' own columns (when seen, when changed) stay.
  */
-export async function redecode(
-  session: Session,
-  kind: Kind,
-  { now, onProgress }: RefillOptions,
-): Promise<void> {
+export async function redecode(session: Session, kind: Kind, options: RefillOptions): Promise<void> {
   const state = await selectOne(session, KIND_STATE, sql`where kind = ${kind.name}`);
   const rules = decoderOf(kind);
   if (state === null || state.decodedAs === rules) return;
@@ -41,10 +37,12 @@ export async function redecode(
   let rows = 0;
   for (let after: string | null = '0'; after !== null;) {
     const from: string = after;
-    const refilled = await session.atomically((tx) => redecodeSome(tx, kind, { now, isNestedOnly, from }));
+    const refilled = await session.atomically((tx) =>
+      redecodeSome(tx, kind, { now: options.now, isNestedOnly, from }),
+    );
     rows += refilled.rows;
     after = refilled.after;
-    onProgress?.({ kind: kind.name, rows });
+    options.onProgress?.({ kind: kind.name, rows });
   }
   await session.atomically((tx) =>
     tx.query(sql`update kind_state set decoded_as = ${rules} where kind = ${kind.name}`),
@@ -67,19 +65,15 @@ interface Refilled {
 }
 
 /** Decodes the next rows. */
-async function redecodeSome(
-  tx: Transaction,
-  kind: Kind,
-  { from, now, isNestedOnly }: Refill,
-): Promise<Refilled> {
+async function redecodeSome(tx: Transaction, kind: Kind, refill: Refill): Promise<Refilled> {
   const limit = rowsATransaction(kind);
-  const next = sql`where k.id > ${from} order by k.id limit ${limit}`;
-  const ids = await refillRows(tx, kind, next, { now, isNestedOnly });
+  const next = sql`where k.id > ${refill.from} order by k.id limit ${limit}`;
+  const ids = await refillRows(tx, kind, next, { now: refill.now, isNestedOnly: refill.isNestedOnly });
   return { rows: ids.length, after: ids.length < limit ? null : (ids.at(-1) ?? null) };
 }
 
-const rowsATransaction = ({ fields }: Kind): number =>
-  Math.ceil(VALUES_A_TRANSACTION / Math.max(1, fields.length));
+const rowsATransaction = (kind: Kind): number =>
+  Math.ceil(VALUES_A_TRANSACTION / Math.max(1, kind.fields.length));
 
 /** Refills the columns of some records and their nested rows from `_raw`, whatever they hold. */
 export async function refill(session: Session, kind: Kind, ids: readonly string[], now: Date): Promise<void> {
@@ -95,7 +89,7 @@ async function refillRows(
   tx: Transaction,
   kind: Kind,
   which: SQL,
-  { now, isNestedOnly }: Pick<Refill, 'now' | 'isNestedOnly'>,
+  refill: Pick<Refill, 'now' | 'isNestedOnly'>,
 ): Promise<readonly string[]> {
   const own = sql.join(
     OWN_COLUMNS.map((name) => sql.identifier(name)),
@@ -111,18 +105,18 @@ async function refillRows(
   }));
   const decodeStored = storedDecoder(kind, found);
   const values = records.map(decodeStored);
-  if (!isNestedOnly)
+  if (!refill.isNestedOnly)
     await tx.putRows({
       table: kind.name,
       columns: writtenColumns(kind, tx.dialect),
-      rows: records.map(({ row }, at) => {
-        const own = OWN_COLUMNS.map((name) => row[name] ?? null);
+      rows: records.map((record, at) => {
+        const own = OWN_COLUMNS.map((name) => record.row[name] ?? null);
         return writtenRow(kind, tx.dialect, values[at] ?? [], own);
       }),
     });
-  await putNestedRows(tx, { kind, records, found, now });
-  const recordIds = records.map(({ id }) => id);
-  await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now });
+  await putNestedRows(tx, { kind, records, found, now: refill.now });
+  const recordIds = records.map((record) => record.id);
+  await saveFieldIssues(tx, { kind: kind.name, recordIds, found, now: refill.now });
   return recordIds;
 }
 

@@ -29,7 +29,7 @@ export async function removeExcluded(
   kinds: readonly Kind[],
   { onProgress }: Partial<RefillOptions> = {},
 ): Promise<Removal> {
-  const excluding = kinds.filter(({ excluded }) => excluded !== undefined);
+  const excluding = kinds.filter((kind) => kind.excluded !== undefined);
   const applied = await readMeta(session, 'privacy.excluded');
   const leftover = await readMeta(session, 'privacy.scrub');
   // What the mirror keeps out of kinds that the settings do not declare at present holds again once they do.
@@ -107,7 +107,7 @@ async function removeFromSome(tx: Transaction, kind: Kind, from: string): Promis
       sql`update ${table} set ${sql.join(nulls, sql`, `)} where id > ${from} and id <= ${last.id}`,
     );
   }
-  return rows.map(({ id }) => id);
+  return rows.map((row) => row.id);
 }
 
 /** The record's text without excluded fields; a text that is no record is dropped, and read again by the next sweep. */

@@ -33,7 +33,7 @@ export async function readPages(
   const some = page === null ? sql`` : sql` and page = ${page}`;
   const rows = await select(db, without(PAGES, 'kind'), sql`where kind = ${kind}${some}`);
   // Most pages of a list have the same fields, so each list of names is kept in memory once.
-  const lists = new Map(rows.map(({ fields }) => [fields, [] as readonly string[]]));
+  const lists = new Map(rows.map((row) => [row.fields, [] as readonly string[]]));
   for (const text of lists.keys()) lists.set(text, JSON.parse(text) as string[]);
   return new Map(
     rows.map(({ page, fields, ...row }) => [
@@ -101,7 +101,8 @@ export async function dropPagesAfter(tx: Transaction, kind: string, tick: number
 export async function prunePages(
   tx: Transaction,
   kind: string,
-  { lastPage, began }: { lastPage: number; began: number },
+  lastPage: number,
+  began: number,
 ): Promise<void> {
   await tx.query(sql`delete from pages where kind = ${kind} and page > ${lastPage}`);
   await tx.query(sql`delete from touched where kind = ${kind} and response < ${began}`);
@@ -124,7 +125,7 @@ export type DirtyRows = ReadonlyMap<string, number>;
 
 export async function readDirtyRows(db: Queryable, kind: string, after: number) {
   const rows = await select(db, TOUCHED, sql`where kind = ${kind} and response > ${after} order by response`);
-  return new Map(rows.map(({ recordId, response }) => [recordId, response]));
+  return new Map(rows.map((row) => [row.recordId, row.response]));
 }
 
 export async function saveDirtyRows(tx: Transaction, kind: string, rows: DirtyRows): Promise<void> {

@@ -13,8 +13,8 @@ const FOUND_BY = new Set(
 );
 
 /** Whether a record is found by this field. */
-export const isFoundBy = ({ name, type }: Pick<Field, 'name' | 'type'>): boolean =>
-  FOUND_BY.has(name) && type !== 'json';
+export const isFoundBy = (field: Pick<Field, 'name' | 'type'>): boolean =>
+  FOUND_BY.has(field.name) && field.type !== 'json';
 
 /** Accents, and what people type between the digits of a phone number or a code; `%`, `_` and `\` would be signs of a pattern. */
 const LEFT_OUT = /[\s\-()./+'’,%_\\\u0300-\u036f]/g;

@@ -218,7 +218,8 @@ const VALUE = json('value');
  * The tables of a kind's nested arrays, in the order of its fields. Arrays that were seen in the wild have theirs before the
  * service sends them, so that analysts' queries can rely on it.
  */
-export function nestedTables({ name: kind, fields, hints }: Shape): readonly NestedTable[] {
+export function nestedTables(shape: Shape): readonly NestedTable[] {
+  const { name: kind, fields, hints } = shape;
   const known = new Set(fields.map(({ name }) => name));
   const all = [...fields, ...hints.filter(({ name }) => !known.has(name))];
   const arrays = all.filter((field) => isArrayField(field) || field.part !== undefined);
@@ -241,9 +242,9 @@ export interface FoundTable {
 
 /** The tables in which records of a kind, as the mirror holds it, are found by their texts. */
 export function foundTables(kind: Kind): readonly FoundTable[] {
-  const nested = nestedTables(kind).filter(({ items }) => items.some(isFoundBy));
+  const nested = nestedTables(kind).filter((table) => table.items.some(isFoundBy));
   const own = kind.fields.some(isFoundBy) ? [{ name: kind.name, id: 'id' } as const] : [];
-  return [...own, ...nested.map(({ name }) => ({ name, id: 'parent_id' }) as const)];
+  return [...own, ...nested.map((table) => ({ name: table.name, id: 'parent_id' }) as const)];
 }
 
 /** Whether a field may hold an array of its own table. */
@@ -251,19 +252,22 @@ export const isArrayField = (field: Field): field is Extract<Field, { readonly t
   field.type === 'json' && field.isObject !== true;
 
 /** The shape of the elements: their fields are tracked and discovered like those of records. */
-export const elementShape = ({ excluded = [] }: Kind, { name, own, items, hints }: NestedTable): Shape => ({
-  name,
-  fields: [...own, ...items],
-  hints,
+export const elementShape = ({ excluded = [] }: Kind, table: NestedTable): Shape => ({
+  name: table.name,
+  fields: [...table.own, ...table.items],
+  hints: table.hints,
   excluded,
 });
 
 /** The columns of a nested table, in their order. */
-export function nestedColumns({ own, items }: NestedTable, dialect: Dialect): readonly Column[] {
+export function nestedColumns(table: NestedTable, dialect: Dialect): readonly Column[] {
   return [
-    ...own.map((field) => ({ ...fieldColumn(field, dialect), ...(field !== VALUE && { rule: 'NOT NULL' }) })),
-    ...items.map((field) => fieldColumn(field, dialect)),
-    ...twinColumns(items, dialect),
+    ...table.own.map((field) => ({
+      ...fieldColumn(field, dialect),
+      ...(field !== VALUE && { rule: 'NOT NULL' }),
+    })),
+    ...table.items.map((field) => fieldColumn(field, dialect)),
+    ...twinColumns(table.items, dialect),
   ];
 }
 
@@ -277,7 +281,7 @@ export function decoderOf(kind: Kind): string {
   const columns = digest([DECODER_VERSION, kind.fields.map(ruleOf)]);
   const tables = nestedTables(kind);
   if (tables.length === 0) return columns;
-  const nested = tables.map(({ name, own, items }) => [name, own.map(ruleOf), items.map(ruleOf)]);
+  const nested = tables.map((table) => [table.name, table.own.map(ruleOf), table.items.map(ruleOf)]);
   return `${columns} ${digest([DECODER_VERSION, nested])}`;
 }
 

@@ -105,12 +105,12 @@ export interface DeliveryOutcome {
  * stays as it is stored: excluded fields may have been taken out of it since it was read.
  */
 export async function writeOutcomes(tx: Transaction, outcomes: readonly DeliveryOutcome[]): Promise<void> {
-  const ids = outcomes.map(({ delivery }) => String(delivery.id));
+  const ids = outcomes.map((outcome) => String(outcome.delivery.id));
   const present = await tx.rowsById(WEBHOOK_DELIVERIES.name, ['state', 'body'], ids);
-  const rows = outcomes.flatMap(({ delivery, patch }) => {
-    const [state = null, body = null] = present.get(String(delivery.id)) ?? [];
+  const rows = outcomes.flatMap((outcome) => {
+    const [state = null, body = null] = present.get(String(outcome.delivery.id)) ?? [];
     if (!PENDING_STATES.includes(state)) return [];
-    return [{ ...delivery, ...patch, body: body === null ? null : String(body) }];
+    return [{ ...outcome.delivery, ...outcome.patch, body: body === null ? null : String(body) }];
   });
   await rewrite(tx, WEBHOOK_DELIVERIES, rows);
 }
@@ -184,8 +184,8 @@ interface DeliveriesWanted {
 export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): Promise<LoggedDelivery[]> {
   const { endpoint, states, before, limit } = wanted;
   const endpoints = await select(db, pick(WEBHOOK_ENDPOINTS, 'id', 'name'), sql``);
-  const names = new Map(endpoints.map(({ id, name }) => [id, name]));
-  const one = endpoints.find(({ name }) => name === endpoint);
+  const names = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint.name]));
+  const one = endpoints.find((decoded) => decoded.name === endpoint);
   if (endpoint !== undefined && one === undefined) return [];
   const conditions = [
     sql`true`,

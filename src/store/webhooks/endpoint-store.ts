@@ -64,9 +64,9 @@ export async function listEndpoints(db: Queryable): Promise<EndpointStanding[]> 
 
 const PENDING = [bigint('pending'), optionalTimestamp('pending_since')];
 
-const healthOf = ({ state, failingToldAt }: WebhookEndpoint): EndpointHealth => {
-  if (state === 'disabled') return 'disabled';
-  return failingToldAt === null ? 'healthy' : 'failing';
+const healthOf = (endpoint: WebhookEndpoint): EndpointHealth => {
+  if (endpoint.state === 'disabled') return 'disabled';
+  return endpoint.failingToldAt === null ? 'healthy' : 'failing';
 };
 
 /** Why an endpoint is disabled that a person has disabled. */
@@ -225,8 +225,8 @@ export const raiseEndpoint = (tx: Transaction, ref: WorkRef): Promise<WorkRef | 
   raiseRow(tx, ACTIVE, ref);
 
 /** The endpoint as its owner left it; null if another process has claimed it, or it was removed. */
-export async function readOwned(tx: Transaction, { id, epoch }: WorkRef): Promise<WebhookEndpoint | null> {
-  return readEndpoint(tx, sql`select * from webhook_endpoints where id = ${id} and epoch = ${epoch}`);
+export async function readOwned(tx: Transaction, ref: WorkRef): Promise<WebhookEndpoint | null> {
+  return readEndpoint(tx, sql`select * from webhook_endpoints where id = ${ref.id} and epoch = ${ref.epoch}`);
 }
 
 /** Frees endpoints of owners that are gone. */

@@ -54,7 +54,7 @@ function probed(answers: readonly boolean[]) {
     return isThere === true ? Promise.resolve() : Promise.reject(new Error('away'));
   };
   const queue = { event: 'queue', name: 'the queue', answerMs: 2_000, everyMs: 5_000 } as const;
-  const { faults, stop } = createProbingLog({ clock, logger: log.logger }, { ...queue, probe });
+  const { faults, stop } = createProbingLog(log.logger, clock, { ...queue, probe });
   return { log, faults, stop: () => allAsked.then(stop) };
 }
 

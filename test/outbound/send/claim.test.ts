@@ -121,10 +121,12 @@ describe.each(ONE_DATABASE)('a row that an application inserts in %s', (database
     const on = await opened({ database });
     const id = await on.firstId('clients');
     await on.session.atomically((tx) =>
-      saveFields(tx, clients, {
-        fields: new Map([['vip', { type: 'integer', fitsHint: true, wire: 'number' }]]),
-        now: on.clock.now(),
-      }),
+      saveFields(
+        tx,
+        clients,
+        new Map([['vip', { type: 'integer', fitsHint: true, wire: 'number' }]]),
+        on.clock.now(),
+      ),
     );
     const entry = await insertRow(on, { operation: 'update', id, payload: '{"vip":1}' });
     await on.work();

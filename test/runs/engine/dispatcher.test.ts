@@ -42,7 +42,7 @@ function live(moments: readonly Moment[], isNewProcess = false): readonly Step[]
     if (decision === 'raise') epoch += 1;
     steps.push({ ...moment, at, epoch, decision });
     if (decision === 'work') break;
-    if (decision !== 'wait') state = afterNotification(state, { epoch, now: at, sent: moment.sent });
+    if (decision !== 'wait') state = afterNotification(state, epoch, at, moment.sent);
   }
   return steps;
 }

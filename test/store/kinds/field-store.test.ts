@@ -29,8 +29,7 @@ const save = (
   session: Session,
   kind: Kind,
   { fields, now = NOON }: { fields: Record<string, SeenField>; now?: Date },
-): Promise<void> =>
-  session.atomically((tx) => saveFields(tx, kind, { fields: new Map(Object.entries(fields)), now }));
+): Promise<void> => session.atomically((tx) => saveFields(tx, kind, new Map(Object.entries(fields)), now));
 
 test('fields are remembered by kind in the order of first sight, and what is known widens', async () => {
   const session = await tempMirror();
@@ -103,7 +102,7 @@ test('since when a field is missing is kept, and forgotten when it is back', asy
     [NOON, NOON_TEXT],
     [null, null],
   ] as const) {
-    await session.atomically((tx) => saveVanished(tx, 'clients', { fields: ['mood'], since: at }));
+    await session.atomically((tx) => saveVanished(tx, 'clients', ['mood'], at));
     expect(await since()).toBe(expected);
   }
 });
@@ -120,7 +119,7 @@ test('C12, G17: a field may be called anything', async () => {
     'x'.repeat(5000),
   ];
   const fields = new Map(names.map((name) => [name, shown('text')]));
-  await session.atomically((tx) => saveFields(tx, CLIENTS, { fields, now: NOON }));
+  await session.atomically((tx) => saveFields(tx, CLIENTS, fields, NOON));
   expect(await readFields(session, 'clients')).toEqual(
     new Map(names.map((name) => [name, known(shown('text'))])),
   );

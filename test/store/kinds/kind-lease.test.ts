@@ -32,7 +32,7 @@ const claim = (
 const renew =
   (session: Session, lease: KindLease) =>
   (tick: number, now = NOON): Promise<number> =>
-    session.atomically((tx) => renewLease(tx, lease, { tick, now }));
+    session.atomically((tx) => renewLease(tx, lease, tick, now));
 
 const END: SweepEnd = {
   state: 'complete',
@@ -127,7 +127,7 @@ describe('landing under a lease', () => {
     const landing = () =>
       session.atomically(async (tx) => {
         await putRecords(tx, 'clients', [{ id: '1' }]);
-        await renewLease(tx, old, { tick: 99, now: later(2 * LEASE_MS) });
+        await renewLease(tx, old, 99, later(2 * LEASE_MS));
       });
     expect((await refusal(landing)).code).toBe('mirror.lease_lost');
     expect(await session.query(sql`select id from clients`)).toEqual([]);
@@ -207,7 +207,7 @@ async function swept(open: () => Promise<Session>, state = 'certified'): Promise
 }
 
 const released = (session: Session, lease: KindLease): Promise<void> =>
-  session.atomically((tx) => releaseYielding(tx, lease, { hasChanges: false, now: NOON }));
+  session.atomically((tx) => releaseYielding(tx, lease, false, NOON));
 
 describe.each(DATABASES)('a lease that yields, in %s', (_name, open) => {
   test('leaves the standing of the kind as it is, and no run waits for it', async () => {

@@ -28,7 +28,7 @@ async function bind(
   baseUrl: string,
   { acceptNew = false, kind = 'departments', company = '42' }: Binding = {},
 ): Promise<void> {
-  const claim = await claimSource(session, { baseUrl, acceptNew });
+  const claim = await claimSource(session, baseUrl, acceptNew);
   const tenants = await readTenants(session, kindNamed(kind), acceptNew);
   if (tenants.isLearning && company !== null) tenants.companies.add(company);
   await session.atomically((tx) => bindSource(tx, claim, tenants));
@@ -65,7 +65,7 @@ const [SWEPT, FORGOTTEN] = [3, 0].map((complete_sweeps) => ({ tick: 2, epoch: 5,
 describe('whose data the mirror holds', () => {
   test('an address that nothing has landed from binds nothing', async () => {
     const session = await boundMirror();
-    await claimSource(session, { baseUrl: THEIRS, acceptNew: true });
+    await claimSource(session, THEIRS, true);
     expect(await factsOf(session)).toMatchObject({ url: OURS, companies: { departments: ['42'] } });
   });
 

@@ -67,7 +67,7 @@ describe.each(DATABASES)('pages in %s', (_name, open) => {
       await savePages(tx, 'products', new Map([[9, PAGE]]));
       for (const kind of ['clients', 'products'])
         for (const response of [3, 20, 21]) await saveDirtyRows(tx, kind, new Map([['7', response]]));
-      await prunePages(tx, 'clients', { lastPage: 2, began: 20 });
+      await prunePages(tx, 'clients', 2, 20);
     });
     expect(await read(session)).toEqual([
       [1, 3, 4],
